@@ -11,8 +11,6 @@ from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from harness.events import Unsettled
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,8 +22,6 @@ where everything is wrong, the time is better spent on what is known to be wrong
 
 LOOK_SECONDS = 0.05
 """Seconds between two looks at whether the run was stopped, or its time for findings is over."""
-
-NO_TIME = "no time was left to look into them"
 
 Kind = tuple[str, str, str | None, tuple[str, ...]]
 
@@ -74,17 +70,14 @@ class Inquiry:
         if self._ended.done():
             self._ended.result()
 
-    def finish(self) -> list[Unsettled]:
-        """Look into what is left, while there is time for it; tell what was not looked into.
+    def finish(self) -> list[Suspicion]:
+        """Look into what is left, while there is time for it; gives what was not looked into.
 
         Raises what the thread raised.
         """
         self._close()
         self._ended.result()
-        return [
-            Unsettled(contract, check, list(culprits), NO_TIME, len(ones))
-            for (contract, check, _, culprits), ones in self._waiting.items()
-        ]
+        return [one for ones in self._waiting.values() for one in ones]
 
     def close(self) -> None:
         """End after the violation that is being looked into; what is left is dropped."""

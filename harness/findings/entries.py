@@ -111,6 +111,13 @@ class Tracker(Protocol):
         """Enter a violation that no input brings back; gives its bucket, or an empty text."""
         ...
 
+    def leave(self, contract: Contract, violation: Violation, case: Case) -> None:
+        """Keep a violation that there is no time to look into until findings are settled."""
+        ...
+
     def settle(self, pool: WorkerPool) -> None:
-        """Go on with findings on a pool's vocabulary whose inputs are not minimal yet."""
+        """Go on with findings on a pool's vocabulary whose inputs are not minimal yet.
+
+        Then tell of violations of which nobody knows what they are.
+        """
         ...

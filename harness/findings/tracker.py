@@ -8,7 +8,6 @@ and never stops the hunt for others.
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import threading
 import time
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from harness.checks.base import Violation
 from harness.core.partition import comparable
-from harness.events import Counted, Found, Unsettled, readability, stands_out
+from harness.events import Counted, Found, readability, stands_out
 from harness.findings import masking, mistakes
 from harness.findings.confirming import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, confirm
 from harness.findings.describing import finding, input_of
@@ -41,6 +40,7 @@ from harness.findings.minimising import (
     minimise,
 )
 from harness.findings.shrinking import subsequence
+from harness.findings.unsettled import NO_SECOND_ANSWER, NOT_ASKED_AGAIN, NOT_LOOKED_INTO, Open
 from harness.verdict.expectations import UNMINIMISED
 from harness.workers.pool import OutOfTime
 
@@ -59,10 +59,6 @@ SHRINK_SHARE = 0.25
 UNSURE = ""
 """This stands in place of the bucket of a violation that could not be told when it was asked
 again."""
-
-NOT_ASKED_AGAIN = "there was no time left to ask again"
-
-NO_SECOND_ANSWER = "it gave no answer when it was asked again"
 
 
 class FindingTracker:
@@ -95,6 +91,7 @@ class FindingTracker:
         self._provisionals: set[str] = set()
         self._looks: defaultdict[tuple[str, Signature], Looks] = defaultdict(Looks)
         self._unfinished: list[tuple[Entry, Found]] = []
+        self._open = Open()
         self._overtime = Overtime()
         self._renamed: dict[str, str] = {}
         self._spent = 0.0
@@ -178,8 +175,15 @@ class FindingTracker:
         entry = Entry(contract, violation, case)
         return self._enter(self._known_of(entry), entry, UNMINIMISED, minimal=False)
 
+    def leave(self, contract: Contract, violation: Violation, case: Case) -> None:
+        """Keep a violation that there is no time to look into until findings are settled."""
+        self._unsettled(Entry(contract, violation, case), NOT_LOOKED_INTO)
+
     def settle(self, pool: WorkerPool) -> None:
-        """Go on with findings on a pool's vocabulary whose inputs are not minimal yet."""
+        """Go on with findings on a pool's vocabulary whose inputs are not minimal yet.
+
+        Then tell of violations of which nobody knows what they are.
+        """
         unfinished, self._unfinished = self._unfinished, []
         with pool.lasting(self._overtime.left):
             for entry, found in sorted(unfinished, key=lambda one: len(one[0].violation.data)):
@@ -187,6 +191,10 @@ class FindingTracker:
                     self._go_on(pool, entry, found)
         self._unfinished.clear()  # once more is enough, or a campaign would never get on
         self._overtime.pause()
+        told = self._open.settle(self._at_sight)
+        with self._lock:
+            for one in told:
+                self._emit(one)
 
     def _go_on(self, pool: WorkerPool, entry: Entry, found: Found) -> None:
         """Make the input of a finding minimal, unless another one explains it by now."""
@@ -202,7 +210,8 @@ class FindingTracker:
                 return
         self._look_into(pool, entry, found)
 
-    def _considered(self, pool: WorkerPool, entry: Entry) -> str:
+    def _at_sight(self, entry: Entry) -> str | None:
+        """Count a violation that is known well enough without a question; gives its bucket."""
         looks, traits = self._looks[entry.contract.id, entry.signature], traits_of(entry)
         example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
         if looks.latest and not example and not looks.worth(traits, late=self._late):
@@ -210,7 +219,14 @@ class FindingTracker:
         expected = self._as_expected(entry)
         if expected is not None:
             looks.note(traits, expected, new=False)
-            return self._count(expected)
+            self._count(expected)
+        return expected
+
+    def _considered(self, pool: WorkerPool, entry: Entry) -> str:
+        counted = self._at_sight(entry)
+        if counted is not None:
+            return counted
+        looks, traits = self._looks[entry.contract.id, entry.signature], traits_of(entry)
         before = len(self._findings)
         try:
             rest = self._unexplained(pool, entry)
@@ -228,12 +244,7 @@ class FindingTracker:
 
     def _unexplained(self, pool: WorkerPool, entry: Entry) -> str | Violation:
         """The bucket of what is known that explains a violation, else what is left to explain."""
-        vocabulary = entry.contract.vocabulary.id
-
-        def narrow(name: str, data: bytes) -> bool:
-            return self._expected.narrow(name, vocabulary, data)
-
-        return masking.unexplained(pool, entry, self._known_of(entry), narrow)
+        return masking.unexplained(pool, entry, self._known_of(entry), self._expected.narrow)
 
     def _look_into(self, pool: WorkerPool, entry: Entry, former: Found | None = None) -> str:
         """Ask again, make the input minimal, and enter what is found.
@@ -296,10 +307,8 @@ class FindingTracker:
         return any(set(entry.violation.culprits) & set(culprits) for culprits in here)
 
     def _unsettled(self, entry: Entry, reason: str) -> str:
-        """Say of a violation that nobody knows what it is."""
-        culprits = list(entry.violation.culprits)
-        with self._lock:
-            self._emit(Unsettled(entry.contract.id, entry.violation.check, culprits, reason))
+        """Keep a violation of which nobody knows what it is, to be told if that stays so."""
+        self._open.waiting.append((entry, reason))
         return UNSURE
 
     def _entered_late(self, known: KnownInputs, entry: Entry, provisional: Found | None) -> str:
@@ -381,14 +390,10 @@ class FindingTracker:
         excused = {one for one, name in minimal if self._expected.has(name, contract, one)}
         covered = not self._expected.entries or self._expected.covers(entry)
 
-        alike = None
-        with contextlib.suppress(OutOfTime):  # which ends minimising, too
-            alike = masking.repeats(pool, entry, [one for one, _ in minimal])
-        # What is known of a part of it is no smaller case of what is wrong with its repeats.
-        other = alike is not None and not alike(entry.violation)
+        of_a_part = masking.known_of_a_part(pool, entry, [one for one, _ in minimal])
 
         def hides(one: Violation) -> bool:
-            if alike is not None and other and alike(one):
+            if of_a_part(one):
                 return True
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.

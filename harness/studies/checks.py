@@ -181,13 +181,13 @@ class Checks:
         began = time.monotonic()
         run.settle_until(began + SETTLE_SECONDS)
         session.pool.limit_by(run.left_for_findings)
-        unsettled = inquiry.finish()
+        left = inquiry.finish()
         if run.stop.is_set():
             return
         with session.pool.turn:
+            for one in left:
+                run.tracker.leave(one.contract, one.violation, one.case)
             run.tracker.settle(session.pool)
-        for one in unsettled:
-            run.emit(one)
         if run.countdown.late > MOMENT and time.monotonic() - began > MOMENT:
             with run.lock:
                 run.tally.settled.add(session.vocabulary.id)

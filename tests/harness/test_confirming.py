@@ -186,6 +186,7 @@ def test_who_is_kept_from_answering_is_accused_of_nothing(reason: str) -> None:
     scene = Scene(ref=right, bad=in_turn("wrong", Unsupported(reason)))
     assert scene.check("equivalence", b"text!") == [""]
     assert scene.found == []
+    scene.tracker.settle(scene.pool)
     [unsettled] = [event for event in scene.events if isinstance(event, Unsettled)]
     assert (unsettled.check, unsettled.implementations) == ("equivalence", ["bad"])
 
@@ -193,6 +194,7 @@ def test_who_is_kept_from_answering_is_accused_of_nothing(reason: str) -> None:
 def test_a_time_out_that_answers_when_asked_again_leaves_nothing_unsettled() -> None:
     scene = Scene(ref=right, bad=in_turn(LATE, "right"))
     scene.check("survival", b"text!")
+    scene.tracker.settle(scene.pool)
     assert not [event for event in scene.events if isinstance(event, Unsettled)]
 
 

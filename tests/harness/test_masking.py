@@ -14,7 +14,7 @@ from harness.checks.base import Violation
 from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
 from harness.findings import tracker as findings
-from harness.findings.entries import PER_BUCKET
+from harness.findings.entries import PER_BUCKET, Entry
 from harness.findings.looks import QUIET, QUIET_LATE, regions
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
@@ -197,6 +197,7 @@ def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
     scene.pool.limit_by(lambda: 0.0)
     [violation] = judged.violations
     assert consider(scene, violation) == ""
+    scene.tracker.settle(scene.pool)
     [event] = [one for one in scene.events if isinstance(one, Unsettled)]
     assert (event.check, event.implementations, event.count) == ("equivalence", ["bad"], 1)
 
@@ -204,6 +205,58 @@ def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
 def consider(scene: Scene, violation: Violation) -> str:
     case = Case(violation.data, "test", 0, 0)
     return scene.tracker.consider(scene.pool, scene.contract, violation, case)
+
+
+def late(scene: Scene) -> None:
+    """From now on there is no time for any question."""
+    scene.tracker._overtime._remaining = 0.0
+    scene.pool.limit_by(lambda: 0.0)
+    scene.tracker.limit_by(lambda: 0.0)
+
+
+def test_what_waits_when_time_is_over_is_counted_where_it_is_known() -> None:
+    """By an entry that covers it whatever its input is like, or by what looks like it."""
+    scene = Scene([known("*", b"'s", broad=True)], ref=right, bad=wrong_on(b"'s"))
+    judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], TEXTS)
+    first, *waiting = judged.violations
+    consider(scene, first)
+    late(scene)
+    for one in waiting:
+        scene.tracker.leave(scene.contract, one, Case(one.data, "test", 0, 0))
+    scene.tracker.settle(scene.pool)
+    assert not [one for one in scene.events if isinstance(one, Unsettled)]
+    assert sum(scene.counts().values()) == len(TEXTS)
+    scene = Scene([known("*", b"'s")], ref=right, bad=wrong_on(b"'s"))
+    scene.check("equivalence", *[b"What's %d" % number for number in range(9)])
+    late(scene)
+    for one in waiting:
+        scene.tracker.leave(scene.contract, one, Case(one.data, "test", 0, 0))
+    scene.tracker.settle(scene.pool)
+    assert not [one for one in scene.events if isinstance(one, Unsettled)]
+
+
+def test_what_waits_when_time_is_over_and_is_not_known_is_told() -> None:
+    scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK, b"'s"))
+    scene.check("equivalence", *[b"%d" % number + MARK for number in range(9)])
+    judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], TEXTS)
+    late(scene)
+    for one in judged.violations:
+        scene.tracker.leave(scene.contract, one, Case(one.data, "test", 0, 0))
+    scene.tracker.settle(scene.pool)
+    [told] = [one for one in scene.events if isinstance(one, Unsettled)]
+    assert (told.implementations, told.count) == (["bad"], len(TEXTS))
+
+
+def test_what_could_not_be_settled_at_first_is_not_told_once_it_is_known() -> None:
+    scene = Scene(ref=right, bad=wrong_on(b"'s"))
+    [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"What's"]).violations
+    scene.check("equivalence", b"a's")
+    scene.tracker._unsettled(
+        Entry(scene.contract, violation, Case(b"What's", "test", 0, 0)), "late"
+    )
+    scene.check("equivalence", *[b"What's %d" % number for number in range(9)])
+    scene.tracker.settle(scene.pool)
+    assert not [one for one in scene.events if isinstance(one, Unsettled)]
 
 
 def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new() -> None:

@@ -135,6 +135,9 @@ class Ledger:
                 self.suspects[name].tracker.note(contract, violation, case)
         return ""
 
+    def leave(self, contract: Contract, violation: Violation, case: Case) -> None:
+        """Nothing is put down for what was not asked about again."""
+
     def settle(self, pool: WorkerPool) -> None:
         """Nothing is left to be done: what is found needs no minimal input."""
 
