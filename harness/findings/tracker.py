@@ -370,10 +370,10 @@ class FindingTracker:
     @property
     def _late(self) -> bool:
         """Whether violations have had their share of the time."""
-        if self._unhurried:
+        left = self._seconds_left()
+        if self._unhurried or left == float("inf"):
             return False
-        due = self._spent > SHRINK_SHARE * (time.monotonic() - self._since)
-        return due or self._seconds_left() <= 0
+        return left <= 0 or self._spent > SHRINK_SHARE * (time.monotonic() - self._since)
 
     def _count(self, name: str) -> str:
         name = self._renamed.get(name, name)
