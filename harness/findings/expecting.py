@@ -87,12 +87,12 @@ class ExpectedFindings:
         matching = self.matching(bucket_name, contract.vocabulary.id)
         return any(one.whole for _, one in matching)
 
-    def narrow(self, bucket_name: str, vocabulary: str, data: bytes) -> bool:
+    def narrow(self, bucket_name: str, contract: Contract, data: bytes) -> bool:
         """Whether what covers a finding covers nothing more for being ill-formed."""
-        matching = [one for _, one in self.matching(bucket_name, vocabulary)]
+        matching = [one for _, one in self.matching(bucket_name, contract.vocabulary.id)]
         if any(one.whole or kind_in(one.bucket) == BYTES for one in matching):
             return False
-        return self.entry(bucket_name, vocabulary, data) is not None
+        return self.has(bucket_name, contract, data)
 
     def unsure(self, entry: Entry) -> bool:
         """Whether only its minimal input, which is not known, says if a violation is expected."""

@@ -7,6 +7,7 @@ elsewhere is another violation.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,13 @@ from harness.findings import diagnosis
 from harness.findings.confirming import TIMED_OUT
 from harness.findings.diagnosis import BYTES, categories, signature
 from harness.findings.looks import differences, regions
+from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from harness.checks.base import Violation
+    from harness.core.comparisons import Contract
     from harness.findings.entries import Entry, KnownInputs
     from harness.findings.looks import Ids, Region
     from harness.workers.pool import WorkerPool
@@ -32,7 +35,10 @@ text that mean something together."""
 
 
 def unexplained(
-    pool: WorkerPool, entry: Entry, known: KnownInputs, narrow: Callable[[str, bytes], bool]
+    pool: WorkerPool,
+    entry: Entry,
+    known: KnownInputs,
+    narrow: Callable[[str, Contract, bytes], bool],
 ) -> str | Violation:
     """The bucket of a known finding that explains a violation, else what is left to explain.
 
@@ -61,7 +67,9 @@ def unexplained(
         rest = in_place(pool, asked, [well_formed])
         if rest is not None:
             return rest
-        wide = next((name for minimal, name in ill if not narrow(name, minimal)), None)
+        wide = next(
+            (name for minimal, name in ill if not narrow(name, entry.contract, minimal)), None
+        )
         if wide is not None:
             return wide
         if in_same_tokens(pool, asked, [minimal for minimal, _ in ill]):
@@ -170,6 +178,19 @@ def repeats(
         return True
 
     return alike
+
+
+def known_of_a_part(
+    pool: WorkerPool, entry: Entry, parts: Collection[bytes]
+) -> Callable[[Violation], bool]:
+    """Whether a violation is what is known of a part that an input, wrong otherwise, repeats.
+
+    It is no smaller case of what is wrong with the input. Raises Stopped.
+    """
+    alike = None
+    with contextlib.suppress(OutOfTime):  # which ends minimising, too
+        alike = repeats(pool, entry, parts)
+    return alike if alike is not None and not alike(entry.violation) else lambda one: False
 
 
 def in_same_tokens(pool: WorkerPool, entry: Entry, inputs: Collection[bytes]) -> bool:

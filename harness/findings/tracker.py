@@ -8,7 +8,6 @@ and never stops the hunt for others.
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import threading
 import time
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from harness.checks.base import Violation
 from harness.core.partition import comparable
-from harness.events import Counted, Found, Unsettled, readability, stands_out
+from harness.events import Counted, Found, readability, stands_out
 from harness.findings import masking, mistakes
 from harness.findings.confirming import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, confirm
 from harness.findings.describing import finding, input_of
@@ -41,6 +40,7 @@ from harness.findings.minimising import (
     minimise,
 )
 from harness.findings.shrinking import subsequence
+from harness.findings.unsettled import NO_SECOND_ANSWER, NOT_ASKED_AGAIN, NOT_LOOKED_INTO, Open
 from harness.verdict.expectations import UNMINIMISED
 from harness.workers.pool import OutOfTime
 
@@ -59,12 +59,6 @@ SHRINK_SHARE = 0.25
 UNSURE = ""
 """This stands in place of the bucket of a violation that could not be told when it was asked
 again."""
-
-NOT_ASKED_AGAIN = "there was no time left to ask again"
-
-NOT_LOOKED_INTO = "no time was left to look into them"
-
-NO_SECOND_ANSWER = "it gave no answer when it was asked again"
 
 
 class FindingTracker:
@@ -97,7 +91,7 @@ class FindingTracker:
         self._provisionals: set[str] = set()
         self._looks: defaultdict[tuple[str, Signature], Looks] = defaultdict(Looks)
         self._unfinished: list[tuple[Entry, Found]] = []
-        self._open: list[tuple[Entry, str]] = []
+        self._open = Open()
         self._overtime = Overtime()
         self._renamed: dict[str, str] = {}
         self._spent = 0.0
@@ -197,19 +191,10 @@ class FindingTracker:
                     self._go_on(pool, entry, found)
         self._unfinished.clear()  # once more is enough, or a campaign would never get on
         self._overtime.pause()
-        self._tell_open()
-
-    def _tell_open(self) -> None:
-        """Tell of violations that were not looked into, but for those like others that were."""
-        left, self._open = self._open, []
-        unknown = [(entry, reason) for entry, reason in left if self._at_sight(entry) is None]
-        counts = Counter(
-            (entry.contract.id, entry.violation.check, tuple(entry.violation.culprits), reason)
-            for entry, reason in unknown
-        )
+        told = self._open.settle(self._at_sight)
         with self._lock:
-            for (contract, check, culprits, reason), count in counts.items():
-                self._emit(Unsettled(contract, check, list(culprits), reason, count))
+            for one in told:
+                self._emit(one)
 
     def _go_on(self, pool: WorkerPool, entry: Entry, found: Found) -> None:
         """Make the input of a finding minimal, unless another one explains it by now."""
@@ -259,12 +244,7 @@ class FindingTracker:
 
     def _unexplained(self, pool: WorkerPool, entry: Entry) -> str | Violation:
         """The bucket of what is known that explains a violation, else what is left to explain."""
-        vocabulary = entry.contract.vocabulary.id
-
-        def narrow(name: str, data: bytes) -> bool:
-            return self._expected.narrow(name, vocabulary, data)
-
-        return masking.unexplained(pool, entry, self._known_of(entry), narrow)
+        return masking.unexplained(pool, entry, self._known_of(entry), self._expected.narrow)
 
     def _look_into(self, pool: WorkerPool, entry: Entry, former: Found | None = None) -> str:
         """Ask again, make the input minimal, and enter what is found.
@@ -328,7 +308,7 @@ class FindingTracker:
 
     def _unsettled(self, entry: Entry, reason: str) -> str:
         """Keep a violation of which nobody knows what it is, to be told if that stays so."""
-        self._open.append((entry, reason))
+        self._open.waiting.append((entry, reason))
         return UNSURE
 
     def _entered_late(self, known: KnownInputs, entry: Entry, provisional: Found | None) -> str:
@@ -390,10 +370,10 @@ class FindingTracker:
     @property
     def _late(self) -> bool:
         """Whether violations have had their share of the time."""
-        if self._unhurried:
+        left = self._seconds_left()
+        if self._unhurried or left == float("inf"):
             return False
-        due = self._spent > SHRINK_SHARE * (time.monotonic() - self._since)
-        return due or self._seconds_left() <= 0
+        return left <= 0 or self._spent > SHRINK_SHARE * (time.monotonic() - self._since)
 
     def _count(self, name: str) -> str:
         name = self._renamed.get(name, name)
@@ -410,14 +390,10 @@ class FindingTracker:
         excused = {one for one, name in minimal if self._expected.has(name, contract, one)}
         covered = not self._expected.entries or self._expected.covers(entry)
 
-        alike = None
-        with contextlib.suppress(OutOfTime):  # which ends minimising, too
-            alike = masking.repeats(pool, entry, [one for one, _ in minimal])
-        # What is known of a part of it is no smaller case of what is wrong with its repeats.
-        other = alike is not None and not alike(entry.violation)
+        of_a_part = masking.known_of_a_part(pool, entry, [one for one, _ in minimal])
 
         def hides(one: Violation) -> bool:
-            if alike is not None and other and alike(one):
+            if of_a_part(one):
                 return True
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.

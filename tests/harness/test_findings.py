@@ -271,6 +271,7 @@ def test_what_differs_in_other_tokens_is_looked_into_though_its_share_of_the_tim
         ref=right,
         bad=lambda data: wrong_at(b"!")(data) if b"1" not in data else [0],
     )
+    scene.tracker.limit_by(lambda: 60.0)
     assert scene.check("equivalence", b"!", b"a1", b"ab1") == [
         "equivalence/bpe/raw/text/P/bad",
         "equivalence/bpe/raw/text/N/bad",
@@ -285,6 +286,7 @@ def test_what_is_expected_whatever_its_kind_is_not_minimised_again(
     monkeypatch.setattr(findings, "SHRINK_SHARE", share)
     entry = Expectation("equivalence/bpe/raw/text/*/bad", {"bad": SpecifierSet()}, "known")
     scene = Scene([entry], ref=right, bad=lambda data: [0] if set(data) & set(b"!1") else [*data])
+    scene.tracker.limit_by(lambda: 60.0)
     assert scene.check("equivalence", b"!", b"a1", b"ab1") == ["equivalence/bpe/raw/text/P/bad"] * 3
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
 

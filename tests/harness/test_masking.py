@@ -27,7 +27,8 @@ MARK = "\ufeff".encode()
 @pytest.fixture(params=["in time", "late"], autouse=True)
 def share(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Looking has all the time that it wants, or has had its share of it."""
-    monkeypatch.setattr(findings, "SHRINK_SHARE", 1e9 if request.param == "in time" else 0.0)
+    late = property(lambda self: request.param == "late")
+    monkeypatch.setattr(findings.FindingTracker, "_late", late)
 
 
 PAIRS = {b"th": 300, b"in": 301}

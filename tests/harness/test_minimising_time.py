@@ -159,3 +159,12 @@ def test_each_round_of_a_campaign_goes_on_with_what_is_unfinished(
     )  # fmt: skip
     assert len(told) > 2
     assert told == ["settled", "committed"] * (len(told) // 2)
+
+
+def test_where_no_time_is_limited_nothing_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "SHRINK_SHARE", 0.0)
+    scene = Scene(ref=right, bad=wrong_at(b"!"))
+    scene.check("equivalence", b"a!")
+    assert not scene.tracker._late
+    scene.tracker.limit_by(lambda: 60.0)
+    assert scene.tracker._late
