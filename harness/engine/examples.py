@@ -85,7 +85,8 @@ def exercises(
                 # A violation that could not be told in time may be the one that is expected.
                 certain &= name != UNSURE
                 shown |= expectation.shows_in(name, contract.vocabulary.id)
-                if not expectation.implementations.keys().isdisjoint(violation.culprits):
+                about = expectation.implementations.keys()
+                if not about or not about.isdisjoint(violation.culprits):
                     wrong.add(violation.data)
         # Beside others an example may show at another stage: it is gone where nothing is wrong.
         right = set(expectation.examples) - wrong - unjudged

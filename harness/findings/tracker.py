@@ -128,6 +128,9 @@ class FindingTracker:
             }
             self._counts = Counter(known.counts)
             self._provisionals = set(known.provisionals)
+            self._looks.clear()
+            self._renamed.clear()
+            self._unfinished.clear()
 
     @property
     def findings(self) -> list[Found]:

@@ -163,7 +163,7 @@ def fault(words: tuple[str, ...], folder: Path) -> str | None:
             env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
         )  # fmt: skip
     if (
-        done.returncode in (exit_statuses.HOLDS, exit_statuses.FAILS)
+        done.returncode in (exit_statuses.HOLDS, exit_statuses.FAILS, exit_statuses.NOT_EXAMINED)
         and "Traceback" not in done.stderr
     ):
         return None

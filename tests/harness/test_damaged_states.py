@@ -370,8 +370,8 @@ def test_a_map_that_is_none_is_said(content: bytes) -> None:
 
 
 FUZZ = (
-    "fuzz", "--vocab=toy_bytes", "--impl=bpe.naive", "--budget=60cases", "--no-coverage",
-    "--no-structured", "--no-canary", "--jobs=1",
+    "fuzz", "--vocab=toy_bytes", "--impl=bpe.naive", "--impl=bpe.heap", "--budget=60cases",
+    "--no-coverage", "--no-structured", "--no-canary", "--jobs=1",
 )  # fmt: skip
 
 

@@ -199,4 +199,4 @@ def test_a_campaign_commits_a_hang_however_short_its_sessions(tmp_path: Path) ->
     [found] = made.findings
     assert found.stage == "timed-out"
     assert not found.minimal
-    assert any(note.startswith("went on for") for note in made.finished.notes)
+    assert any(note.startswith("exceeded the budget by") for note in made.finished.notes)

@@ -94,7 +94,9 @@ def executed(command: tuple[str, ...], folder: Path) -> subprocess.CompletedProc
 def offered(report: Path) -> list[str]:
     """The commands that a button of the report copies."""
     texts = re.findall(r'data-copy="([^"]*)"', report.read_text(encoding="utf-8"))
-    commands = [html.unescape(one) for one in dict.fromkeys(texts)]
+    # A command of the run begins in the folder where that was started.
+    whole = [html.unescape(one).split(" && ")[-1] for one in dict.fromkeys(texts)]
+    commands = list(dict.fromkeys(whole))
     return [one for one in commands if one.startswith(("python ", "tokgate "))]
 
 

@@ -267,6 +267,8 @@ class Target:
         """
         assert self._opened is not None, "open it first"
         started = self._clock()
+        # As one that goes on elsewhere from what was committed, and knows no more than that.
+        self._tracker.restore(self._tracker.snapshot())
         waiting = [Waiting.from_json(one) for one in self.state.waiting]
         waiting = waiting or [Waiting(name, batch) for name, batch in self._chosen()]
         if not waiting:
