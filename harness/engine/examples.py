@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from corpora.generators.base import Case
 from harness.checks import CHECKS
-from harness.findings.entries import EXAMPLES
-from harness.findings.tracker import UNSURE
+from harness.findings.entries import EXAMPLES, UNSURE
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:

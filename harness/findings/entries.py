@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.findings.diagnosis import signature
 from harness.findings.explanation import explain
@@ -26,6 +27,10 @@ FINER = {(NORMALIZATION, "white-space")}
 
 EXAMPLES = "expectations"
 """The origin of the examples of expectations, which stands in place of the name of a generator."""
+
+UNSURE = ""
+"""This stands in place of the bucket of a violation that could not be told when it was asked
+again."""
 
 PER_BUCKET = 8
 """Minimal inputs of one bucket that are findings of their own: what can be mended one without the
@@ -84,11 +89,13 @@ class KnownInputs:
 class Snapshot:
     """All that a tracker knows, for one that goes on elsewhere.
 
-    known: by contract and signature, the minimal inputs with their buckets.
+    known: by contract and signature, the minimal inputs with their buckets. looks: likewise, what
+    looking into violations has shown (:meth:`harness.findings.looks.Looks.plain`).
     """
 
     findings: Sequence[Found] = ()
     known: Sequence[tuple[str, Signature, Sequence[tuple[bytes, str]]]] = ()
+    looks: Sequence[tuple[str, Signature, Mapping[str, Any]]] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     provisionals: Sequence[str] = ()
 
@@ -121,3 +128,8 @@ class Tracker(Protocol):
         Then tell of violations of which nobody knows what they are.
         """
         ...
+
+
+def finding_id(*parts: str) -> str:
+    """A short stable name."""
+    return "f-" + hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.checks.base import ids_of
 from harness.core.outcomes import Encoded
 from harness.findings.diagnosis import categories, known
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.findings.entries import Entry
@@ -93,6 +93,26 @@ class Looks:
         self.seen.update(traits.exact | traits.coarse)
         self.buckets |= dict.fromkeys(traits.exact | traits.coarse, bucket)
         self.latest = bucket
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Count in other buckets from now on, as some were replaced."""
+        self.buckets = {trait: names.get(name, name) for trait, name in self.buckets.items()}
+        self.latest = names.get(self.latest, self.latest)
+
+    def plain(self) -> dict[str, Any]:
+        """Itself as plain JSON values."""
+        return {
+            "seen": dict(self.seen),
+            "buckets": dict(self.buckets),
+            "latest": self.latest,
+            "quiet": self.quiet,
+        }
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Looks:
+        """What :meth:`plain` gave of another one."""
+        seen, buckets = Counter(plain["seen"]), dict(plain["buckets"])
+        return cls(seen, buckets, plain["latest"], plain["quiet"])
 
 
 def traits_of(entry: Entry) -> Traits:

@@ -8,7 +8,6 @@ and never stops the hunt for others.
 from __future__ import annotations
 
 import base64
-import hashlib
 import threading
 import time
 from collections import Counter, defaultdict
@@ -21,12 +20,16 @@ from harness.events import Counted, Found, readability, stands_out
 from harness.findings import masking, mistakes
 from harness.findings.confirming import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, confirm
 from harness.findings.describing import finding, input_of
-from harness.findings.diagnosis import (
-    Signature,
-    bucket,
-    kind_of,
+from harness.findings.diagnosis import Signature, bucket, kind_of
+from harness.findings.entries import (
+    EXAMPLES,
+    PER_BUCKET,
+    UNSURE,
+    Entry,
+    KnownInputs,
+    Snapshot,
+    finding_id,
 )
-from harness.findings.entries import EXAMPLES, PER_BUCKET, Entry, KnownInputs, Snapshot
 from harness.findings.expecting import WHATEVER, ExpectedFindings
 from harness.findings.looks import Looks, traits_of
 from harness.findings.minimising import (
@@ -55,10 +58,6 @@ if TYPE_CHECKING:
 
 SHRINK_SHARE = 0.25
 """About this share of a run's time goes into violations that look like others."""
-
-UNSURE = ""
-"""This stands in place of the bucket of a violation that could not be told when it was asked
-again."""
 
 
 class FindingTracker:
@@ -115,6 +114,7 @@ class FindingTracker:
                 known=[
                     (where, sign, list(one.minimal)) for (where, sign), one in self._known.items()
                 ],
+                looks=[(*place, one.plain()) for place, one in self._looks.items()],
                 counts=dict(self._counts),
                 provisionals=sorted(self._provisionals),
             )
@@ -129,6 +129,7 @@ class FindingTracker:
             self._counts = Counter(known.counts)
             self._provisionals = set(known.provisionals)
             self._looks.clear()
+            self._looks |= {(where, sign): Looks.of(one) for where, sign, one in known.looks}
             self._renamed.clear()
             self._unfinished.clear()
 
@@ -139,12 +140,14 @@ class FindingTracker:
             return list(self._findings.values())
 
     def _check_invariants(self) -> None:
-        """Hold what is so between any two calls. Raises AssertionError; tests call it."""
+        """Hold what is so between any two calls; tests call it."""
         buckets = {found.bucket for found in self._findings.values()}
         for identity, found in self._findings.items():
             place = (found.bucket, found.vocabulary)
-            assert identity == found.id
-            assert identity in {finding_id(*place), finding_id(*place, found.input_b64)}
+            assert identity == found.id and identity in {
+                finding_id(*place),
+                finding_id(*place, found.input_b64),
+            }
             assert found.replaces != identity
         for one in self._known.values():
             assert buckets.issuperset(one.buckets), "a known input whose finding is gone"
@@ -484,6 +487,8 @@ class FindingTracker:
                 self._counts[found.bucket] += self._counts.pop(old.bucket)
         for one in list(self._known.values()):
             one.minimal = [(data, self._renamed.get(name, name)) for data, name in one.minimal]
+        for looks in self._looks.values():
+            looks.rename(self._renamed)
 
     def _write(
         self,
@@ -513,8 +518,3 @@ class FindingTracker:
             self._findings[identity] = found
             self._emit(found)
         return found
-
-
-def finding_id(*parts: str) -> str:
-    """A short stable name."""
-    return "f-" + hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:8]

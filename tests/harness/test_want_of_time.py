@@ -31,11 +31,11 @@ from harness.engine.suites import Budget
 from harness.events import Measured
 from harness.findings import minimising
 from harness.findings import tracker as findings
+from harness.findings.entries import EXAMPLES, UNSURE
 from harness.findings.expecting import ExpectedFindings
 from harness.findings.explanation import Explanation
 from harness.findings.looks import Looks
 from harness.findings.minimising import NO_TIME
-from harness.findings.tracker import EXAMPLES, UNSURE
 from harness.studies import checks
 from harness.studies.checks import MOMENT, Checks
 from harness.studies.growth.measurement import Measurement

@@ -21,7 +21,7 @@ from harness.events import (
     Started,
     VocabularyLoaded,
 )
-from harness.findings.tracker import finding_id
+from harness.findings.entries import finding_id
 from harness.ledger.engine import open_database
 from harness.ledger.recorder import Recorder
 from harness.ledger.speeds import SpeedRecorder

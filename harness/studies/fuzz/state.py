@@ -105,6 +105,7 @@ class State:
     tally: dict[str, Any] = field(default_factory=dict)
     totals: dict[str, dict[str, Any]] = field(default_factory=dict)
     unsettled: dict[str, dict[str, Any]] = field(default_factory=dict)
+    looks: list[Any] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)
     judged_by: str = ""
     curve: list[list[int]] = field(default_factory=list)
@@ -173,6 +174,7 @@ class State:
             ]
             for where, sign, minimal in known.known
         ]
+        self.looks = [[where, asdict(sign), dict(plain)] for where, sign, plain in known.looks]
         self.counts = dict(known.counts)
         self.provisionals = list(known.provisionals)
 
@@ -188,6 +190,7 @@ class State:
                 )
                 for where, sign, minimal in self.pages
             ],
+            looks=[(where, Signature(**sign), plain) for where, sign, plain in self.looks],
             counts=self.counts,
             provisionals=self.provisionals,
         )
