@@ -124,7 +124,7 @@ def judge(
     notes = (*open_bounds(growth), *gaps.notes(coverage))
     missing = tuple(gaps.gaps(coverage)) if complete else ()
     failures = [
-        f"{one.implementation} on {one.vocabulary}: {one.message.splitlines()[0]}"
+        ": ".join((f"{one.implementation} on {one.vocabulary}", one.message.split("\n", 1)[0]))
         for one in coverage.failures.values()
     ]
     if failures:
