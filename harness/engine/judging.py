@@ -150,11 +150,15 @@ class Judge:
             self._texts.compared(seen, batch)
         return len(at_fault)
 
-    def look_into(self, one: Suspicion) -> None:
-        """Hand a violation to the tracker, which asks again, and makes it minimal."""
+    def look_into(self, one: Suspicion, following: Sequence[Suspicion] = ()) -> None:
+        """Hand a violation to the tracker, which asks again, and makes it minimal.
+
+        following: those of its kind that are looked into next.
+        """
         self._before_a_finding()
+        upcoming = [(next_one.violation, next_one.case) for next_one in following]
         with one.pool.turn:
-            self._run.tracker.consider(one.pool, one.contract, one.violation, one.case)
+            self._run.tracker.consider(one.pool, one.contract, one.violation, one.case, upcoming)
 
     def examples(self, pool: WorkerPool, contracts: Sequence[Contract]) -> None:
         """Run the examples of the expectations that concern these contracts."""

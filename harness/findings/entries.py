@@ -109,9 +109,21 @@ class Tracker(Protocol):
         ...
 
     def consider(
-        self, pool: WorkerPool, contract: Contract, violation: Violation, case: Case
+        self,
+        pool: WorkerPool,
+        contract: Contract,
+        violation: Violation,
+        case: Case,
+        upcoming: Sequence[tuple[Violation, Case]] = (),
     ) -> str:
-        """Enter a violation; gives the bucket under which it was counted, or an empty text."""
+        """Enter a violation; gives the bucket under which it was counted, or an empty text.
+
+        upcoming: others of its kind that are entered next, each by a call of its own.
+        """
+        ...
+
+    def alike(self, contract: Contract, violation: Violation, case: Case) -> bool:
+        """Count a violation that is like others, if enough of these were looked into."""
         ...
 
     def note(self, contract: Contract, violation: Violation, case: Case) -> str:

@@ -36,7 +36,8 @@ QUIET = 200
 looked into: fewer than 1.5 % of what is left is new."""
 
 QUIET_LATE = 60
-"""The same where looking has had its share of the time: fewer than 5 %."""
+"""The same, of tokens that spell kinds of text seen before, where looking has had its share of the
+time: fewer than 5 %."""
 
 REGIONS = 8
 """Places at which two encodings differ that are told apart, of one input."""
@@ -49,12 +50,18 @@ TOKENS = 3
 class Traits:
     """What a violation looks like from outside.
 
-    exact: the tokens that differ, place by place. coarse: the kinds of text that they spell, and
-    the generator.
+    exact: the tokens that differ, place by place. coarse: the kinds of text that the first of them
+    spell. generator: where it comes from.
     """
 
     exact: frozenset[str]
     coarse: frozenset[str]
+    generator: str
+
+    @property
+    def all(self) -> frozenset[str]:
+        """All of them."""
+        return self.exact | self.coarse | {self.generator}
 
 
 @dataclass(slots=True)
@@ -72,8 +79,10 @@ class Looks:
     def worth(self, traits: Traits, *, late: bool) -> bool:
         """Whether to look into another violation."""
         enough, quiet = (ALIKE_LATE, QUIET_LATE) if late else (ALIKE, QUIET)
-        if any(self.seen[trait] < ALIKE_LATE for trait in traits.coarse):
+        if self.seen[traits.generator] < ALIKE_LATE:
             return True
+        if any(self.seen[trait] < ALIKE_LATE for trait in traits.coarse):
+            return self.quiet < QUIET
         fresh = any(not self.seen[trait] for trait in traits.exact)
         if fresh:
             return self.quiet < quiet
@@ -81,8 +90,8 @@ class Looks:
 
     def like(self, traits: Traits) -> str:
         """The bucket in which those were counted that look most alike."""
-        both = (*sorted(traits.exact), *sorted(traits.coarse))
-        return next((self.buckets[one] for one in both if one in self.buckets), self.latest)
+        likeness = (*sorted(traits.exact), *sorted(traits.coarse), traits.generator)
+        return next((self.buckets[one] for one in likeness if one in self.buckets), self.latest)
 
     def note(self, traits: Traits, bucket: str, *, new: bool) -> None:
         """Take note of what one look has shown. new: it was a finding that nobody knew."""
@@ -90,8 +99,8 @@ class Looks:
             self.quiet = 0
         elif any(not self.seen[trait] for trait in traits.exact):
             self.quiet += 1
-        self.seen.update(traits.exact | traits.coarse)
-        self.buckets |= dict.fromkeys(traits.exact | traits.coarse, bucket)
+        self.seen.update(traits.all)
+        self.buckets |= dict.fromkeys(traits.all, bucket)
         self.latest = bucket
 
     def rename(self, names: Mapping[str, str]) -> None:
@@ -120,15 +129,16 @@ def traits_of(entry: Entry) -> Traits:
     vocabulary, generator = entry.contract.vocabulary, f"generator {entry.case.generator}"
     places = _places(entry)
     if places:
-        exact, coarse = set(), {generator}
+        exact, coarse = set(), set()
         for place in places[:REGIONS]:
-            texts = [vocabulary.spell(list(i[:TOKENS])) for i in (place.one, place.other)]
-            exact.add(f"tokens {texts}")
-            coarse.add(f"kinds {'/'.join(map(categories, texts))}")
-        return Traits(frozenset(exact), frozenset(coarse))
+            sides = place.one, place.other
+            exact.add(f"tokens {[vocabulary.spell(list(ids[:TOKENS])) for ids in sides]}")
+            kinds = (categories(vocabulary.spell(list(ids[:1]))) for ids in sides)
+            coarse.add(f"kinds {'/'.join(kinds)}")
+        return Traits(frozenset(exact), frozenset(coarse), generator)
     outcomes = ", ".join(part.outcome.status.label for part in entry.violation.parts)
     kind = f"input {categories(entry.violation.data)}, {outcomes}"
-    return Traits(frozenset({kind}), frozenset({generator, kind}))
+    return Traits(frozenset({kind}), frozenset({kind}), generator)
 
 
 def differences(entry: Entry) -> frozenset[Ids]:

@@ -18,6 +18,7 @@ from harness.findings import diagnosis
 from harness.findings.confirming import TIMED_OUT
 from harness.findings.diagnosis import BYTES, categories, signature
 from harness.findings.looks import differences, regions
+from harness.findings.witnesses import witnesses
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.findings.entries import Entry, KnownInputs
     from harness.findings.looks import Ids, Region
-    from harness.workers.pool import WorkerPool
+    from harness.findings.together import Examines
 
 NEUTRAL = (b"", b"a", b" ")
 """What is put in place of what is known; nothing comes first. To cut alone may join two parts of a
@@ -35,7 +36,7 @@ text that mean something together."""
 
 
 def unexplained(
-    pool: WorkerPool,
+    pool: Examines,
     entry: Entry,
     known: KnownInputs,
     narrow: Callable[[str, Contract, bytes], bool],
@@ -46,12 +47,9 @@ def unexplained(
     Raises Stopped and OutOfTime.
     """
     violation, data = entry.violation, entry.violation.data
-    inside = {}
-    for minimal, name in known.minimal:
-        if minimal == data:
-            return name
-        if minimal and minimal in data:
-            inside[minimal] = name
+    inside = parts_of(data, known)
+    if data in inside:
+        return inside[data]
     if inside:
         if within(entry, inside):
             return next(iter(inside.values()))
@@ -59,9 +57,8 @@ def unexplained(
         if rest is None:
             return next(iter(inside.values()))
         violation = rest
-    # Nearly all input of some generators is ill-formed, each in a way of its own.
-    ill = [one for one in known.minimal if categories(one[0]) == BYTES]
-    well_formed = violation.data.decode(errors="ignore").encode()
+    ill = ill_formed(known)
+    well_formed = cleaned(violation.data)
     if ill and well_formed != violation.data:
         asked = replace(entry, violation=violation)
         rest = in_place(pool, asked, [well_formed])
@@ -75,6 +72,52 @@ def unexplained(
         if in_same_tokens(pool, asked, [minimal for minimal, _ in ill]):
             return ill[0][1]
     return violation
+
+
+def questions(entry: Entry, known: KnownInputs) -> list[bytes]:
+    """The inputs that :func:`unexplained` asks about first, as far as can be told beforehand."""
+    data = entry.violation.data
+    inside = parts_of(data, known)
+    if data in inside:
+        return []
+    if inside:
+        asked = without(data, inside)
+    else:
+        asked = [cleaned(data)] if ill_formed(known) and cleaned(data) != data else []
+    return [one for one in asked if entry.contract.vocabulary.can_encode(one)]
+
+
+def parts_of(data: bytes, known: KnownInputs) -> dict[bytes, str]:
+    """The known minimal inputs that are in an input, each with its bucket."""
+    return {
+        minimal: name
+        for minimal, name in known.minimal
+        if minimal == data or (minimal and minimal in data)
+    }
+
+
+def ill_formed(known: KnownInputs) -> list[tuple[bytes, str]]:
+    """The known minimal inputs that are no text, with their buckets.
+
+    Nearly all input of some generators is ill-formed, each in a way of its own.
+    """
+    return [one for one in known.minimal if categories(one[0]) == BYTES]
+
+
+def cleaned(data: bytes) -> bytes:
+    """An input without what is no text."""
+    return data.decode(errors="ignore").encode()
+
+
+def without(data: bytes, parts: Collection[bytes]) -> list[bytes]:
+    """An input from which these parts are taken out, once for each neutral text in their place."""
+    rests = []
+    for neutral in NEUTRAL:
+        rest = data
+        for part in sorted(parts, key=len, reverse=True):
+            rest = rest.replace(part, neutral)
+        rests.append(rest)
+    return rests
 
 
 def within(entry: Entry, parts: Collection[bytes]) -> bool:
@@ -111,7 +154,7 @@ def within(entry: Entry, parts: Collection[bytes]) -> bool:
     )
 
 
-def left(pool: WorkerPool, entry: Entry, parts: Collection[bytes]) -> Violation | None:
+def left(pool: Examines, entry: Entry, parts: Collection[bytes]) -> Violation | None:
     """What is still wrong with an input from which these parts of it are taken out, if anything.
 
     The violation itself where that cannot be told. Raises Stopped and OutOfTime.
@@ -119,19 +162,14 @@ def left(pool: WorkerPool, entry: Entry, parts: Collection[bytes]) -> Violation 
     violation = entry.violation
     if violation.check == "determinism" or violation.stage == TIMED_OUT:
         return None  # it does not depend on the input, or costs too much to be asked
-    rests = []
-    for neutral in NEUTRAL:
-        rest = violation.data
-        for part in sorted(parts, key=len, reverse=True):
-            rest = rest.replace(part, neutral)
-        rests.append(rest)
+    rests = without(violation.data, parts)
     if not rests[0]:  # there is nothing else in it
         alike = repeats(pool, entry, parts)
         return None if alike is None or alike(violation) else violation
     return in_place(pool, entry, rests)
 
 
-def in_place(pool: WorkerPool, entry: Entry, rests: Sequence[bytes]) -> Violation | None:
+def in_place(pool: Examines, entry: Entry, rests: Sequence[bytes]) -> Violation | None:
     """What is wrong with all of these inputs, asked in place of another one, if anything is.
 
     It is what is wrong with the first of them, or the violation itself where that cannot be told.
@@ -141,20 +179,23 @@ def in_place(pool: WorkerPool, entry: Entry, rests: Sequence[bytes]) -> Violatio
     asked = [rest for rest in dict.fromkeys(rests) if contract.vocabulary.can_encode(rest)]
     if not asked:
         return violation
-    judged = pool.examine(contract, CHECKS[violation.check], asked)
-    culprits = set(violation.culprits)
+    check, culprits = CHECKS[violation.check], set(violation.culprits)
+    judged = pool.examine(witnesses(violation, contract), check, asked)
     wrong = [one for one in judged.violations if culprits & set(one.culprits)]
     answered = all(judged.exercised[name] >= len(asked) for name in culprits)
-    if answered and len({one.index for one in wrong}) < len(asked):
+    if answered and len({one.data for one in wrong}) < len(asked):
         return None
+    if rests[0] not in {one.data for one in wrong}:
+        return violation
     sign = signature(violation, contract)
-    first = [one for one in wrong if one.data == rests[0]]
+    whole = pool.examine(contract, check, rests[:1])
+    first = [one for one in whole.violations if culprits & set(one.culprits)]
     first.sort(key=lambda one: signature(one, contract) != sign)
     return first[0] if first else violation
 
 
 def repeats(
-    pool: WorkerPool, entry: Entry, parts: Collection[bytes]
+    pool: Examines, entry: Entry, parts: Collection[bytes]
 ) -> Callable[[Violation], bool] | None:
     """Whether a violation differs as these parts of an input do; None: it does not repeat any.
 
@@ -181,7 +222,7 @@ def repeats(
 
 
 def known_of_a_part(
-    pool: WorkerPool, entry: Entry, parts: Collection[bytes]
+    pool: Examines, entry: Entry, parts: Collection[bytes]
 ) -> Callable[[Violation], bool]:
     """Whether a violation is what is known of a part that an input, wrong otherwise, repeats.
 
@@ -193,7 +234,7 @@ def known_of_a_part(
     return alike if alike is not None and not alike(entry.violation) else lambda one: False
 
 
-def in_same_tokens(pool: WorkerPool, entry: Entry, inputs: Collection[bytes]) -> bool:
+def in_same_tokens(pool: Examines, entry: Entry, inputs: Collection[bytes]) -> bool:
     """Whether an input differs in no other tokens than these inputs do, and in the same way.
 
     So it is with inputs that a known mistake shows on in another place, or without any input: what
@@ -204,7 +245,7 @@ def in_same_tokens(pool: WorkerPool, entry: Entry, inputs: Collection[bytes]) ->
     return bool(mine) and mine <= differences_on(pool, entry, inputs)
 
 
-def differences_on(pool: WorkerPool, entry: Entry, inputs: Collection[bytes]) -> frozenset[Ids]:
+def differences_on(pool: Examines, entry: Entry, inputs: Collection[bytes]) -> frozenset[Ids]:
     """The tokens in which these inputs differ in the way of a violation. Raises as above."""
     check = CHECKS[entry.violation.check]
     shown = pool.examine(entry.contract, check, sorted(inputs)).violations

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,12 +14,14 @@ from harness.checks import CHECKS
 from harness.core.outcomes import Status
 from harness.findings.diagnosis import signature
 from harness.findings.shrinking import shrink
+from harness.findings.witnesses import witnesses
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from harness.checks.base import Judgement, Violation
+    from harness.core.comparisons import Contract
     from harness.findings.entries import Entry
     from harness.workers.pool import WorkerPool
 
@@ -35,6 +40,9 @@ for what would never end."""
 OVERTIME_SECONDS = 10.0
 """The time for looking into violations after the last case of a vocabulary, in all: enough to make
 one slow finding minimal, or dozens of quick ones."""
+
+SHRINK_SHARE = 0.25
+"""About this share of a run's time goes into violations that look like others."""
 
 SHRINK_TIMEOUTS = 1
 """Time-outs that minimising a finding may cost: each takes three times the limit of a request, as
@@ -71,27 +79,53 @@ class Spent:
         return self.cut_off or self.timeouts >= SHRINK_TIMEOUTS
 
 
-class Overtime:
-    """The time that looking into violations has once there is no more time for cases."""
+class Patience:
+    """The time that looking into violations has, while cases are asked and afterwards.
 
-    def __init__(self) -> None:
-        self._remaining = OVERTIME_SECONDS
-        self._since: float | None = None
+    unhurried: the clock decides nothing, so that the same cases give the same findings.
+    """
 
-    def left(self, usual: float) -> float:
-        """The seconds left; usual: those that are left for the questions of others."""
+    def __init__(self, *, unhurried: bool) -> None:
+        self._unhurried = unhurried
+        self._began = time.monotonic()
+        self._spent = 0.0
+        self._overtime = OVERTIME_SECONDS
+        self._overtime_since: float | None = None
+        self._lock = threading.Lock()
+        self.left: Callable[[], float] = lambda: math.inf
+        """Seconds until little more than what is new is looked into."""
+
+    @property
+    def late(self) -> bool:
+        """Whether violations have had their share of the time."""
+        left = self.left()
+        if self._unhurried or left == math.inf:
+            return False
+        return left <= 0 or self._spent > SHRINK_SHARE * (time.monotonic() - self._began)
+
+    @contextlib.contextmanager
+    def looking(self, pool: WorkerPool) -> Iterator[None]:
+        """Count the time of a block, in which the pool answers as long as there is any left."""
+        started = time.monotonic()
+        try:
+            with pool.lasting(self.for_questions):
+                yield
+        finally:
+            ended = time.monotonic()
+            with self._lock:
+                self._spent += ended - started
+                if self._overtime_since is not None:
+                    self._overtime -= ended - self._overtime_since
+                    self._overtime_since = None
+
+    def for_questions(self, usual: float) -> float:
+        """Seconds left for a question; usual: those that are left for the questions of others."""
         if usual > 0:
-            return usual + self._remaining
+            return usual + self._overtime
         now = time.monotonic()
-        if self._since is None:
-            self._since = now
-        return self._remaining - (now - self._since)
-
-    def pause(self) -> None:
-        """Take note of what was spent: nothing is being looked into for now."""
-        if self._since is not None:
-            self._remaining -= time.monotonic() - self._since
-            self._since = None
+        if self._overtime_since is None:
+            self._overtime_since = now
+        return self._overtime - (now - self._overtime_since)
 
 
 def minimise(
@@ -105,6 +139,33 @@ def minimise(
 
     allowed: whether an input may be tried. hides: whether a violation would hide this one.
     """
+    began = time.monotonic()
+    contract, violation = entry.contract, entry.violation
+    few = witnesses(violation, contract)
+    smaller, why = _minimised(pool, entry, few, seconds, allowed, hides)
+    if smaller.violation is violation or len(few.participants) == len(contract.participants):
+        return smaller, why
+    try:
+        judged = pool.examine(contract, CHECKS[violation.check], [smaller.violation.data])
+    except OutOfTime:
+        return smaller, NO_TIME
+    for one in judged.violations:
+        if signature(one, contract) == entry.signature:
+            return replace(smaller, violation=one), why
+    # Somebody else parts from the trusted on the smaller input: all are asked from the beginning.
+    rest = seconds - (time.monotonic() - began)
+    return _minimised(pool, entry, contract, rest, allowed, hides)
+
+
+def _minimised(
+    pool: WorkerPool,
+    entry: Entry,
+    asked: Contract,
+    seconds: float,
+    allowed: Callable[[bytes], bool],
+    hides: Callable[[Violation], bool],
+) -> tuple[Entry, str | None]:
+    """As :func:`minimise`, of those alone who are asked."""
     contract, check = entry.contract, CHECKS[entry.violation.check]
     latest = {entry.violation.data: entry.violation}
     spent = Spent()
@@ -112,7 +173,7 @@ def minimise(
     def failing(candidates: Sequence[bytes]) -> list[bool]:
         lawful = [c for c in candidates if allowed(c) and contract.vocabulary.can_encode(c)]
         try:
-            violations = spent.on(pool.examine(contract, check, lawful)).violations
+            violations = spent.on(pool.examine(asked, check, lawful)).violations
         except OutOfTime:
             spent.cut_off = True
             return [False] * len(candidates)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import threading
-import time
 from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -39,25 +38,25 @@ from harness.findings.minimising import (
     TOOK_LONG,
     TRIES_HANG,
     UNHURRIED_SECONDS,
-    Overtime,
+    Patience,
     minimise,
 )
 from harness.findings.shrinking import subsequence
+from harness.findings.together import Answers
 from harness.findings.unsettled import NO_SECOND_ANSWER, NOT_ASKED_AGAIN, NOT_LOOKED_INTO, Open
 from harness.verdict.expectations import UNMINIMISED
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from corpora.generators.base import Case
     from harness.core.comparisons import Contract
     from harness.events import Event
+    from harness.findings.looks import Traits
+    from harness.findings.together import Examines
     from harness.verdict.expectations import Expectation
     from harness.workers.pool import WorkerPool
-
-SHRINK_SHARE = 0.25
-"""About this share of a run's time goes into violations that look like others."""
 
 
 class FindingTracker:
@@ -89,22 +88,20 @@ class FindingTracker:
         self._counts: Counter[str] = Counter()
         self._provisionals: set[str] = set()
         self._looks: defaultdict[tuple[str, Signature], Looks] = defaultdict(Looks)
+        self._answers = Answers()
         self._unfinished: list[tuple[Entry, Found]] = []
         self._open = Open()
-        self._overtime = Overtime()
+        self._time = Patience(unhurried=unhurried)
         self._renamed: dict[str, str] = {}
-        self._spent = 0.0
-        self._since = time.monotonic()
         self._lock = threading.Lock()
-        self._seconds_left: Callable[[], float] = lambda: float("inf")
 
     def limit_by(self, left: Callable[[], float]) -> None:
         """Look into little more than what is new once a run's time is over.
 
         left: the seconds until then. What is new is looked into after that, as long as
-        :class:`harness.findings.minimising.Overtime` has it.
+        :class:`harness.findings.minimising.Patience` has it.
         """
-        self._seconds_left = left
+        self._time.left = left
 
     def snapshot(self) -> Snapshot:
         """What :meth:`restore` makes the same tracker of, but for the time spent."""
@@ -139,23 +136,6 @@ class FindingTracker:
         with self._lock:
             return list(self._findings.values())
 
-    def _check_invariants(self) -> None:
-        """Hold what is so between any two calls; tests call it."""
-        buckets = {found.bucket for found in self._findings.values()}
-        for identity, found in self._findings.items():
-            place = (found.bucket, found.vocabulary)
-            assert identity == found.id and identity in {
-                finding_id(*place),
-                finding_id(*place, found.input_b64),
-            }
-            assert found.replaces != identity
-        for one in self._known.values():
-            assert buckets.issuperset(one.buckets), "a known input whose finding is gone"
-        assert self._provisionals <= self._findings.keys()
-        assert buckets.issuperset(self._counts), "what is counted has no finding"
-        certain = self._findings.keys() - self._provisionals
-        assert all(self._counts[self._findings[identity].bucket] for identity in certain)
-
     @property
     def unexpected(self) -> bool:
         """Whether a finding that no entry covers is there, the provisional ones left out."""
@@ -164,17 +144,28 @@ class FindingTracker:
             return any(self._findings[identity].expected is None for identity in certain)
 
     def consider(
-        self, pool: WorkerPool, contract: Contract, violation: Violation, case: Case
+        self,
+        pool: WorkerPool,
+        contract: Contract,
+        violation: Violation,
+        case: Case,
+        upcoming: Sequence[tuple[Violation, Case]] = (),
     ) -> str:
-        """Enter a violation; gives the bucket under which it was counted."""
-        started = time.monotonic()
-        try:
-            with pool.lasting(self._overtime.left):
-                return self._considered(pool, Entry(contract, violation, case))
-        finally:
-            self._overtime.pause()
-            with self._lock:
-                self._spent += time.monotonic() - started
+        """Enter a violation; gives the bucket under which it was counted.
+
+        upcoming: others of its kind that are entered next, each by a call of its own.
+        """
+        entry = Entry(contract, violation, case)
+
+        def likely() -> Iterator[bytes]:
+            for one in (Entry(contract, *shown) for shown in upcoming):
+                alike = one.signature == entry.signature
+                if alike and self._worth_looking(one, traits_of(one)):
+                    yield from masking.questions(one, self._known_of(one))
+
+        asking = self._answers.asking(pool, entry, likely)
+        with self._time.looking(pool):
+            return self._considered(pool, entry, asking)
 
     def note(self, contract: Contract, violation: Violation, case: Case) -> str:
         """Enter a violation that no input brings back; gives its bucket."""
@@ -191,13 +182,13 @@ class FindingTracker:
         Then tell of violations of which nobody knows what they are.
         """
         unfinished, self._unfinished = self._unfinished, []
-        with pool.lasting(self._overtime.left):
+        with self._time.looking(pool):
             for entry, found in sorted(unfinished, key=lambda one: len(one[0].violation.data)):
                 if self._findings.get(found.id) is found and not pool.out_of_time:
                     self._go_on(pool, entry, found)
+        self._answers.forget()
         self._unfinished.clear()  # once more is enough, or a campaign would never get on
-        self._overtime.pause()
-        told = self._open.settle(self._at_sight)
+        told = self._open.settle(lambda entry: self._at_sight(entry, traits_of(entry)))
         with self._lock:
             for one in told:
                 self._emit(one)
@@ -216,26 +207,43 @@ class FindingTracker:
                 return
         self._look_into(pool, entry, found)
 
-    def _at_sight(self, entry: Entry) -> str | None:
-        """Count a violation that is known well enough without a question; gives its bucket."""
-        looks, traits = self._looks[entry.contract.id, entry.signature], traits_of(entry)
+    def alike(self, contract: Contract, violation: Violation, case: Case) -> bool:
+        """Count a violation that is like others, if enough of these were looked into."""
+        entry = Entry(contract, violation, case)
+        return self._alike(entry, traits_of(entry)) is not None
+
+    def _alike(self, entry: Entry, traits: Traits) -> str | None:
+        """As :meth:`alike`; gives the bucket in which it was counted."""
+        looks = self._looks[entry.contract.id, entry.signature]
+        return None if self._worth_looking(entry, traits) else self._count(looks.like(traits))
+
+    def _worth_looking(self, entry: Entry, traits: Traits) -> bool:
+        """Whether looking into a violation may show something that nobody knows."""
+        looks = self._looks[entry.contract.id, entry.signature]
         example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
-        if looks.latest and not example and not looks.worth(traits, late=self._late):
-            return self._count(looks.like(traits))
+        return example or not looks.latest or looks.worth(traits, late=self._time.late)
+
+    def _at_sight(self, entry: Entry, traits: Traits) -> str | None:
+        """Count a violation that is known well enough without a question; gives its bucket."""
+        alike = self._alike(entry, traits)
+        if alike is not None:
+            return alike
+        looks = self._looks[entry.contract.id, entry.signature]
         expected = self._as_expected(entry)
         if expected is not None:
             looks.note(traits, expected, new=False)
             self._count(expected)
         return expected
 
-    def _considered(self, pool: WorkerPool, entry: Entry) -> str:
-        counted = self._at_sight(entry)
+    def _considered(self, pool: WorkerPool, entry: Entry, asking: Examines) -> str:
+        traits = traits_of(entry)
+        counted = self._at_sight(entry, traits)
         if counted is not None:
             return counted
-        looks, traits = self._looks[entry.contract.id, entry.signature], traits_of(entry)
+        looks = self._looks[entry.contract.id, entry.signature]
         before = len(self._findings)
         try:
-            rest = self._unexplained(pool, entry)
+            rest = self._unexplained(asking, entry)
         except OutOfTime:
             if self._expected.covers(entry):
                 return self._entered_late(self._known_of(entry), entry, None)
@@ -248,7 +256,7 @@ class FindingTracker:
             looks.note(traits, name, new=len(self._findings) > before)
         return name
 
-    def _unexplained(self, pool: WorkerPool, entry: Entry) -> str | Violation:
+    def _unexplained(self, pool: Examines, entry: Entry) -> str | Violation:
         """The bucket of what is known that explains a violation, else what is left to explain."""
         return masking.unexplained(pool, entry, self._known_of(entry), self._expected.narrow)
 
@@ -303,7 +311,7 @@ class FindingTracker:
                 self._unsettled(entry, NOT_ASKED_AGAIN)
                 return name
             if isinstance(left, Violation) and len(left.data) < len(violation.data):
-                self._considered(pool, replace(entry, violation=left))
+                self._considered(pool, replace(entry, violation=left), pool)
         return name
 
     def _unstable(self, entry: Entry) -> bool:
@@ -372,14 +380,6 @@ class FindingTracker:
         found = self._write(entry, UNMINIMISED, identity, minimal=False)
         self._provisionals.add(found.id)
         return found
-
-    @property
-    def _late(self) -> bool:
-        """Whether violations have had their share of the time."""
-        left = self._seconds_left()
-        if self._unhurried or left == float("inf"):
-            return False
-        return left <= 0 or self._spent > SHRINK_SHARE * (time.monotonic() - self._since)
 
     def _count(self, name: str) -> str:
         name = self._renamed.get(name, name)

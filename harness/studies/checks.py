@@ -120,9 +120,18 @@ class Checks:
             contracts,
             takes,
             lambda seen, batch: self._judge.judge(
-                session.pool, seen, batch, session.end, inquiry.take
+                session.pool, seen, batch, session.end, self._taker(inquiry)
             ),
         )
+
+    def _taker(self, inquiry: Inquiry) -> Callable[[Suspicion], None]:
+        """Hands on what is to be looked into, so that what is like others waits for nothing."""
+
+        def take(one: Suspicion) -> None:
+            if not self._run.tracker.alike(one.contract, one.violation, one.case):
+                inquiry.take(one)
+
+        return take
 
     def _ask_in_time(
         self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry, pacer: Pacer
@@ -159,7 +168,7 @@ class Checks:
         named = named_on(run.plan, session.source, present)
         checks = run.plan.asked.get("checks", ())
         share = Share(named, checks, self._judge.judged, self._judge.put)
-        self._ask_least(session, contracts, share, unanswered, cases, inquiry.take)
+        self._ask_least(session, contracts, share, unanswered, cases, self._taker(inquiry))
 
     def _ask_least(
         self,

@@ -11,7 +11,7 @@ from harness.core.excused import LEAKING, TOGETHER
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.partition import Part
 from harness.events import Unsettled
-from harness.findings import tracker as findings
+from harness.findings import minimising
 from harness.findings.confirming import confirm
 from harness.workers.reasons import ABANDONED, AFTER_DEATH, ENOUGH, STOPPED
 from harness.workers.reasons import LATE as LATE_
@@ -21,7 +21,7 @@ from tests.harness.test_findings import Scene, right
 
 @pytest.fixture(autouse=True)
 def time_to_shrink(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(findings, "SHRINK_SHARE", 1e9)
+    monkeypatch.setattr(minimising, "SHRINK_SHARE", 1e9)
 
 
 def in_turn(*answers: object) -> Callable[[bytes], list[int]]:

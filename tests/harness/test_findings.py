@@ -22,7 +22,7 @@ from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Outcome, Results
 from harness.core.participants import Participant
 from harness.events import Counted, Event, Found
-from harness.findings import tracker as findings
+from harness.findings import minimising
 from harness.findings.masking import NEUTRAL
 from harness.findings.tracker import FindingTracker
 from harness.verdict.expectations import Expectation
@@ -31,6 +31,7 @@ from harness.workers.answers import outcome_of
 from harness.workers.pool import WorkerPool
 from impls.interface import About, Mode
 from tests.breadth import thorough_from
+from tests.harness.tracker_invariants import check_invariants
 
 Encode_ = Callable[[bytes], list[int]]
 RAW = Mode(pretokenize=False)
@@ -105,7 +106,7 @@ class Scene:
 @pytest.fixture(autouse=True)
 def time_to_shrink(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here nearly all the time goes into minimising, of which a run allows only a share."""
-    monkeypatch.setattr(findings, "SHRINK_SHARE", 1e9)
+    monkeypatch.setattr(minimising, "SHRINK_SHARE", 1e9)
 
 
 def right(data: bytes) -> list[int]:
@@ -264,7 +265,7 @@ def test_the_same_violations_make_the_same_findings(seed: int) -> None:
 def test_what_differs_in_other_tokens_is_looked_into_though_its_share_of_the_time_is_spent(
     monkeypatch: pytest.MonkeyPatch, excused: bool
 ) -> None:
-    monkeypatch.setattr(findings, "SHRINK_SHARE", 0.0)
+    monkeypatch.setattr(minimising, "SHRINK_SHARE", 0.0)
     entry = Expectation("equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}, "known")
     scene = Scene(
         [entry] if excused else [],
@@ -283,7 +284,7 @@ def test_what_differs_in_other_tokens_is_looked_into_though_its_share_of_the_tim
 def test_what_is_expected_whatever_its_kind_is_not_minimised_again(
     monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
-    monkeypatch.setattr(findings, "SHRINK_SHARE", share)
+    monkeypatch.setattr(minimising, "SHRINK_SHARE", share)
     entry = Expectation("equivalence/bpe/raw/text/*/bad", {"bad": SpecifierSet()}, "known")
     scene = Scene([entry], ref=right, bad=lambda data: [0] if set(data) & set(b"!1") else [*data])
     scene.tracker.limit_by(lambda: 60.0)
@@ -356,24 +357,24 @@ def test_what_the_tracker_knows_holds_together_after_every_violation(
         for kind in kinds
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(findings, "SHRINK_SHARE", 1e9)
+        patch.setattr(minimising, "SHRINK_SHARE", 1e9)
         scene = Scene(entries, ref=right, bad=bad)
         for batch in batches:
             inputs = ["".join(letters).encode("latin-1") for letters in batch]
             for check in ("survival", "equivalence"):
                 for data in inputs:
                     scene.check(check, data)
-                    scene.tracker._check_invariants()
+                    check_invariants(scene.tracker)
         copy = Scene(entries, ref=right, bad=bad).tracker
         copy.restore(scene.tracker.snapshot())
-        copy._check_invariants()
+        check_invariants(copy)
         assert copy.snapshot() == scene.tracker.snapshot()
 
 
 def test_the_invariants_see_a_finding_that_is_gone() -> None:
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     scene.check("equivalence", b"a!")
-    scene.tracker._check_invariants()
+    check_invariants(scene.tracker)
     scene.tracker._findings.clear()
     with pytest.raises(AssertionError, match="whose finding is gone"):
-        scene.tracker._check_invariants()
+        check_invariants(scene.tracker)

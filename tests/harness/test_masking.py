@@ -13,7 +13,7 @@ from harness.checks import CHECKS
 from harness.checks.base import Violation
 from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
-from harness.findings import tracker as findings
+from harness.findings import minimising
 from harness.findings.entries import PER_BUCKET, Entry
 from harness.findings.looks import QUIET, QUIET_LATE, regions
 from harness.verdict.coverage import Coverage
@@ -28,7 +28,7 @@ MARK = "\ufeff".encode()
 def share(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Looking has all the time that it wants, or has had its share of it."""
     late = property(lambda self: request.param == "late")
-    monkeypatch.setattr(findings.FindingTracker, "_late", late)
+    monkeypatch.setattr(minimising.Patience, "late", late)
 
 
 PAIRS = {b"th": 300, b"in": 301}
@@ -193,7 +193,7 @@ def test_what_is_left_may_be_of_another_signature() -> None:
 def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
     scene = Scene(ref=right, bad=wrong_on(b"!", b"'s"))
     scene.check("equivalence", b"a!")
-    scene.tracker._overtime._remaining = 0.0
+    scene.tracker._time._overtime = 0.0
     judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!! What's"])
     scene.pool.limit_by(lambda: 0.0)
     [violation] = judged.violations
@@ -210,7 +210,7 @@ def consider(scene: Scene, violation: Violation) -> str:
 
 def late(scene: Scene) -> None:
     """From now on there is no time for any question."""
-    scene.tracker._overtime._remaining = 0.0
+    scene.tracker._time._overtime = 0.0
     scene.pool.limit_by(lambda: 0.0)
     scene.tracker.limit_by(lambda: 0.0)
 

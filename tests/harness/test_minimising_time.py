@@ -21,7 +21,7 @@ from harness.events import Found
 from harness.findings import minimising
 from harness.findings import tracker as findings
 from harness.findings.entries import Entry
-from harness.findings.minimising import NO_TIME, TOOK_LONG, Overtime
+from harness.findings.minimising import NO_TIME, TOOK_LONG, Patience
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
 from harness.studies.fuzz.run import execute
@@ -31,6 +31,7 @@ from tests.durability import inside
 from tests.harness.fuzz_campaign import WRONG, small_plan
 from tests.harness.test_findings import Encode_, Scene, right, wrong_at
 from tests.harness.test_out_of_time import Watched
+from tests.harness.tracker_invariants import check_invariants
 
 WHOLE = b"some longer text with one mark! in it"
 
@@ -57,16 +58,13 @@ def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over() -> Non
 
 def test_that_time_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minimising, "OVERTIME_SECONDS", 0.05)
-    scene = Watched(ref=right, bad=slow(wrong_at(b"!")))
-    overtime = scene.tracker._overtime = Overtime()
-    scene.pool.limit_by(lambda: 0.0)
-    scene.tracker.limit_by(lambda: 0.0)
-    assert 0.0 < overtime.left(0.0) <= 0.05
-    time.sleep(0.06)
-    assert overtime.left(0.0) < 0
-    overtime.pause()
-    assert overtime.left(0.0) < 0  # for the whole run
-    assert overtime.left(1.0) < 1.0 + 0.05
+    patience = Patience(unhurried=False)
+    with patience.looking(Scene(ref=right).pool):
+        assert 0.0 < patience.for_questions(0.0) <= 0.05
+        time.sleep(0.06)
+        assert patience.for_questions(0.0) < 0
+    assert patience.for_questions(0.0) < 0  # for the whole run
+    assert patience.for_questions(1.0) < 1.0 + 0.05
 
 
 def test_what_took_long_is_gone_on_with_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +75,7 @@ def test_what_took_long_is_gone_on_with_at_the_end(monkeypatch: pytest.MonkeyPat
     [found] = scene.tracker.findings
     assert (found.minimal, found.unminimised) == (False, TOOK_LONG)
     scene.tracker.settle(scene.pool)
-    scene.tracker._check_invariants()
+    check_invariants(scene.tracker)
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
     [found] = scene.tracker.findings
     assert found.minimal
@@ -94,7 +92,7 @@ def test_what_a_shorter_input_explains_by_then_is_no_finding_of_its_own(
     scene.check("equivalence", b"a!")
     assert len(scene.found) == 2
     scene.tracker.settle(scene.pool)
-    scene.tracker._check_invariants()
+    check_invariants(scene.tracker)
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
     gone = {event.replaces for event in scene.events if isinstance(event, Found)} - {None}
     assert len(gone) == 2  # what was provisional, and what was not minimal
@@ -162,9 +160,9 @@ def test_each_round_of_a_campaign_goes_on_with_what_is_unfinished(
 
 
 def test_where_no_time_is_limited_nothing_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(findings, "SHRINK_SHARE", 0.0)
+    monkeypatch.setattr(minimising, "SHRINK_SHARE", 0.0)
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     scene.check("equivalence", b"a!")
-    assert not scene.tracker._late
+    assert not scene.tracker._time.late
     scene.tracker.limit_by(lambda: 60.0)
-    assert scene.tracker._late
+    assert scene.tracker._time.late

@@ -61,7 +61,7 @@ class Watched(Scene):
 
     def late(self) -> None:
         """From now on there is no time, not even for what is new."""
-        self.tracker._overtime._remaining = 0.0
+        self.tracker._time._overtime = 0.0
         self.pool.limit_by(lambda: 0.0)
         self.tracker.limit_by(lambda: 0.0)
 

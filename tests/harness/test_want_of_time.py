@@ -140,7 +140,7 @@ def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(
     if reason == "it took long":
         monkeypatch.setattr(findings, "SHRINK_SECONDS", 0.0)
     else:
-        monkeypatch.setattr(minimising.Overtime, "left", lambda self, usual: usual)
+        monkeypatch.setattr(minimising.Patience, "for_questions", lambda self, usual: usual)
         monkeypatch.setattr(findings, "minimise", lambda pool, entry, *given: (entry, NO_TIME))
     # As it is, it is of another kind than the entry names.
     assert scene.exercise(["some \u0378 text!".encode()], "toy_bytes") == [(False, False)]
@@ -167,7 +167,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
 
     [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [whole]).violations
     scene.pool.limit_by(left)
-    scene.tracker._overtime._remaining = 0.0
+    scene.tracker._time._overtime = 0.0
     case = Case(whole, "test", 0, 0)
     assert scene.tracker.consider(scene.pool, scene.contract, violation, case) == UNSURE
     assert questions[0] >= 16

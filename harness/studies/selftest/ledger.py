@@ -17,7 +17,7 @@ from harness.findings.tracker import FindingTracker
 from harness.studies.selftest.events import Sighting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from corpora.generators.base import Case
     from harness.checks.base import Violation
@@ -114,7 +114,12 @@ class Ledger:
         return tried and all(one.known for one in self.suspects.values() if one.check)
 
     def consider(
-        self, pool: WorkerPool, contract: Contract, violation: Violation, case: Case
+        self,
+        pool: WorkerPool,
+        contract: Contract,
+        violation: Violation,
+        case: Case,
+        upcoming: Sequence[tuple[Violation, Case]] = (),
     ) -> str:
         """Put a violation down to those whom it blames."""
         for name in violation.culprits:
@@ -127,6 +132,10 @@ class Ledger:
                 alone, between = apart(violation, contract, name, set(self.suspects) - {name})
                 suspect.tracker.consider(pool, between, alone, case)
         return ""
+
+    def alike(self, contract: Contract, violation: Violation, case: Case) -> bool:
+        """Whether it is like others: each is put down, whatever it is like."""
+        return False
 
     def note(self, contract: Contract, violation: Violation, case: Case) -> str:
         """Put down what no input brings back, such as processes left behind."""

@@ -1,0 +1,28 @@
+"""What is so of a tracker of findings between any two calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.findings.entries import finding_id
+
+if TYPE_CHECKING:
+    from harness.findings.tracker import FindingTracker
+
+
+def check_invariants(tracker: FindingTracker) -> None:
+    """Each finding has its own id, and what is known or counted has its finding."""
+    buckets = {found.bucket for found in tracker._findings.values()}
+    for identity, found in tracker._findings.items():
+        place = (found.bucket, found.vocabulary)
+        assert identity == found.id and identity in {
+            finding_id(*place),
+            finding_id(*place, found.input_b64),
+        }
+        assert found.replaces != identity
+    for one in tracker._known.values():
+        assert buckets.issuperset(one.buckets), "a known input whose finding is gone"
+    assert tracker._provisionals <= tracker._findings.keys()
+    assert buckets.issuperset(tracker._counts), "what is counted has no finding"
+    certain = tracker._findings.keys() - tracker._provisionals
+    assert all(tracker._counts[tracker._findings[identity].bucket] for identity in certain)
