@@ -63,6 +63,22 @@ def test_of_two_candidates_the_reference_that_joins_says_who_is_wrong(tmp_path: 
     assert name in {one["id"] for one in replayed["findings"]}
 
 
+@pytest.mark.thorough  # whole runs; test_standing.py has the rule for equals
+def test_between_two_references_nobody_is_blamed_and_it_can_be_replayed(tmp_path: Path) -> None:
+    both = (f"--reference={WRONG}", f"--reference={RIGHT}")
+    summary = run(tmp_path / "a", WRONG, RIGHT, options=both)
+    assert blamed(summary) == {(("mini-always-wrong", "mini-correct"), True)}
+    buckets = {v["bucket"] for f in summary["findings"] for v in f["variants"]}
+    assert all(name.endswith("/mini-always-wrong<>mini-correct") for name in buckets)
+    assert "nobody is blamed" in (tmp_path / "a" / "summary.md").read_text()
+    name = summary["findings"][0]["id"]
+    again = tmp_path / "again"
+    done = tokgate("replay", name, "--run", str(tmp_path / "a"), f"--out={again}", "--trust")
+    assert done.returncode == 1, done.stderr
+    replayed = json.loads((again / "summary.json").read_text())
+    assert blamed(replayed) == blamed(summary)
+
+
 @pytest.mark.thorough  # a whole run
 def test_what_the_user_declares_a_reference_is_not_blamed(tmp_path: Path) -> None:
     summary = run(tmp_path, "bpe.table", WRONG, options=(f"--reference={WRONG}",))
