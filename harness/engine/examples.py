@@ -58,7 +58,7 @@ def exercises(
 ) -> Iterator[Exercise]:
     """Run the examples of the expectations that concern contracts, and enter what they show.
 
-    contracts: all of one vocabulary. Where time is up, the rest are not run. Raises Stopped.
+    contracts: all of one vocabulary. Where time is up, the rest are not exercised. Raises Stopped.
     """
     by_place: dict[int, list[Due]] = {}
     for one in due(plan, contracts):
@@ -73,7 +73,8 @@ def exercises(
                 try:
                     judgement = pool.examine(contract, check, [example])
                 except OutOfTime:
-                    return
+                    unjudged.add(example)
+                    continue
                 violations += judgement.violations
                 if not all(judgement.exercised[name] for name in expectation.implementations):
                     unjudged.add(example)

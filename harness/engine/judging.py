@@ -164,10 +164,10 @@ class Judge:
         """Run the examples of the expectations that concern these contracts."""
         for one in exercises(self._run.plan, self._run.tracker, pool, contracts):
             with self._run.lock:
-                if one.exercised:
-                    self._run.tally.exercised.add(one.place)
+                tally = self._run.tally
+                (tally.exercised if one.exercised else tally.unsure).add(one.place)
                 if one.shown:
-                    self._run.tally.shown.add(one.place)
+                    tally.shown.add(one.place)
 
 
 def answers_in(results: Results) -> list[int]:

@@ -127,7 +127,7 @@ def execute(
     judged = gate.judge_expectations(
         plan.expectations,
         tracker.findings,
-        tally.exercised,
+        tally.exercised - tally.unsure,
         tally.shown,
         plan.versions,
         datetime.datetime.now(datetime.UTC).date(),

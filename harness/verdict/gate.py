@@ -53,6 +53,8 @@ def judge_expectations(
 ) -> list[ExpectationJudged]:
     """What became of each expectation; ``exercised`` and ``shown`` are places in the list.
 
+    exercised: those whose examples were judged on every vocabulary on which they were asked.
+
     versions: of the implementations that take part; an entry for others is not exercised.
     """
     judged = []

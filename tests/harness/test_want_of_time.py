@@ -21,9 +21,10 @@ from harness.checks import CHECKS
 from harness.checks.base import Observation, Violation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
-from harness.engine.examples import exercises
+from harness.engine import judging
+from harness.engine.examples import Exercise, exercises
 from harness.engine.pace import TELLING, Flight, Pacer, telling_inputs
-from harness.engine.planning import Plan
+from harness.engine.planning import Plan, Tally
 from harness.engine.state import RunState
 from harness.engine.streams import Batch
 from harness.engine.study import Session
@@ -96,6 +97,25 @@ def test_an_example_that_could_not_be_told_in_time_is_not_exercised() -> None:
 
     scene.tracker.consider = late  # type: ignore[method-assign]
     assert scene.exercise([b"some text!"]) == [(False, False)]
+
+
+def test_an_example_that_could_not_be_asked_in_time_is_not_exercised() -> None:
+    scene = Latecoming(ref=right, bad=right)
+    scene.late()
+    assert scene.exercise([b"text!"]) == [(False, False)]
+
+
+def test_what_one_vocabulary_could_not_say_is_not_stale_for_another_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = [Exercise(0, True, False), Exercise(1, True, False), Exercise(1, False, False)]
+    monkeypatch.setattr(judging, "exercises", lambda *given: told)
+    run: Any = SimpleNamespace(tally=Tally(), lock=threading.Lock(), plan=None, tracker=None)
+    judging.Judge(run).examples(cast("WorkerPool", None), [])
+    assert run.tally.exercised - run.tally.unsure == {0}
+    again = Tally()
+    again.add(run.tally.plain())
+    assert again == run.tally
 
 
 def test_an_example_that_is_told_in_time_is_exercised() -> None:

@@ -110,7 +110,7 @@ def record(
     judged = gate.judge_expectations(
         plan.plan.expectations,
         findings,
-        tally.exercised,
+        tally.exercised - tally.unsure,
         tally.shown,
         plan.plan.versions,
         datetime.datetime.now(datetime.UTC).date(),
@@ -192,6 +192,7 @@ def together(kept: Any) -> Tally:
             continue
         tally.exercised.update(part["exercised"])
         tally.shown.update(part["shown"])
+        tally.unsure.update(part.get("unsure", ()))
         tally.excused.update(part.get("excused", {}))
         tally.claims.extend(tuple(one) for one in part.get("claims", ()))
         failed |= dict.fromkeys((a, b, c) for a, b, c in part["failed"])

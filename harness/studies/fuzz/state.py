@@ -200,6 +200,7 @@ class State:
         self.tally = {
             "exercised": sorted(tally.exercised),
             "shown": sorted(tally.shown),
+            "unsure": sorted(tally.unsure),
             "failed": [list(one) for one in tally.failed_to_load],
             "excused": dict(tally.excused),
             "claims": [list(one) for one in tally.claims],

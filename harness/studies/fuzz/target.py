@@ -438,6 +438,7 @@ class Target:
             return
         self._run.tally.exercised.clear()
         self._run.tally.shown.clear()
+        self._run.tally.unsure.clear()
         self._judge.examples(pool, self._opened.contracts)
         if not pool.out_of_time:
             self.state.judged_by = digest
@@ -484,5 +485,6 @@ class Target:
         if kept:
             self._run.tally.exercised.update(kept["exercised"])
             self._run.tally.shown.update(kept["shown"])
+            self._run.tally.unsure.update(kept.get("unsure", ()))
             self._run.tally.claims.extend(tuple(one) for one in kept.get("claims", ()))
             self._run.tally.failed_to_load.extend((a, b, c) for a, b, c in kept["failed"])
