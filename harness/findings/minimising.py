@@ -37,10 +37,6 @@ UNHURRIED_SECONDS = 300.0
 """The time for minimising one finding of a run that the clock is not to decide. It is there only
 for what would never end."""
 
-OVERTIME_SECONDS = 10.0
-"""The time for looking into violations after the last case of a vocabulary, in all: enough to make
-one slow finding minimal, or dozens of quick ones."""
-
 SHRINK_SHARE = 0.25
 """About this share of a run's time goes into violations that look like others."""
 
@@ -89,11 +85,9 @@ class Patience:
         self._unhurried = unhurried
         self._began = time.monotonic()
         self._spent = 0.0
-        self._overtime = OVERTIME_SECONDS
-        self._overtime_since: float | None = None
         self._lock = threading.Lock()
         self.left: Callable[[], float] = lambda: math.inf
-        """Seconds until little more than what is new is looked into."""
+        """Seconds until nothing is looked into any more."""
 
     @property
     def late(self) -> bool:
@@ -111,21 +105,13 @@ class Patience:
             with pool.lasting(self.for_questions):
                 yield
         finally:
-            ended = time.monotonic()
             with self._lock:
-                self._spent += ended - started
-                if self._overtime_since is not None:
-                    self._overtime -= ended - self._overtime_since
-                    self._overtime_since = None
+                self._spent += time.monotonic() - started
 
     def for_questions(self, usual: float) -> float:
         """Seconds left for a question; usual: those that are left for the questions of others."""
-        if usual > 0:
-            return usual + self._overtime
-        now = time.monotonic()
-        if self._overtime_since is None:
-            self._overtime_since = now
-        return self._overtime - (now - self._overtime_since)
+        left = self.left()
+        return usual if left == math.inf else max(usual, left)
 
 
 def minimise(

@@ -96,11 +96,7 @@ class FindingTracker:
         self._lock = threading.Lock()
 
     def limit_by(self, left: Callable[[], float]) -> None:
-        """Look into little more than what is new once a run's time is over.
-
-        left: the seconds until then. What is new is looked into after that, as long as
-        :class:`harness.findings.minimising.Patience` has it.
-        """
+        """Look into violations no longer than there is time; left: the seconds until then."""
         self._time.left = left
 
     def snapshot(self) -> Snapshot:

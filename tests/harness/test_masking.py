@@ -193,7 +193,7 @@ def test_what_is_left_may_be_of_another_signature() -> None:
 def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
     scene = Scene(ref=right, bad=wrong_on(b"!", b"'s"))
     scene.check("equivalence", b"a!")
-    scene.tracker._time._overtime = 0.0
+    scene.tracker.limit_by(lambda: 0.0)
     judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!! What's"])
     scene.pool.limit_by(lambda: 0.0)
     [violation] = judged.violations
@@ -210,7 +210,7 @@ def consider(scene: Scene, violation: Violation) -> str:
 
 def late(scene: Scene) -> None:
     """From now on there is no time for any question."""
-    scene.tracker._time._overtime = 0.0
+    scene.tracker.limit_by(lambda: 0.0)
     scene.pool.limit_by(lambda: 0.0)
     scene.tracker.limit_by(lambda: 0.0)
 

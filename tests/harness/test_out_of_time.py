@@ -61,7 +61,6 @@ class Watched(Scene):
 
     def late(self) -> None:
         """From now on there is no time, not even for what is new."""
-        self.tracker._time._overtime = 0.0
         self.pool.limit_by(lambda: 0.0)
         self.tracker.limit_by(lambda: 0.0)
 

@@ -30,7 +30,6 @@ from harness.engine.streams import Batch
 from harness.engine.study import Session
 from harness.engine.suites import Budget
 from harness.events import Measured
-from harness.findings import minimising
 from harness.findings import tracker as findings
 from harness.findings.entries import EXAMPLES, UNSURE
 from harness.findings.expecting import ExpectedFindings
@@ -160,7 +159,6 @@ def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(
     if reason == "it took long":
         monkeypatch.setattr(findings, "SHRINK_SECONDS", 0.0)
     else:
-        monkeypatch.setattr(minimising.Patience, "for_questions", lambda self, usual: usual)
         monkeypatch.setattr(findings, "minimise", lambda pool, entry, *given: (entry, NO_TIME))
     # As it is, it is of another kind than the entry names.
     assert scene.exercise(["some \u0378 text!".encode()], "toy_bytes") == [(False, False)]
@@ -187,7 +185,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
 
     [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [whole]).violations
     scene.pool.limit_by(left)
-    scene.tracker._time._overtime = 0.0
+    scene.tracker.limit_by(lambda: 0.0)
     case = Case(whole, "test", 0, 0)
     assert scene.tracker.consider(scene.pool, scene.contract, violation, case) == UNSURE
     assert questions[0] >= 16

@@ -39,6 +39,10 @@ TURN_SECONDS = 60.0
 """A target keeps its place for so many seconds where others wait: loading a large vocabulary into
 all implementations takes a few seconds, and should not be much of it."""
 
+LAST_LOOKS_SECONDS = 10.0
+"""What was found is looked into for so many seconds after a campaign's last case: enough to make
+one slow finding minimal, or dozens of quick ones."""
+
 MOST = 0.5
 """A round that has taken more than so much of a session when time is up is not lost."""
 
@@ -303,7 +307,7 @@ class Session:
             target = Target(
                 alone, source, shard, self._save, kept, self._guides, ROUND_SECONDS, self._clock
             )
-            target.limit_by(self._left)
+            target.limit_by(lambda: self._left() + LAST_LOOKS_SECONDS)
             with self._lock:
                 self._targets[which] = target
         return target
