@@ -47,12 +47,12 @@ JUDGES = "the harness"
 """In place of an implementation: what generators, families and explanations need."""
 
 
-def prepare(run: RunState) -> int:
+def prepare(plan: Plan, emit: Callable[[Event], None], stop: threading.Event) -> int:
     """Make all that a run needs and that is not there yet; for how many vocabularies that was.
 
-    It has all the time that it takes. Raises KeyboardInterrupt.
+    emit: told how much is done. stop: ends it. It has all the time that it takes. Raises
+    KeyboardInterrupt.
     """
-    plan = run.plan
     missing = unprepared(plan)
     if not missing or not _writable():
         return 0
@@ -69,10 +69,10 @@ def prepare(run: RunState) -> int:
         named=(),
         asked={},
     )
-    progress = Progress(run.emit, weights(load() for load in part.vocabularies.values()))
+    progress = Progress(emit, weights(load() for load in part.vocabularies.values()))
     tracker = FindingTracker(progress.consume, lambda *_: None, (), plan.versions)
     state = RunState(part, progress.consume, tracker)
-    state.stop = run.stop
+    state.stop = stop
 
     def done(session: Session) -> None:
         progress.done(session.vocabulary.id)

@@ -170,7 +170,7 @@ def sitting(journal: Journal, *, resume: bool) -> Elsewhere:
     """Return what has a run prepared and done on this machine, and kept in a journal."""
 
     def go(run: RunState, folder: RunFolder, tracker: FindingTracker) -> None:
-        prepare(run)
+        prepare(run.plan, run.emit, run.stop)
         Sitting(run, folder, tracker, journal).go(resume=resume)
 
     return go

@@ -83,7 +83,7 @@ def perform(
         tracker.limit_by(run.left_for_findings)
         failed: list[str] = []
         try:
-            prepare(run)
+            prepare(plan, run.emit, run.stop)
             Sessions(run, studies(run)).run(amount.seconds)
         except NamedFailed as error:
             failed = [error.name, error.vocabulary, error.trace]

@@ -15,7 +15,9 @@ from harness.cli.progress.fuzz import FuzzProgress
 from harness.engine import streams
 from harness.engine.streams import Batch
 from harness.findings.tracker import FindingTracker
+from harness.studies.fuzz import run as campaign
 from harness.studies.fuzz.run import execute
+from harness.studies.fuzz.session import TURN_SECONDS, turn
 from harness.studies.fuzz.sizing import (
     FIRST,
     GROWTH,
@@ -204,3 +206,24 @@ def test_parts_are_all_of_a_batch_in_order() -> None:
             waiting = [Waiting.from_json(one.to_json()) for one in after(waiting, parts, came)]
         assert ends == len(batches)
         assert asked == [one.batch.case(i) for one in batches for i in range(5)]
+
+
+def test_in_a_short_session_each_target_has_its_turn() -> None:
+    assert turn(None, 1, 24) == TURN_SECONDS
+    assert turn(3600.0, 2, 24) == TURN_SECONDS
+    assert turn(60.0, 1, 6) == 10.0
+    assert turn(60.0, 2, 6) == 20.0
+
+
+def test_what_a_campaign_needs_is_made_before_its_time_begins(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(campaign, "prepare", lambda *given: told.append("prepared"))
+    monkeypatch.setattr(campaign.Session, "run", lambda *given: told.append("begun"))
+    made = small_plan(60, ("bpe.naive", "bpe.heap"))
+    campaign.execute(
+        made, CampaignStore(str(tmp_path / "x.db"), "test"), tmp_path / "out", "test",
+        lambda known: FuzzProgress(Console(stderr=True), known, None), lambda made: None, 3600,
+    )  # fmt: skip
+    assert told == ["prepared", "begun"]

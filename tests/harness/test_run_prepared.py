@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from corpora.vocabularies import sources
 from harness.cli.progress.run import prepared
 from harness.engine import selection
 from harness.engine.planning import Plan
-from harness.engine.state import RunState
 from harness.engine.suites import SUITES, Budget
 from harness.events import ContractOpened, Event, Phase, Preparing, VocabularyLoaded
 from harness.findings import models
@@ -52,12 +52,12 @@ def test_what_is_made_is_made_once(markers: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(models, "compile_models", lambda algorithm, stopped: made.append(algorithm))
     wanted = plan(["toy_bytes"], "bpe.heap", "tiktoken")
     events: list[Event] = []
-    assert prepare(RunState(wanted, events.append, None)) == 1  # type: ignore[arg-type]
+    assert prepare(wanted, events.append, threading.Event()) == 1
     assert made == ["modules", "bpe"]
     # The record of the run knows nothing of it but how far it is.
     assert {type(event) for event in events} == {Preparing}
     assert [event.share for event in events if isinstance(event, Preparing)][-1] == 1.0
-    assert prepare(RunState(wanted, events.append, None)) == 0  # type: ignore[arg-type]
+    assert prepare(wanted, events.append, threading.Event()) == 0
     assert made == ["modules", "bpe"]
 
 
@@ -100,7 +100,7 @@ def test_nothing_is_made_before_each_run_where_no_marker_can_be_kept(
     monkeypatch.setattr(preparing, "compiled_folder", lambda: markers / "file" / "below")
     (markers / "file").write_text("")
     wanted = plan(["toy_bytes"], "bpe.heap")
-    assert prepare(RunState(wanted, lambda event: None, None)) == 0  # type: ignore[arg-type]
+    assert prepare(wanted, lambda event: None, threading.Event()) == 0
 
 
 def test_the_bar_tells_how_much_of_all_is_done() -> None:

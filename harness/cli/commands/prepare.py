@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 
 from rich.text import Text
@@ -14,9 +15,7 @@ from harness.cli.display import Display
 from harness.cli.progress.run import Progress
 from harness.engine import selection
 from harness.engine.planning import Plan
-from harness.engine.state import RunState
 from harness.engine.suites import SUITES, Budget
-from harness.findings.tracker import FindingTracker
 from harness.studies import preparing
 
 
@@ -47,9 +46,8 @@ def prepare(vocab: Vocabs = None, jobs: Jobs = 0) -> None:
     )
     console = Display(stderr=True)
     progress = Progress(console, None)
-    tracker = FindingTracker(progress.consume, lambda *_: None, (), plan.versions)
     try:
-        count = preparing.prepare(RunState(plan, progress.consume, tracker))
+        count = preparing.prepare(plan, progress.consume, threading.Event())
     finally:
         progress.stop()
     seconds = time.monotonic() - began

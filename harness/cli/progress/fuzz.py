@@ -13,8 +13,16 @@ from rich.text import Text
 from harness.cli.progress.cluster import ClusterView, summary
 from harness.cli.progress.moving import MovingPart, Seldom
 from harness.cli.progress.numbers import counted
-from harness.cli.progress.run import news, shown, tell, verdict_word
-from harness.events import ClusterUsed, Found, ImplementationFailed, Phase, Withdrawn, by_cause
+from harness.cli.progress.run import news, prepared, shown, tell, verdict_word
+from harness.events import (
+    ClusterUsed,
+    Found,
+    ImplementationFailed,
+    Phase,
+    Preparing,
+    Withdrawn,
+    by_cause,
+)
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.plan import spent
@@ -32,6 +40,9 @@ LINE_SECONDS = 60.0
 """Between two lines of a log that is no terminal."""
 
 ARMS_SHOWN = 4
+
+PREPARING = 0
+"""In place of the thread that is busy: all of them are."""
 
 
 class FuzzProgress:
@@ -71,6 +82,16 @@ class FuzzProgress:
                 self._console.print(Text(note, style="dim"), soft_wrap=True)
             if isinstance(event, Phase):
                 self._phases[threading.get_ident()] = event.text
+            elif isinstance(event, Preparing):
+                self._prepare(event)
+
+    def _prepare(self, event: Preparing) -> None:
+        """What is compiled and built before the first round; in a log, a line now and then."""
+        self._phases.pop(PREPARING, None)
+        if event.share is None or event.share < 1:
+            self._phases[PREPARING] = prepared(event)
+            if not self._moving.shown and self._log.due():
+                self._console.print(Text(prepared(event), style="dim"), soft_wrap=True)
 
     def publish(self, done: Round) -> None:
         """A round is committed: tell what is new in it."""

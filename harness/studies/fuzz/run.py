@@ -32,6 +32,7 @@ from harness.studies.fuzz.record import Ended, Record, record, smallness
 from harness.studies.fuzz.session import Session
 from harness.studies.fuzz.store import now
 from harness.studies.portable import write_sent
+from harness.studies.preparing import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -267,6 +268,8 @@ def execute(
                 next_report = time.monotonic() + report_seconds
 
         def again_and_on() -> None:
+            if executor is None:
+                prepare(plan.plan, seen.announce, threading.Event())
             for fixed in ask_again(plan, store, save, published):
                 known.pop(fixed, None)
             try:

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 TURN_SECONDS = 60.0
 """A target keeps its place for so many seconds where others wait: loading a large vocabulary into
-all implementations takes a few seconds, and should not be much of it."""
+all implementations takes a few seconds, and should not be much of it. In a session that is too
+short for that, each has the same share of the time."""
 
 LAST_LOOKS_SECONDS = 10.0
 """What was found is looked into for so many seconds after a campaign's last case: enough to make
@@ -93,6 +94,7 @@ class Session:
             open_examples(plan.database) if plan.database else None,
         )
         self._stop = threading.Event()
+        self._turn_seconds = TURN_SECONDS
         self._lock = threading.Lock()
         self._pools: list[WorkerPool] = []
         self._targets: dict[tuple[str, int], Target] = {}
@@ -127,6 +129,7 @@ class Session:
         for one in sorted(self._plan.targets, key=lambda one: self._done.get(target_name(*one), 0)):
             self._waiting.put(one)
         threads = max(1, min(self._plan.plan.jobs, len(self._plan.targets)))
+        self._turn_seconds = turn(self._countdown.seconds, threads, len(self._plan.targets))
         with ThreadPoolExecutor(threads + 1, thread_name_prefix="fuzz") as pool:
             futures: list[Future[None]] = [
                 pool.submit(self._work_through, threads) for _ in range(threads)
@@ -266,7 +269,7 @@ class Session:
                 target.share()
                 if self._enough(target):
                     return False
-                if not endless and self._countdown.spent - began > TURN_SECONDS:
+                if not endless and self._countdown.spent - began > self._turn_seconds:
                     return True
         finally:
             target.close()
@@ -316,3 +319,8 @@ class Session:
         """Whether it has done as many cases as it may before others have, too."""
         most = limit(self._plan.plan.budget.cases, target.state.crossed)
         return most is not None and target.state.cases >= most
+
+
+def turn(seconds: float | None, threads: int, targets: int) -> float:
+    """How long a target keeps its place, of so many in a session of so many seconds."""
+    return TURN_SECONDS if seconds is None else min(TURN_SECONDS, seconds * threads / targets)
