@@ -11,10 +11,11 @@ from harness.core.outcomes import Status
 from harness.engine.examples import exercises
 from harness.engine.taking import comparisons, due, sample
 from harness.events import BatchDone
+from harness.verdict.coverage import Coverage
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from corpora.generators.base import Case
     from harness.checks.base import Observation, Violation
@@ -61,10 +62,8 @@ class Judge:
         self._run = run
         self._texts = texts
         self._before_a_finding = before_a_finding
-        self.judged: Counter[tuple[str, str]] = Counter()
-        """Cases that were judged, by contract and implementation."""
-        self.put: set[tuple[str, str]] = set()
-        """Contracts and the checks that judged any answer under them."""
+        self.coverage = Coverage()
+        """What was examined so far, of the vocabularies that were judged here."""
 
     def _case(self, batch: Batch, index: int) -> Case:
         """The provenance of an input, with its file and line where it is a text of the user's."""
@@ -106,8 +105,6 @@ class Judge:
                 judgement = pool.judge(check, part)
             except OutOfTime:
                 continue  # as if it had never been put
-            if any(judgement.exercised.values()):
-                self.put.add((contract.id, check.name))
             exercised[check.name] = dict(judgement.exercised)
             forced |= {name: dict(counts) for name, counts in judgement.forced.items()}
             blamed: Counter[str] = Counter()
@@ -125,27 +122,25 @@ class Judge:
             if blamed:
                 violations[check.name] = dict(blamed)
         compared = comparisons(seen) if "equivalence" in exercised else 0
-        with self._run.lock:
-            for name, count in judged_cases(seen, exercised).items():
-                self.judged[contract.id, name] += count
-        self._run.emit(
-            BatchDone(
-                contract=contract.id,
-                generator=batch.generator,
-                cases=len(batch.inputs),
-                bytes=len(seen.inputs.data),
-                comparisons=compared,
-                exercised=exercised,
-                violations=violations,
-                forced=forced,
-                answers={name: answers_in(results) for name, results in seen.results.items()},
-                declined={
-                    name: declined
-                    for name, results in seen.results.items()
-                    if (declined := first_declined(results)) is not None
-                },
-            )
+        done = BatchDone(
+            contract=contract.id,
+            generator=batch.generator,
+            cases=len(batch.inputs),
+            bytes=len(seen.inputs.data),
+            comparisons=compared,
+            exercised=exercised,
+            violations=violations,
+            forced=forced,
+            answers={name: answers_in(results) for name, results in seen.results.items()},
+            declined={
+                name: declined
+                for name, results in seen.results.items()
+                if (declined := first_declined(results)) is not None
+            },
         )
+        with self._run.lock:
+            self.coverage.consume(done)
+        self._run.emit(done)
         if self._texts is not None:
             self._texts.compared(seen, batch)
         return len(at_fault)
@@ -177,21 +172,6 @@ def answers_in(results: Results) -> list[int]:
     answered = int(results.answered.sum())
     unsupported = int((results.status == Status.UNSUPPORTED).sum())
     return [answered, len(results) - answered - unsupported, unsupported]
-
-
-def judged_cases(seen: Observation, exercised: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
-    """How many cases of a batch count as examined, for each implementation that was asked.
-
-    Whoever means to give the ids that the vocabulary defines was examined where it was compared, if
-    anybody was; the others where they answered. What somebody failed on was examined, too.
-    """
-    exact = seen.contract.exact
-    compared = exercised.get("equivalence", {}) if len(exact) > 1 else {}
-    found = {}
-    for name, results in seen.results.items():
-        answered, failed, _ = answers_in(results)
-        found[name] = failed + (compared.get(name, 0) if compared and name in exact else answered)
-    return found
 
 
 def first_declined(results: Results) -> str | None:

@@ -13,11 +13,12 @@ from harness.checks import CHECKS
 from harness.verdict.coverage import LEAST_CASES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from harness.checks.base import Observation
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
+    from harness.verdict.coverage import Coverage
 
 MOST_ASKED = 20 * LEAST_CASES
 """An implementation that declines nearly all inputs is asked no more than so many."""
@@ -31,17 +32,15 @@ class Share:
     """What is still owed to the user on one vocabulary.
 
     named: implementations that the user named, or all of a vocabulary that the user named. checks:
-    those that the user named. judged: cases that were judged, by contract and implementation. put:
-    contracts and the checks that judged any answer under them. asked: cases that were asked for the
-    sake of the share alone. answering: whether any of them was answered, by contract and
-    implementation. vain: who hangs, and answered nothing of what was asked: once more
-    would only take time.
+    those that the user named. coverage: what was examined so far. asked: cases that were asked for
+    the sake of the share alone. answering: whether any of them was answered, by contract and
+    implementation. vain: who hangs, and answered nothing of what was asked: once more would only
+    take time.
     """
 
     named: Collection[str]
     checks: Sequence[str]
-    judged: Mapping[tuple[str, str], int]
-    put: Collection[tuple[str, str]]
+    coverage: Coverage
     asked: dict[str, int] = field(default_factory=dict)
     answering: dict[tuple[str, str], bool] = field(default_factory=dict)
     vain: set[str] = field(default_factory=set)
@@ -55,14 +54,15 @@ class Share:
         if asked < MOST_FOR_CHECKS and any(
             one.name in self.checks
             and one.applies(contract)
-            and (contract.id, one.name) not in self.put
+            and not any(self.coverage.judged[contract.id, one.name, n] for n in contract.names)
             for one in CHECKS.values()
         ):
             return present
         return [
             name
             for name in present
-            if name in self.named and self.judged.get((contract.id, name), 0) < LEAST_CASES
+            if name in self.named
+            and self.coverage.cases_of(name, contract.id, contract.exact) < LEAST_CASES
         ]
 
     def note(self, seen: Observation, hung: Collection[str]) -> None:

@@ -88,7 +88,7 @@ class Checks:
                 return
             self._judge.judge(pool, pending.wait(), batch, always=named)
             run.stop_at_the_first()
-        share = Share((), named, self._judge.judged, self._judge.put)
+        share = Share((), named, self._judge.coverage)
         self._ask_least(session, contracts, share, (), cases)
         with pool.turn:
             run.tracker.settle(pool)
@@ -167,7 +167,7 @@ class Checks:
         present = list(dict.fromkeys(name for one in contracts for name in one.names))
         named = named_on(run.plan, session.source, present)
         checks = run.plan.asked.get("checks", ())
-        share = Share(named, checks, self._judge.judged, self._judge.put)
+        share = Share(named, checks, self._judge.coverage)
         self._ask_least(session, contracts, share, unanswered, cases, self._taker(inquiry))
 
     def _ask_least(

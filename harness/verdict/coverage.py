@@ -33,7 +33,7 @@ from harness.events import (
 from harness.verdict.texts import TextsSeen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from harness.events import Event
 
@@ -240,6 +240,19 @@ class Coverage:
         if answers.declined and not answers.answered + answers.failed:
             return cell(State.UNANSWERED, line or answers.reason or "every input was declined")
         return cell(State.NOT_ASKED, line or "nothing that this check could judge was answered")
+
+    def cases_of(self, name: str, contract: str, exact: Collection[str]) -> int:
+        """How many cases of an implementation count as examined under a comparison.
+
+        exact: those of the comparison who mean to give the ids that the vocabulary defines. They
+        were examined where they were compared, if anybody was; the others where they answered. What
+        somebody failed on was examined, too.
+        """
+        answers = self.answers.get((name, contract), Answers())
+        compared = [self.judged[contract, EQUIVALENCE, one] for one in exact]
+        if name in exact and len(compared) > 1 and any(compared):
+            return answers.failed + self.judged[contract, EQUIVALENCE, name]
+        return answers.failed + answers.answered
 
     @property
     def compared(self) -> set[str]:

@@ -27,7 +27,7 @@ from harness.events import BatchDone, ContractOpened, Event, NotReached, Unsettl
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
 from harness.studies.selftest.mutants import gate_plugins
-from harness.verdict.coverage import LEAST_CASES
+from harness.verdict.coverage import LEAST_CASES, Coverage
 from impls.interface import About, Mode
 from tests.harness.test_pace import Workers, contract
 
@@ -193,10 +193,24 @@ def test_a_number_of_cases_that_no_generator_has_is_given_up() -> None:
     assert list(Checks(state)._asked(workers, [terms], cases, Counter())) == []
 
 
+def done(terms: Contract, check: str, **answered: int) -> Coverage:
+    """What was examined where so many cases were answered, and judged by one check."""
+    judged = {check: answered}
+    answers = {name: [number, 0, 0] for name, number in answered.items()}
+    return Coverage.of([BatchDone(terms.id, "g", 1, 1, 0, judged, {}, answers=answers)])
+
+
+def test_what_was_answered_and_compared_with_nobody_is_still_owed() -> None:
+    terms = contract("a", "b")
+    for alone, owed in ((0, ["b"]), (LEAST_CASES, [])):
+        compared = done(terms, "equivalence", a=LEAST_CASES, b=alone)
+        compared.answers["b", terms.id].answered = LEAST_CASES
+        assert Share({"a", "b"}, (), compared).owing(terms, ()) == owed
+
+
 def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain() -> None:
     terms = contract("a", "b")
-    judged = Counter({(terms.id, "a"): LEAST_CASES, (terms.id, "b"): LEAST_CASES - 1})
-    share = Share({"a", "b"}, (), judged, set())
+    share = Share({"a", "b"}, (), done(terms, "survival", a=LEAST_CASES, b=LEAST_CASES - 1))
     assert share.owing(terms, ()) == ["b"]
     assert share.owing(terms, {"b"}) == []  # it is not asked any more
     share.note(seen(terms, MOST_ASKED, a=True, b=False), ())
@@ -205,7 +219,7 @@ def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain() -> None:
 
 def test_who_hangs_on_all_that_was_asked_is_not_asked_once_more() -> None:
     terms = contract("a", "b", "c")
-    share = Share({"a", "b", "c"}, (), Counter(), set())
+    share = Share({"a", "b", "c"}, (), Coverage())
     share.note(seen(terms, 1, a=True, b=False, c=False), {"a", "b"})
     # One that answers something may hang on the rest; one that declines does not hang.
     assert share.owing(terms, ()) == ["a", "c"]
@@ -213,13 +227,13 @@ def test_who_hangs_on_all_that_was_asked_is_not_asked_once_more() -> None:
 
 def test_for_a_named_check_everybody_is_asked_until_it_has_judged_any() -> None:
     terms = contract("a", "b")
-    share = Share((), ["survival"], Counter(), set())
+    share = Share((), ["survival"], Coverage())
     assert share.owing(terms, ()) == ["a", "b"]
     share.note(seen(terms, MOST_FOR_CHECKS - 1, a=True, b=True), ())
     assert share.owing(terms, ()) == ["a", "b"]
     share.note(seen(terms, 1, a=True, b=True), ())
     assert share.owing(terms, ()) == []  # it has nothing to say of these
-    assert Share((), ["survival"], Counter(), {(terms.id, "survival")}).owing(terms, ()) == []
+    assert Share((), ["survival"], done(terms, "survival", a=1)).owing(terms, ()) == []
 
 
 def test_who_is_asked_on_is_compared_with_its_reference_and_its_engine() -> None:
@@ -229,7 +243,7 @@ def test_who_is_asked_on_is_compared_with_its_reference_and_its_engine() -> None
         for one in terms.participants
     )
     terms = replace(terms, participants=members)
-    share = Share((), (), Counter(), set())
+    share = Share((), (), Coverage())
     assert share.with_companions(terms, ["variant"], ()).names == ["ref", "engine", "variant"]
     assert share.with_companions(terms, ["other"], ()).names == ["ref", "other"]
     assert share.with_companions(terms, ["ref"], ()).names == terms.names
@@ -239,7 +253,7 @@ def test_who_is_asked_on_is_compared_with_its_reference_and_its_engine() -> None
 
 def test_nobody_is_asked_on_beside_one_that_answers_nothing() -> None:
     terms = contract("ref", "a", "b", references=frozenset({"ref"}))
-    share = Share((), (), Counter(), set())
+    share = Share((), (), Coverage())
     assert share.with_companions(terms, ["a"], {"ref"}).names == ["a", "b"]
     share.note(seen(terms, 1, ref=False, a=False, b=True), ())
     assert share.with_companions(terms, ["a"], ()).names == ["a", "b"]
