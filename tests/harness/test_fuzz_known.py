@@ -11,7 +11,6 @@ import pytest
 from harness.checks import CHECKS
 from harness.cli.commands import fuzz as command
 from harness.core import exit_statuses
-from harness.engine import selection
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
 from harness.events import FindingFixed
@@ -19,7 +18,8 @@ from harness.findings import tracker
 from harness.findings.minimising import NO_TIME
 from harness.studies.fuzz.known import comes_back
 from harness.studies.fuzz.plan import FuzzPlan
-from harness.studies.fuzz.record import Record
+from harness.studies.fuzz.record import Ended, Record, record
+from harness.studies.fuzz.store import CampaignStore
 from tests.harness.command import here
 from tests.harness.fuzz_campaign import run, small_plan
 
@@ -181,20 +181,33 @@ def hurried(plan: FuzzPlan, asked: tuple[str, ...]) -> FuzzPlan:
     return replace(plan, plan=inner)
 
 
-@pytest.mark.parametrize("asked", [(), ("toy_bytes", "toy_acbb")])
-def test_a_vocabulary_that_was_named_and_never_reached_is_not_examined(
-    tmp_path: Path, asked: tuple[str, ...]
-) -> None:
-    names = ("toy_bytes", "toy_acbb")
-    whole = small_plan(64, ("bpe.naive", "bpe.heap"), names)
-    only = replace(whole.plan, vocabularies=selection.vocabularies(names[:1]))
-    first = run(replace(whole, plan=only), str(tmp_path / "a.db"), tmp_path / "a")
-    assert first.finished.verdict == "pass"
-    made = run(hurried(whole, asked), str(tmp_path / "b.db"), tmp_path / "b")
+def test_a_campaign_that_came_to_nothing_is_not_examined(tmp_path: Path) -> None:
+    whole = hurried(small_plan(64, ("bpe.naive", "bpe.heap"), ("toy_bytes", "toy_acbb")), ())
+    made = run(whole, str(tmp_path / "b.db"), tmp_path / "b")
     assert made.finished.exit_status == exit_statuses.NOT_EXAMINED
     told = " ".join([*made.finished.reasons, *made.finished.notes])
     assert "toy_acbb" in told
     assert "give a larger --budget" in told
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_vocabulary_that_was_named_and_never_reached_is_not_examined(
+    tmp_path: Path, named: bool
+) -> None:
+    """As where a cluster was lost before it came to one of them."""
+    plan = small_plan(64, ("bpe.naive", "bpe.heap"), ("toy_bytes", "toy_acbb"))
+    first = replace(
+        plan,
+        plan=replace(plan.plan, vocabularies={"toy_bytes": plan.plan.vocabularies["toy_bytes"]}),
+    )
+    store = CampaignStore(str(tmp_path / "a.db"), "test")
+    assert run(first, str(tmp_path / "a.db"), tmp_path / "a").finished.verdict == "pass"
+    asked = {"vocabularies": ["toy_bytes", "toy_acbb"] if named else []}
+    whole = replace(plan, plan=replace(plan.plan, asked=asked))
+    made = record(whole, store, "test", {}, Ended())
+    status = exit_statuses.NOT_EXAMINED if named else exit_statuses.HOLDS
+    assert made.finished.exit_status == status
+    assert "toy_acbb" in " ".join([*made.finished.reasons, *made.finished.notes])
 
 
 def test_the_command_says_what_was_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

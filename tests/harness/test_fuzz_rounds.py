@@ -14,6 +14,8 @@ from rich.console import Console
 from harness.cli.progress.fuzz import FuzzProgress
 from harness.engine import streams
 from harness.engine.streams import Batch
+from harness.engine.suites import Budget
+from harness.events import BatchDone
 from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz import run as campaign
 from harness.studies.fuzz.run import execute
@@ -227,3 +229,27 @@ def test_what_a_campaign_needs_is_made_before_its_time_begins(
         lambda known: FuzzProgress(Console(stderr=True), known, None), lambda made: None, 3600,
     )  # fmt: skip
     assert told == ["prepared", "begun"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_what_was_named_has_a_round_though_the_time_is_over(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: bool
+) -> None:
+    monkeypatch.setattr(restarting, "Process", inside.InsideProcess)
+    monkeypatch.setattr(campaign, "prepare", lambda *given: 0)
+    made = small_plan(60, ("bpe.naive", "bpe.heap"), ("toy_bytes", "toy_ties", "toy_acbb"))
+    asked = {"vocabularies": list(made.plan.vocabularies)} if named else {}
+    plan = replace(made.plan, budget=Budget(seconds=1e-3), asked=asked, jobs=1)
+    record = campaign.execute(
+        replace(made, plan=plan), CampaignStore(str(tmp_path / "x.db"), "test"), tmp_path / "out",
+        "test", lambda known: FuzzProgress(Console(stderr=True), known, None), lambda made: None,
+        3600,
+    )  # fmt: skip
+    done = {event.contract for event in record.events if isinstance(event, BatchDone)}
+    reached = {one.split("/")[0] for one in done}
+    if named:
+        assert reached == {"toy_bytes", "toy_ties", "toy_acbb"}
+        assert record.finished.exit_status == 0, record.finished.reasons
+        assert "to test what you named on" in " ".join(record.finished.notes)
+    else:
+        assert len(reached) < 3

@@ -63,7 +63,8 @@ class Ended:
 
     canary: None where none rides, else whether it was found; said: what is known about it.
     cases: committed in the session. awaited, late: who might hang and was waited for after its
-    time, and for how many seconds. cluster: what it did in the session, if there was one.
+    time, and for how many seconds. least: vocabularies that had their first round then. cluster:
+    what it did in the session, if there was one.
     """
 
     how: str | None = None
@@ -72,6 +73,7 @@ class Ended:
     said: str = ""
     cases: int = 0
     awaited: frozenset[str] = frozenset()
+    least: frozenset[str] = frozenset()
     late: float = 0.0
     cluster: ClusterUsed | None = None
 
@@ -262,7 +264,7 @@ def _finished(
             *verdict.notes,
             *counted("slow once under load, and answered when asked again alone", tally.excused),
             *_fixed_note(events),
-            *went_on(ended.awaited, (), (), ended.late),
+            *went_on(ended.awaited, ended.least, (), ended.late),
         ],
     )
 

@@ -301,6 +301,9 @@ def ended_as(session: Session | ClusterSession, how: str | None, exit_status: in
     """How a session ended, with what is known of its canary."""
     watch = session.canary
     found, said = (None, "no canary rode along") if watch is None else (watch.found, watch.said)
-    awaited = frozenset(session.awaited)
     used = session.cluster if isinstance(session, ClusterSession) else None
-    return Ended(how, exit_status, found, said, session.cases, awaited, session.late, used)
+    return Ended(
+        how, exit_status, found, said, session.cases, frozenset(session.awaited),
+        frozenset(session.least) if isinstance(session, Session) else frozenset(),
+        session.late, used,
+    )  # fmt: skip

@@ -70,7 +70,9 @@ class Session:
     A round that is on when the time is up is cut off and lost: the next session does it again,
     alike. One that has taken most of the session would be lost in each of them, so that it is
     brought to an end: what may be a hang is waited for, and nothing else is asked.
-    cases: those that were committed in this session. awaited: who was waited for.
+    What the user named has a round at least, however late it is.
+    cases: those that were committed in this session. awaited: who was waited for. least: the
+    vocabularies that had their first round after the time.
     """
 
     def __init__(
@@ -106,6 +108,13 @@ class Session:
         self._rounds: dict[str, Underway] = {}
         self.cases = 0
         self.awaited: set[str] = set()
+        self.least: set[str] = set()
+        self._owing = {
+            one
+            for one in plan.targets
+            if plan.plan.owed(one[0]) and not done.get(target_name(*one), 0)
+        }
+        """Targets that the user named, and on which nothing was ever asked."""
         self._leavings: dict[str, str] = {}
         self.canary: CanaryWatch | None = CanaryWatch(plan) if plan.canary else None
 
@@ -140,7 +149,7 @@ class Session:
                 while wait(futures, timeout=POLL_SECONDS).not_done:
                     if any(f.done() and f.exception() for f in futures):
                         break
-                    if self._countdown.over and not self._ending():
+                    if self._over and not self._ending():
                         self.stop()
                     each()
                 for future in futures:
@@ -192,9 +201,15 @@ class Session:
         """Seconds for which it has gone on after its time."""
         return self._countdown.late
 
+    @property
+    def _over(self) -> bool:
+        """Whether the time is up, and nothing is owed any more."""
+        return self._countdown.over and not self._owing
+
     def _left(self) -> float:
         """Seconds until no question is asked; there is no limit before the clock runs."""
-        return self._countdown.left if self._countdown.running else math.inf
+        unlimited = not self._countdown.running or self._owing
+        return math.inf if unlimited else self._countdown.left
 
     def stop(self) -> None:
         """End all threads and kill all workers, from any thread; rounds that are on are lost."""
@@ -227,11 +242,13 @@ class Session:
         with self._lock:
             self._pools.append(pool)
         try:
-            while not self._stop.is_set() and not self._countdown.over:
+            while not self._stop.is_set() and not self._over:
                 try:
                     which = self._waiting.get_nowait()
                 except queue.Empty:
                     return
+                if self._countdown.over and which not in self._owing:
+                    continue
                 if self._turn(pool, which, endless=len(self._plan.targets) <= threads):
                     self._waiting.put(which)
         except Stopped:
@@ -246,6 +263,7 @@ class Session:
         """Rounds of one target; whether there may be more."""
         target = self._target(which)
         if self._enough(target):
+            self._pay(which)
             return False
         self._announce(Phase(f"loading {target.source}"))
         target.open(pool)
@@ -253,7 +271,7 @@ class Session:
         self._announce(Phase(f"fuzzing {target.source}"))
         began = self._countdown.spent
         try:
-            while not self._stop.is_set() and not self._countdown.over:
+            while not self._stop.is_set() and (which in self._owing or not self._countdown.over):
                 before = target.state.cases
                 try:
                     done = self._round(target, pool)
@@ -261,8 +279,10 @@ class Session:
                     self._give_up(pool, which, error)
                     return True
                 if done is None:
+                    self._pay(which)
                     return False
                 self._store.commit(done)
+                self._pay(which)
                 with self._lock:
                     self.cases += done.state.cases - before
                     self._publish(done)
@@ -274,6 +294,13 @@ class Session:
         finally:
             target.close()
         return False
+
+    def _pay(self, which: tuple[str, int]) -> None:
+        """Owe nothing of a target from now on."""
+        with self._lock:
+            if which in self._owing and self._countdown.over:
+                self.least.add(which[0])
+            self._owing = self._owing - {which}
 
     def _give_up(self, pool: WorkerPool, which: tuple[str, int], error: TooLong) -> None:
         """Go back to what was committed, to go on with smaller rounds."""
@@ -296,7 +323,7 @@ class Session:
             with self._lock:
                 del self._rounds[target.name]
         # Something may not have been asked in it then.
-        late = self._countdown.over and not self._kept(began)
+        late = self._over and not self._kept(began)
         return None if late else done
 
     def _target(self, which: tuple[str, int]) -> Target:
