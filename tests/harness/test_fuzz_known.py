@@ -202,6 +202,7 @@ def test_a_vocabulary_that_was_named_and_never_reached_is_not_examined(
     )
     store = CampaignStore(str(tmp_path / "a.db"), "test")
     assert run(first, str(tmp_path / "a.db"), tmp_path / "a").finished.verdict == "pass"
+    store.begin(store.stored_identity() or {}, anew=False)
     asked = {"vocabularies": ["toy_bytes", "toy_acbb"] if named else []}
     whole = replace(plan, plan=replace(plan.plan, asked=asked))
     made = record(whole, store, "test", {}, Ended())
