@@ -88,10 +88,14 @@ class Program:
         return {"ids": ids, "offsets": list(pairwise(ends)), "count": len(ids)}
 
 
-if __name__ == "__main__":
-    answering = Program()
+def serve(program: Program) -> None:
+    """Answer requests, a line each, until told to stop."""
     for line in sys.stdin:
-        asked = json.loads(line)
-        if asked["op"] == "stop":
+        request = json.loads(line)
+        if request["op"] == "stop":
             break
-        print(json.dumps({"seq": asked["seq"], **answering.respond(asked)}), flush=True)
+        print(json.dumps({"seq": request["seq"], **program.respond(request)}), flush=True)
+
+
+if __name__ == "__main__":
+    serve(Program())

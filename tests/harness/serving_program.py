@@ -6,11 +6,10 @@ With ``--late`` it forgets the last byte that was appended.
 from __future__ import annotations
 
 import base64
-import json
 import sys
 from itertools import accumulate
 
-from impls.examples.stdio_encoder import Program
+from impls.examples.stdio_encoder import Program, serve
 
 SERVICES = ("count_till_limit", "split", "append", "prepend", "interval")
 
@@ -51,11 +50,7 @@ class Serving(Program):
 
 def main() -> None:
     program = Serving()
-    for line in sys.stdin:
-        request = json.loads(line)
-        if request["op"] == "stop":
-            break
-        print(json.dumps({"seq": request["seq"], **program.respond(request)}), flush=True)
+    serve(program)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import argparse
 import base64
-import json
-import sys
 from typing import Any
 
-from impls.examples.stdio_encoder import Program
+from impls.examples.stdio_encoder import Program, serve
 
 KINDS = ("right", "every-fourth", "whole-batch", "claims-all")
 
@@ -66,11 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kind", required=True, choices=KINDS)
     program = GateProgram(parser.parse_args().kind)
-    for line in sys.stdin:
-        request = json.loads(line)
-        if request["op"] == "stop":
-            break
-        print(json.dumps({"seq": request["seq"], **program.respond(request)}), flush=True)
+    serve(program)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import argparse
 import base64
-import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
-from impls.examples.stdio_encoder import Program
+from impls.examples.stdio_encoder import Program, serve
 
 MISTAKES = {
     "forces-all": "The program forces all that the forced bytes encode to.",
@@ -92,11 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kind", required=True, choices=["correct", *MISTAKES])
     program = HealingProgram(parser.parse_args().kind)
-    for line in sys.stdin:
-        request = json.loads(line)
-        if request["op"] == "stop":
-            break
-        print(json.dumps({"seq": request["seq"], **program.respond(request)}), flush=True)
+    serve(program)
 
 
 if __name__ == "__main__":
