@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from corpora.generators.base import Case
 from harness.checks import CHECKS
-from harness.findings.entries import EXAMPLES, UNSURE
+from harness.findings.entries import EXAMPLES, UNSURE, Entry
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def exercises(
             for violation in violations:
                 case = Case(violation.data, EXAMPLES, plan.seed, place)
                 with pool.turn:
-                    name = tracker.consider(pool, contract, violation, case)
+                    name = tracker.consider(pool, Entry(contract, violation, case))
                 # A violation that could not be told in time may be the one that is expected.
                 certain &= name != UNSURE
                 shown |= expectation.shows_in(name, contract.vocabulary.id)

@@ -131,5 +131,5 @@ class Inquiry:
 
 def kind_of(suspicion: Suspicion) -> Kind:
     """What a violation seems to be before anything is asked about it."""
-    violation = suspicion.violation
-    return suspicion.contract.id, violation.check, violation.stage, tuple(violation.culprits)
+    violation = suspicion.entry.violation
+    return suspicion.entry.contract.id, violation.check, violation.stage, tuple(violation.culprits)

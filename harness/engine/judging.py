@@ -11,6 +11,7 @@ from harness.core.outcomes import Status
 from harness.engine.examples import exercises
 from harness.engine.taking import comparisons, due, sample
 from harness.events import BatchDone
+from harness.findings.entries import Entry
 from harness.verdict.coverage import Coverage
 from harness.workers.pool import OutOfTime
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
     from corpora.generators.base import Case
-    from harness.checks.base import Observation, Violation
+    from harness.checks.base import Observation
     from harness.core.comparisons import Contract
     from harness.core.outcomes import Results
     from harness.engine.state import RunState
@@ -34,12 +35,10 @@ TIMED_OUT = Status.TIMED_OUT.label
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suspicion:
-    """A violation that is still to be looked into, and the case that shows it."""
+    """A violation that is still to be looked into, and who is asked about it."""
 
     pool: WorkerPool
-    contract: Contract
-    violation: Violation
-    case: Case
+    entry: Entry
 
 
 def nothing() -> None:
@@ -117,7 +116,7 @@ class Judge:
                 if self._run.stop.is_set():
                     return len(at_fault)
                 case = self._case(batch, violation.index)
-                suspicion = Suspicion(pool, contract, violation, case)
+                suspicion = Suspicion(pool, Entry(contract, violation, case))
                 (looked_into or self.look_into)(suspicion)
             if blamed:
                 violations[check.name] = dict(blamed)
@@ -151,9 +150,8 @@ class Judge:
         following: those of its kind that are looked into next.
         """
         self._before_a_finding()
-        upcoming = [(next_one.violation, next_one.case) for next_one in following]
         with one.pool.turn:
-            self._run.tracker.consider(one.pool, one.contract, one.violation, one.case, upcoming)
+            self._run.tracker.consider(one.pool, one.entry, [other.entry for other in following])
 
     def examples(self, pool: WorkerPool, contracts: Sequence[Contract]) -> None:
         """Run the examples of the expectations that concern these contracts."""

@@ -14,6 +14,7 @@ from corpora.generators.base import Case
 from harness.checks.base import Violation
 from harness.core.outcomes import Failed, Status
 from harness.core.partition import Part
+from harness.findings.entries import Entry
 from harness.findings.left_processes import CHECK
 from harness.workers.claims import Claim, false_claims
 from impls import registry
@@ -48,4 +49,4 @@ def enter(tracker: Tracker, contract: Contract, name: str, line: str, seed: int)
     """Enter a finding under a contract of an implementation."""
     parts = (Part((name,), Failed(Status.FALSE_CLAIM, line)),)
     violation = Violation(CHECK, 0, b"", parts, (name,), stage=STAGE)
-    tracker.note(contract, violation, Case(b"", NO_GENERATOR, seed, 0))
+    tracker.note(Entry(contract, violation, Case(b"", NO_GENERATOR, seed, 0)))

@@ -137,7 +137,7 @@ def stage_of(violation: Violation, contract: Contract) -> str:
         return "rejection"
     one, other = ids_of(trusted), ids_of(culprit)
     vocabulary = contract.vocabulary
-    if not all(known(vocabulary, i) for i in (*one, *other)):
+    if not all(known(vocabulary, i) for i in {*one, *other}):
         return "unknown-id"
     if vocabulary.unexpressed or not stages_known(violation, contract):
         return seen_in(vocabulary, one, other)
@@ -270,7 +270,8 @@ def words(vocabulary: Vocabulary, prefix: str, ids: Sequence[int]) -> list[str]:
 
 def piece_types(vocabulary: Vocabulary, ids: Sequence[int]) -> set[PieceType]:
     """The types of the pieces in an encoding."""
-    return {vocabulary.pieces[i].type for i in ids if i < len(vocabulary.pieces)}
+    pieces = vocabulary.pieces
+    return {pieces[i].type for i in set(ids) if i < len(pieces)}
 
 
 def without_unknown_runs(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.findings.diagnosis import signature
 from harness.findings.explanation import explain
+from harness.findings.looks import Traits, traits_of
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ class Entry:
     def signature(self) -> Signature:
         """What it is grouped by before it is minimised."""
         return signature(self.violation, self.contract)
+
+    @cached_property
+    def traits(self) -> Traits:
+        """What it looks like before anything is asked about it."""
+        return traits_of(self.violation, self.contract, self.case.generator)
 
     @property
     def label(self) -> Signature:
@@ -108,29 +114,22 @@ class Tracker(Protocol):
         """Whether it has found what a run may be ended for at once."""
         ...
 
-    def consider(
-        self,
-        pool: WorkerPool,
-        contract: Contract,
-        violation: Violation,
-        case: Case,
-        upcoming: Sequence[tuple[Violation, Case]] = (),
-    ) -> str:
+    def consider(self, pool: WorkerPool, entry: Entry, upcoming: Sequence[Entry] = ()) -> str:
         """Enter a violation; gives the bucket under which it was counted, or an empty text.
 
         upcoming: others of its kind that are entered next, each by a call of its own.
         """
         ...
 
-    def alike(self, contract: Contract, violation: Violation, case: Case) -> bool:
+    def alike(self, entry: Entry) -> bool:
         """Count a violation that is like others, if enough of these were looked into."""
         ...
 
-    def note(self, contract: Contract, violation: Violation, case: Case) -> str:
+    def note(self, entry: Entry) -> str:
         """Enter a violation that no input brings back; gives its bucket, or an empty text."""
         ...
 
-    def leave(self, contract: Contract, violation: Violation, case: Case) -> None:
+    def leave(self, entry: Entry) -> None:
         """Keep a violation that there is no time to look into until findings are settled."""
         ...
 

@@ -14,6 +14,7 @@ from corpora.generators.base import Case
 from harness.checks.base import Violation
 from harness.core.outcomes import Failed, Status
 from harness.core.partition import Part
+from harness.findings.entries import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +45,7 @@ def note(
     """
     case = Case(b"", NO_GENERATOR, seed, 0)
     return [
-        tracker.note(contracts[name], violation_of(name, line), case)
+        tracker.note(Entry(contracts[name], violation_of(name, line), case))
         for name, line in left.items()
         if name in contracts
     ]

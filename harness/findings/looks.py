@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.findings.entries import Entry
+    from harness.checks.base import Violation
+    from harness.core.comparisons import Contract
 
     Ids = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -124,10 +125,10 @@ class Looks:
         return cls(seen, buckets, plain["latest"], plain["quiet"])
 
 
-def traits_of(entry: Entry) -> Traits:
+def traits_of(violation: Violation, contract: Contract, generator: str) -> Traits:
     """What a violation looks like: of two encodings the tokens that differ, else its outcomes."""
-    vocabulary, generator = entry.contract.vocabulary, f"generator {entry.case.generator}"
-    places = _places(entry)
+    vocabulary, origin = contract.vocabulary, f"generator {generator}"
+    places = _places(violation, contract)
     if places:
         exact, coarse = set(), set()
         for place in places[:REGIONS]:
@@ -135,20 +136,20 @@ def traits_of(entry: Entry) -> Traits:
             exact.add(f"tokens {[vocabulary.spell(list(ids[:TOKENS])) for ids in sides]}")
             kinds = (categories(vocabulary.spell(list(ids[:1]))) for ids in sides)
             coarse.add(f"kinds {'/'.join(kinds)}")
-        return Traits(frozenset(exact), frozenset(coarse), generator)
-    outcomes = ", ".join(part.outcome.status.label for part in entry.violation.parts)
-    kind = f"input {categories(entry.violation.data)}, {outcomes}"
-    return Traits(frozenset({kind}), frozenset({kind}), generator)
+        return Traits(frozenset(exact), frozenset(coarse), origin)
+    outcomes = ", ".join(part.outcome.status.label for part in violation.parts)
+    kind = f"input {categories(violation.data)}, {outcomes}"
+    return Traits(frozenset({kind}), frozenset({kind}), origin)
 
 
-def differences(entry: Entry) -> frozenset[Ids]:
+def differences(violation: Violation, contract: Contract) -> frozenset[Ids]:
     """The tokens in which a violation's first two encodings differ, place by place."""
-    return frozenset((place.one, place.other) for place in _places(entry))
+    return frozenset((place.one, place.other) for place in _places(violation, contract))
 
 
-def _places(entry: Entry) -> list[Region]:
+def _places(violation: Violation, contract: Contract) -> list[Region]:
     """Where a violation's first two encodings differ; nowhere if there are no two."""
-    parts, vocabulary = entry.violation.parts, entry.contract.vocabulary
+    parts, vocabulary = violation.parts, contract.vocabulary
     if len(parts) < 2 or not all(isinstance(part.outcome, Encoded) for part in parts[:2]):
         return []
     one, other = (ids_of(part.outcome) for part in parts[:2])

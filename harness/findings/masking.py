@@ -204,14 +204,14 @@ def repeats(
     """
     data, vocabulary = entry.violation.data, entry.contract.vocabulary
     again = [part for part in parts if part and part * (len(data) // len(part)) == data]
-    if not again or data in again or not differences(entry):
+    if not again or data in again or not differences(entry.violation, entry.contract):
         return None
     known = differences_on(pool, entry, again)
     spelled = [tuple(vocabulary.spell(list(ids)) for ids in place) for place in known]
     changed = [(one, other) for one, other in spelled if one != other]
 
     def alike(violation: Violation) -> bool:
-        for place in differences(replace(entry, violation=violation)) - known:
+        for place in differences(violation, entry.contract) - known:
             mine = tuple(vocabulary.spell(list(ids)) for ids in place)
             times = range(1, len(data) + 1)
             if not any((a * n, b * n) == mine for a, b in changed for n in times):
@@ -241,7 +241,7 @@ def in_same_tokens(pool: Examines, entry: Entry, inputs: Collection[bytes]) -> b
     of an input is wrong is the same, and only what stands beside it is another. Raises Stopped and
     OutOfTime.
     """
-    mine = differences(entry)
+    mine = differences(entry.violation, entry.contract)
     return bool(mine) and mine <= differences_on(pool, entry, inputs)
 
 
@@ -250,5 +250,9 @@ def differences_on(pool: Examines, entry: Entry, inputs: Collection[bytes]) -> f
     check = CHECKS[entry.violation.check]
     shown = pool.examine(entry.contract, check, sorted(inputs)).violations
     known = [replace(entry, violation=one, explanation=None) for one in shown]
-    same = [differences(one) for one in known if one.signature == entry.signature]
+    same = [
+        differences(one.violation, one.contract)
+        for one in known
+        if one.signature == entry.signature
+    ]
     return frozenset().union(*same)

@@ -30,7 +30,7 @@ from harness.findings.entries import (
     finding_id,
 )
 from harness.findings.expecting import WHATEVER, ExpectedFindings
-from harness.findings.looks import Looks, traits_of
+from harness.findings.looks import Looks
 from harness.findings.minimising import (
     NO_TIME,
     SHRINK_DEATHS_SECONDS,
@@ -50,10 +50,8 @@ from harness.workers.pool import OutOfTime
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from corpora.generators.base import Case
     from harness.core.comparisons import Contract
     from harness.events import Event
-    from harness.findings.looks import Traits
     from harness.findings.together import Examines
     from harness.verdict.expectations import Expectation
     from harness.workers.pool import WorkerPool
@@ -139,38 +137,28 @@ class FindingTracker:
             certain = self._findings.keys() - self._provisionals
             return any(self._findings[identity].expected is None for identity in certain)
 
-    def consider(
-        self,
-        pool: WorkerPool,
-        contract: Contract,
-        violation: Violation,
-        case: Case,
-        upcoming: Sequence[tuple[Violation, Case]] = (),
-    ) -> str:
+    def consider(self, pool: WorkerPool, entry: Entry, upcoming: Sequence[Entry] = ()) -> str:
         """Enter a violation; gives the bucket under which it was counted.
 
         upcoming: others of its kind that are entered next, each by a call of its own.
         """
-        entry = Entry(contract, violation, case)
 
         def likely() -> Iterator[bytes]:
-            for one in (Entry(contract, *shown) for shown in upcoming):
-                alike = one.signature == entry.signature
-                if alike and self._worth_looking(one, traits_of(one)):
+            for one in upcoming:
+                if one.signature == entry.signature and self._worth_looking(one):
                     yield from masking.questions(one, self._known_of(one))
 
         asking = self._answers.asking(pool, entry, likely)
         with self._time.looking(pool):
             return self._considered(pool, entry, asking)
 
-    def note(self, contract: Contract, violation: Violation, case: Case) -> str:
+    def note(self, entry: Entry) -> str:
         """Enter a violation that no input brings back; gives its bucket."""
-        entry = Entry(contract, violation, case)
         return self._enter(self._known_of(entry), entry, UNMINIMISED, minimal=False)
 
-    def leave(self, contract: Contract, violation: Violation, case: Case) -> None:
+    def leave(self, entry: Entry) -> None:
         """Keep a violation that there is no time to look into until findings are settled."""
-        self._unsettled(Entry(contract, violation, case), NOT_LOOKED_INTO)
+        self._unsettled(entry, NOT_LOOKED_INTO)
 
     def settle(self, pool: WorkerPool) -> None:
         """Go on with findings on a pool's vocabulary whose inputs are not minimal yet.
@@ -184,7 +172,7 @@ class FindingTracker:
                     self._go_on(pool, entry, found)
         self._answers.forget()
         self._unfinished.clear()  # once more is enough, or a campaign would never get on
-        told = self._open.settle(lambda entry: self._at_sight(entry, traits_of(entry)))
+        told = self._open.settle(self._at_sight)
         with self._lock:
             for one in told:
                 self._emit(one)
@@ -203,37 +191,35 @@ class FindingTracker:
                 return
         self._look_into(pool, entry, found)
 
-    def alike(self, contract: Contract, violation: Violation, case: Case) -> bool:
+    def alike(self, entry: Entry) -> bool:
         """Count a violation that is like others, if enough of these were looked into."""
-        entry = Entry(contract, violation, case)
-        return self._alike(entry, traits_of(entry)) is not None
+        return self._alike(entry) is not None
 
-    def _alike(self, entry: Entry, traits: Traits) -> str | None:
+    def _alike(self, entry: Entry) -> str | None:
         """As :meth:`alike`; gives the bucket in which it was counted."""
-        looks = self._looks[entry.contract.id, entry.signature]
-        return None if self._worth_looking(entry, traits) else self._count(looks.like(traits))
+        if self._worth_looking(entry):
+            return None
+        return self._count(self._looks[entry.contract.id, entry.signature].like(entry.traits))
 
-    def _worth_looking(self, entry: Entry, traits: Traits) -> bool:
+    def _worth_looking(self, entry: Entry) -> bool:
         """Whether looking into a violation may show something that nobody knows."""
         looks = self._looks[entry.contract.id, entry.signature]
         example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
-        return example or not looks.latest or looks.worth(traits, late=self._time.late)
+        return example or not looks.latest or looks.worth(entry.traits, late=self._time.late)
 
-    def _at_sight(self, entry: Entry, traits: Traits) -> str | None:
+    def _at_sight(self, entry: Entry) -> str | None:
         """Count a violation that is known well enough without a question; gives its bucket."""
-        alike = self._alike(entry, traits)
+        alike = self._alike(entry)
         if alike is not None:
             return alike
-        looks = self._looks[entry.contract.id, entry.signature]
         expected = self._as_expected(entry)
         if expected is not None:
-            looks.note(traits, expected, new=False)
+            self._looks[entry.contract.id, entry.signature].note(entry.traits, expected, new=False)
             self._count(expected)
         return expected
 
     def _considered(self, pool: WorkerPool, entry: Entry, asking: Examines) -> str:
-        traits = traits_of(entry)
-        counted = self._at_sight(entry, traits)
+        counted = self._at_sight(entry)
         if counted is not None:
             return counted
         looks = self._looks[entry.contract.id, entry.signature]
@@ -249,7 +235,7 @@ class FindingTracker:
         else:
             name = self._look_into(pool, replace(entry, violation=rest))
         if name != UNSURE:
-            looks.note(traits, name, new=len(self._findings) > before)
+            looks.note(entry.traits, name, new=len(self._findings) > before)
         return name
 
     def _unexplained(self, pool: Examines, entry: Entry) -> str | Violation:

@@ -128,7 +128,7 @@ class Checks:
         """Hands on what is to be looked into, so that what is like others waits for nothing."""
 
         def take(one: Suspicion) -> None:
-            if not self._run.tracker.alike(one.contract, one.violation, one.case):
+            if not self._run.tracker.alike(one.entry):
                 inquiry.take(one)
 
         return take
@@ -223,7 +223,7 @@ class Checks:
             return
         with session.pool.turn:
             for one in left:
-                run.tracker.leave(one.contract, one.violation, one.case)
+                run.tracker.leave(one.entry)
             run.tracker.settle(session.pool)
         if run.countdown.late > MOMENT and time.monotonic() - began > MOMENT:
             with run.lock:

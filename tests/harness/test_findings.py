@@ -23,6 +23,7 @@ from harness.core.outcomes import Encoded, Outcome, Results
 from harness.core.participants import Participant
 from harness.events import Counted, Event, Found
 from harness.findings import minimising
+from harness.findings.entries import Entry
 from harness.findings.masking import NEUTRAL
 from harness.findings.tracker import FindingTracker
 from harness.verdict.expectations import Expectation
@@ -90,7 +91,7 @@ class Scene:
         judged = self.pool.examine(self.contract, CHECKS[name], inputs)
         return [
             self.tracker.consider(
-                self.pool, self.contract, one, Case(one.data, "test", 0, one.index)
+                self.pool, Entry(self.contract, one, Case(one.data, "test", 0, one.index))
             )
             for one in judged.violations
         ]

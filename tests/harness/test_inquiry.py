@@ -17,7 +17,8 @@ HANG_SECONDS = 30.0
 
 def suspicion(number: int, culprit: str = "mine") -> Any:
     violation = SimpleNamespace(check="equivalence", stage=None, culprits=(culprit,), data=number)
-    return SimpleNamespace(contract=SimpleNamespace(id="toy/text"), violation=violation)
+    entry = SimpleNamespace(contract=SimpleNamespace(id="toy/text"), violation=violation)
+    return SimpleNamespace(entry=entry)
 
 
 def wait_for(condition: Any) -> None:
@@ -33,7 +34,7 @@ def gathering(seen: list[Any], ready: threading.Event | None = None) -> Any:
     def look_into(one: Any, following: Any) -> None:
         if ready is not None:
             assert ready.wait(HANG_SECONDS)
-        seen.append(one.violation)
+        seen.append(one.entry.violation)
 
     return look_into
 
@@ -54,7 +55,7 @@ def test_those_of_its_kind_that_follow_are_shown_ahead() -> None:
 
     def look_into(_: object, following: Any) -> None:
         assert ready.wait(HANG_SECONDS)
-        shown.append([one.violation.data for one in following])
+        shown.append([one.entry.violation.data for one in following])
 
     inquiry = Inquiry(look_into, bool, bool)
     inquiry.take(suspicion(0))
@@ -137,7 +138,7 @@ def test_what_there_is_no_time_for_is_given_back_and_no_judge_waits_for_it(
     inquiry.take(suspicion(0, "another"))
     left = inquiry.finish()
     assert seen == []
-    assert [(one.violation.data, one.violation.culprits) for one in left] == [
+    assert [(one.entry.violation.data, one.entry.violation.culprits) for one in left] == [
         *[(number, ("mine",)) for number in range(10)],
         (0, ("another",)),
     ]

@@ -25,6 +25,7 @@ from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
 from harness.findings import left_processes as leavings
+from harness.findings.entries import Entry
 from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
 from harness.studies.forced import hunt as hunting
@@ -112,8 +113,8 @@ def test_a_selftest_holds_it_against_who_is_right(mark: str) -> None:
     terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
     ledger = Ledger({"bpe.heap": ""})
     case = Case(b"", leavings.NO_GENERATOR, 0, 0)
-    ledger.note(terms, leavings.violation_of("bpe.heap", LINE), case)
-    ledger.note(terms, leavings.violation_of("bpe.naive", LINE), case)  # nobody's suspect
+    ledger.note(Entry(terms, leavings.violation_of("bpe.heap", LINE), case))
+    ledger.note(Entry(terms, leavings.violation_of("bpe.naive", LINE), case))  # nobody's suspect
     assert ledger.suspects["bpe.heap"].named == ["survival/left-processes"]
     reasons, status = verdict([judged("bpe.heap", "", ["survival/left-processes"])], [])
     assert status == 1

@@ -205,7 +205,7 @@ def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
 
 def consider(scene: Scene, violation: Violation) -> str:
     case = Case(violation.data, "test", 0, 0)
-    return scene.tracker.consider(scene.pool, scene.contract, violation, case)
+    return scene.tracker.consider(scene.pool, Entry(scene.contract, violation, case))
 
 
 def late(scene: Scene) -> None:
@@ -223,7 +223,7 @@ def test_what_waits_when_time_is_over_is_counted_where_it_is_known() -> None:
     consider(scene, first)
     late(scene)
     for one in waiting:
-        scene.tracker.leave(scene.contract, one, Case(one.data, "test", 0, 0))
+        scene.tracker.leave(Entry(scene.contract, one, Case(one.data, "test", 0, 0)))
     scene.tracker.settle(scene.pool)
     assert not [one for one in scene.events if isinstance(one, Unsettled)]
     assert sum(scene.counts().values()) == len(TEXTS)
@@ -231,7 +231,7 @@ def test_what_waits_when_time_is_over_is_counted_where_it_is_known() -> None:
     scene.check("equivalence", *[b"What's %d" % number for number in range(9)])
     late(scene)
     for one in waiting:
-        scene.tracker.leave(scene.contract, one, Case(one.data, "test", 0, 0))
+        scene.tracker.leave(Entry(scene.contract, one, Case(one.data, "test", 0, 0)))
     scene.tracker.settle(scene.pool)
     assert not [one for one in scene.events if isinstance(one, Unsettled)]
 
@@ -242,7 +242,7 @@ def test_what_waits_when_time_is_over_and_is_not_known_is_told() -> None:
     judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], TEXTS)
     late(scene)
     for one in judged.violations:
-        scene.tracker.leave(scene.contract, one, Case(one.data, "test", 0, 0))
+        scene.tracker.leave(Entry(scene.contract, one, Case(one.data, "test", 0, 0)))
     scene.tracker.settle(scene.pool)
     [told] = [one for one in scene.events if isinstance(one, Unsettled)]
     assert (told.implementations, told.count) == (["bad"], len(TEXTS))

@@ -50,7 +50,7 @@ def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over() -> Non
     scene.pool.limit_by(lambda: 0.0)
     scene.tracker.limit_by(lambda: 30.0)
     case = Case(WHOLE, "test", 0, 0)
-    scene.tracker.consider(scene.pool, scene.contract, violation, case)
+    scene.tracker.consider(scene.pool, Entry(scene.contract, violation, case))
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
     assert scene.tracker.findings[0].minimal
     assert scene.pool.out_of_time  # for all others

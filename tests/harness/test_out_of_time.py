@@ -20,6 +20,7 @@ from harness.core.outcomes import Results
 from harness.engine import selection
 from harness.engine.runner import went_on
 from harness.engine.suites import Budget
+from harness.findings.entries import Entry
 from harness.findings.minimising import NO_TIME
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
@@ -68,7 +69,9 @@ class Watched(Scene):
         """Find a violation in time, and enter it when the time is up."""
         [violation] = self.pool.examine(self.contract, CHECKS[check], [data]).violations
         self.late()
-        return self.tracker.consider(self.pool, self.contract, violation, Case(data, "test", 0, 0))
+        return self.tracker.consider(
+            self.pool, Entry(self.contract, violation, Case(data, "test", 0, 0))
+        )
 
 
 def test_no_question_waits_longer_than_the_run() -> None:

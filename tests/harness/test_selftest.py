@@ -19,6 +19,7 @@ from harness.core.partition import Part
 from harness.engine.selection import SelectionError
 from harness.engine.steps import conduct
 from harness.events import BatchDone, ContractOpened, Finished, Measured, StudyStarted, read_events
+from harness.findings.entries import Entry
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import (
     HuntDone,
@@ -100,8 +101,8 @@ def test_first_sightings_are_kept_with_what_came_before(monkeypatch):
     ledger.consume(batch("edge", 100))
     seen = disagreement(("right",), ("one",))
     between = contract("right", "one", "plain")
-    ledger.consider(None, between, seen, Case(b"ab", "tokens", 0, 4))
-    ledger.consider(None, between, seen, Case(b"ab", "tokens", 0, 9))
+    ledger.consider(None, Entry(between, seen, Case(b"ab", "tokens", 0, 4)))
+    ledger.consider(None, Entry(between, seen, Case(b"ab", "tokens", 0, 9)))
 
     [sighting] = ledger.suspects["one"].sightings.values()
     assert (sighting.generator, sighting.check) == ("tokens", "equivalence")

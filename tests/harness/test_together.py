@@ -131,10 +131,10 @@ def test_what_is_like_enough_others_waits_for_nobody() -> None:
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!"]).violations
     case = Case(b"!", "test", 0, 0)
-    assert not scene.tracker.alike(scene.contract, violation, case)
+    assert not scene.tracker.alike(Entry(scene.contract, violation, case))
     before = 0
-    while not scene.tracker.alike(scene.contract, violation, case):
-        scene.tracker.consider(scene.pool, scene.contract, violation, case)
+    while not scene.tracker.alike(Entry(scene.contract, violation, case)):
+        scene.tracker.consider(scene.pool, Entry(scene.contract, violation, case))
         before += 1
         assert before < 100
     [found] = scene.tracker.findings

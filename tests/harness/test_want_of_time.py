@@ -31,7 +31,7 @@ from harness.engine.study import Session
 from harness.engine.suites import Budget
 from harness.events import Measured
 from harness.findings import tracker as findings
-from harness.findings.entries import EXAMPLES, UNSURE
+from harness.findings.entries import EXAMPLES, UNSURE, Entry
 from harness.findings.expecting import ExpectedFindings
 from harness.findings.explanation import Explanation
 from harness.findings.looks import Looks
@@ -83,16 +83,16 @@ def test_an_example_is_looked_into_however_late_it_is(monkeypatch: pytest.Monkey
     assert scene.check("equivalence", b"qu") == [known]  # what a generator gives is counted so
     [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"qu"]).violations
     example = Case(violation.data, EXAMPLES, 0, 0)
-    assert scene.tracker.consider(scene.pool, scene.contract, violation, example) != known
+    assert scene.tracker.consider(scene.pool, Entry(scene.contract, violation, example)) != known
 
 
 def test_an_example_that_could_not_be_told_in_time_is_not_exercised() -> None:
     scene = Latecoming(ref=right, bad=wrong_at(b"!"))
     consider = scene.tracker.consider
 
-    def late(pool: WorkerPool, contract: Contract, violation: Violation, case: Case) -> str:
+    def late(pool: WorkerPool, entry: Entry) -> str:
         scene.late()
-        return consider(pool, contract, violation, case)
+        return consider(pool, entry)
 
     scene.tracker.consider = late  # type: ignore[method-assign]
     assert scene.exercise([b"some text!"]) == [(False, False)]
@@ -187,7 +187,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
     scene.pool.limit_by(left)
     scene.tracker.limit_by(lambda: 0.0)
     case = Case(whole, "test", 0, 0)
-    assert scene.tracker.consider(scene.pool, scene.contract, violation, case) == UNSURE
+    assert scene.tracker.consider(scene.pool, Entry(scene.contract, violation, case)) == UNSURE
     assert questions[0] >= 16
     assert scene.tracker.findings == []
 

@@ -18,6 +18,7 @@ from harness.core import stored
 from harness.engine.examples import BY_CHANCE
 from harness.engine.state import RunState
 from harness.events import Found, Unsettled
+from harness.findings.entries import Entry
 from harness.findings.minimising import NO_TIME
 from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz.plan import target_name
@@ -138,7 +139,7 @@ def _look_for(found: Found, contract: Contract, pool: WorkerPool, tracker: Findi
     data = base64.b64decode(found.input_b64)
     for violation in pool.examine(contract, CHECKS[found.check], [data]).violations:
         case = Case(data, found.generator, found.seed, found.index)
-        tracker.consider(pool, contract, violation, case)
+        tracker.consider(pool, Entry(contract, violation, case))
 
 
 def without(known: Snapshot, fixed: Collection[Found]) -> Snapshot:

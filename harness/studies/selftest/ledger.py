@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harness.events import BatchDone, ContractOpened, Measured
+from harness.findings.entries import Entry
 from harness.findings.tracker import FindingTracker
 from harness.studies.selftest.events import Sighting
 
@@ -113,15 +114,9 @@ class Ledger:
         tried = max(self._batches.values(), default=0) > ROUNDS
         return tried and all(one.known for one in self.suspects.values() if one.check)
 
-    def consider(
-        self,
-        pool: WorkerPool,
-        contract: Contract,
-        violation: Violation,
-        case: Case,
-        upcoming: Sequence[tuple[Violation, Case]] = (),
-    ) -> str:
+    def consider(self, pool: WorkerPool, entry: Entry, upcoming: Sequence[Entry] = ()) -> str:
         """Put a violation down to those whom it blames."""
+        contract, violation, case = entry.contract, entry.violation, entry.case
         for name in violation.culprits:
             suspect = self.suspects.get(name)
             if suspect is None or not tells(violation, contract, name):
@@ -130,21 +125,21 @@ class Ledger:
             if suspect.wants(violation.check):
                 suspect.attempts[violation.check] += 1
                 alone, between = apart(violation, contract, name, set(self.suspects) - {name})
-                suspect.tracker.consider(pool, between, alone, case)
+                suspect.tracker.consider(pool, Entry(between, alone, case))
         return ""
 
-    def alike(self, contract: Contract, violation: Violation, case: Case) -> bool:
+    def alike(self, entry: Entry) -> bool:
         """Whether it is like others: each is put down, whatever it is like."""
         return False
 
-    def note(self, contract: Contract, violation: Violation, case: Case) -> str:
+    def note(self, entry: Entry) -> str:
         """Put down what no input brings back, such as processes left behind."""
-        for name in violation.culprits:
+        for name in entry.violation.culprits:
             if name in self.suspects:
-                self.suspects[name].tracker.note(contract, violation, case)
+                self.suspects[name].tracker.note(entry)
         return ""
 
-    def leave(self, contract: Contract, violation: Violation, case: Case) -> None:
+    def leave(self, entry: Entry) -> None:
         """Nothing is put down for what was not asked about again."""
 
     def settle(self, pool: WorkerPool) -> None:
