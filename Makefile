@@ -52,8 +52,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # over a part of what the others still have.
 pytest = $(BIN)/python -m pytest --dist worksteal --numprocesses
 # Many of the quick tests wait: for a time-out to come, or for a process to end. The thorough ones
-# run whole commands, some of which have seconds for what they do.
+# run whole commands, which wait less.
 twice  = $(shell expr 2 '*' $$(nproc 2>/dev/null || echo 1))
+more   = $(shell expr 3 '*' $$(nproc 2>/dev/null || echo 1) / 2 '|' 1)
 
 test: $(VENV)/.installed-dev  ## Pass the quick tests: each behaviour once, in 5 minutes on 2 cores
 	$(bytecode)
@@ -61,11 +62,11 @@ test: $(VENV)/.installed-dev  ## Pass the quick tests: each behaviour once, in 5
 
 test-all: $(VENV)/.installed-dev  ## Pass all tests: the quick ones and the thorough ones
 	$(bytecode)
-	$(pytest) logical -m 'not slow' $(ARGS)
+	$(pytest) $(more) -m 'not slow' $(ARGS)
 
 test-rest: $(VENV)/.installed-dev  ## Pass the thorough tests, which are all that "test" leaves out
 	$(bytecode)
-	$(pytest) logical -m 'thorough and not slow' $(ARGS)
+	$(pytest) $(more) -m 'thorough and not slow' $(ARGS)
 
 lint: $(VENV)/.installed-dev  ## Lint, format and types
 	$(BIN)/ruff check .

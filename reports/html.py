@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from corpora.plain_text import printable
 from reports.campaigns import campaign
+from reports.candidates import candidates
 from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card, chosen, kinds
 from reports.forced import failures, forced_rows
 from reports.grids import matrices
@@ -101,6 +102,7 @@ def render(
             severities=SEVERITIES,
             choices=_choices(cards),
             growth=grids,
+            candidates=candidates(record),
             worst=worst(record.measured),
             left_out=growth_left_out(record),
             trends=over_time,
