@@ -28,14 +28,19 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
 
-FIRST_LOOK, SECOND_LOOK, LAST_LOOK = 3, 12, 24
-"""Rounds after which a cell is judged: ``linear`` may be said at the first look, ``superlinear``,
-which fails the gate, from the second on only; after the last, what is inconclusive stays so."""
+FIRST_LOOK, LAST_LOOK = 3, 24
+"""Rounds after which a cell is judged for the first time, when ``linear`` may be said; after the
+last, what is inconclusive stays so."""
 
-AGREEING = 6
-"""Rounds in a row after which a cell has to look superlinear before that is said of it. With three,
-and the second look after six, two of 12,000 simulated cells were accused whose bytes the caches
-alone had made three times dearer, beside neighbours on all cores; after twelve rounds none was."""
+PROOFS = ((4.0, 4, 2), (2.0, 6, 3), (1.0, 12, 6))
+"""What it takes to say ``superlinear``, which fails the gate: the strength
+(:attr:`harness.verdict.exponents.Growth.strength`), how many rounds there have been, and after how
+many of them in a row it has looked so.
+
+What is only just beyond the caches needs twelve: with six, and three in a row, two of 12,000
+simulated cells were accused whose bytes the caches alone had made three times dearer, beside
+neighbours on all cores. What makes a byte eighteen times as dear needs no more than four: no
+neighbour and no cache does that (``python -m tests.harness.growth_rivals`` counts)."""
 
 FLOOR = 256 << 10
 """Bytes of memory below which there is nothing to judge: an allocator's own pieces."""
@@ -76,7 +81,7 @@ class Cell:
     young: costs of a size that is to come next, a call each. grown: its largest size is settled,
     for now. seconds: that passed for it so far. round_seconds: that a round is expected to take, by
     the last one. agreeing: how many rounds in a row it has looked
-    superlinear.
+    superlinear; strength: how strongly, at the last.
     refused: it rejects these inputs, or does not support them, so that there is nothing to say.
     given_up: it died on others too often. failure: how it failed on this one. stopped: why its
     sizes end where they do. cut_off: the end of the run came in the midst of a round. said: its
@@ -100,6 +105,7 @@ class Cell:
     seconds: float = 0.0
     round_seconds: float = 0.0
     agreeing: int = 0
+    strength: float = 0.0
     verdict: Verdict = Verdict.INCONCLUSIVE
     grown: bool = False
     refused: bool = False
@@ -139,7 +145,8 @@ class Cell:
 
     def look(self) -> None:
         """Judge it after a round, and note the verdict."""
-        self.verdict = self._judged(named=False).growth.verdict
+        growth = self._judged(named=False).growth
+        self.verdict, self.strength = growth.verdict, growth.strength
         self.agreeing = self.agreeing + 1 if self.verdict is Verdict.SUPERLINEAR else 0
 
     def add(self, size: int, call: Call) -> None:
@@ -158,7 +165,8 @@ class Cell:
     @property
     def proved(self) -> bool:
         """Whether it has looked superlinear for long enough to say so."""
-        return self.rounds >= SECOND_LOOK and self.agreeing >= AGREEING
+        rounds, agreeing = proof_of(self.strength)
+        return self.rounds >= rounds and self.agreeing >= agreeing
 
     @property
     def short(self) -> bool:
@@ -181,9 +189,11 @@ class Cell:
         """How many more rounds it takes to say that it is superlinear, if it looks so by now."""
         if self.decided or not self.rounds:
             return 0
-        if self._compared().growth.verdict is not Verdict.SUPERLINEAR:
+        growth = self._compared().growth
+        if growth.verdict is not Verdict.SUPERLINEAR:
             return 0
-        return max(SECOND_LOOK - self.rounds, AGREEING - self.agreeing)
+        rounds, agreeing = proof_of(growth.strength)
+        return max(rounds - self.rounds, agreeing - self.agreeing)
 
     def shed(self) -> bool:
         """Give up the largest size, where it has enough others: a round takes that much less."""
@@ -269,6 +279,14 @@ class Cell:
             laws=list(growth.laws),
             expression=self.family.expression(self.contract.vocabulary),
         )
+
+
+def proof_of(strength: float) -> tuple[int, int]:
+    """Rounds, and rounds in a row that agree, after which a growth so strong is superlinear."""
+    for least_strength, rounds, agreeing in PROOFS:
+        if strength >= least_strength:
+            return rounds, agreeing
+    return PROOFS[-1][1:]
 
 
 def pairs(points: Mapping[int, float]) -> list[list[float]]:

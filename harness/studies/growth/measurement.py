@@ -139,7 +139,9 @@ class Measurement:
                 pass
             try:
                 self._prober.round(cell, schedule.limit(cell))
-                if cell.rounds == FIRST_LOOK or cell.decided:
+                # What looks superlinear needs its time for more rounds.
+                soars = cell.verdict is Verdict.SUPERLINEAR
+                if cell.decided or (cell.rounds == FIRST_LOOK and not soars):
                     self._prober.weigh(cell)
             except OutOfTime:
                 cell.cut_off = not cell.decided
