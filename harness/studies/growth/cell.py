@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from statistics import median
 from typing import TYPE_CHECKING
 
 from harness.engine.costs import least
@@ -19,10 +19,11 @@ from harness.verdict.exponents import (
     Verdict,
     fitted_costs,
     judge,
+    shown_noise,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from corpora.families.base import Family
     from harness.core.comparisons import Contract
@@ -69,11 +70,25 @@ class Call:
     counted: int | None = None
     round_trip: int | None = None
 
+    def at(self, size: int, length: int) -> Call:
+        """What it took for each byte, for an input of a size: variants are some bytes shorter.
+
+        Of a small size that is much: costs of one variant and another would look like growth.
+        """
+        if not length or length == size:
+            return self
+        counted, trip = (
+            None if one is None else one * size // length for one in (self.counted, self.round_trip)
+        )
+        return Call(self.spent * size // length, counted, trip)
+
 
 @dataclass(slots=True)
 class Cell:
     """One implementation on one family. times: size to the least nanoseconds so far.
 
+    calls: size to the nanoseconds of each call. beside, beside_tiny: as ``times`` and ``tiny``, of
+    a trusted implementation on the same inputs in the same rounds, where there is one.
     tiny: likewise for a few bytes. cached: size to nanoseconds of an input encoded just before.
     counted, round_trips: as ``times``, where those are only the word of a program: CPU time by the
     kernel's count, and time on the wall. tiny_counted: of a few bytes.
@@ -82,6 +97,8 @@ class Cell:
     for now. seconds: that passed for it so far. round_seconds: that a round is expected to take, by
     the last one. agreeing: how many rounds in a row it has looked
     superlinear; strength: how strongly, at the last.
+    own: it is the user's own candidate, which is to be decided. repeated: some sizes were measured
+    on a text that its process had had before.
     refused: it rejects these inputs, or does not support them, so that there is nothing to say.
     given_up: it died on others too often. failure: how it failed on this one. stopped: why its
     sizes end where they do. cut_off: the end of the run came in the midst of a round. said: its
@@ -92,6 +109,9 @@ class Cell:
     contract: Contract
     family: Family
     times: dict[int, int] = field(default_factory=dict)
+    calls: dict[int, list[int]] = field(default_factory=dict)
+    beside: dict[int, int] = field(default_factory=dict)
+    beside_tiny: int | None = None
     tiny: int | None = None
     counted: dict[int, int] = field(default_factory=dict)
     round_trips: dict[int, int] = field(default_factory=dict)
@@ -107,6 +127,8 @@ class Cell:
     agreeing: int = 0
     strength: float = 0.0
     verdict: Verdict = Verdict.INCONCLUSIVE
+    own: bool = False
+    repeated: bool = False
     grown: bool = False
     refused: bool = False
     given_up: bool = False
@@ -130,7 +152,10 @@ class Cell:
         tiny = self.tiny or 0
         if self.counted:
             return reconcile(self._claims, tiny, self.tiny_counted or 0, named=named)
-        growth = judge(self.times, tiny, named=named)
+        noise = shown_noise(self.beside, self.beside_tiny or 0)
+        growth = judge(self.times, tiny, named=named, noise=noise)
+        if growth.verdict is Verdict.LINEAR and self.keeps_answers:
+            growth = replace(growth, verdict=Verdict.INCONCLUSIVE)
         return Reconciled(growth, counted=False, contradicted=False)
 
     def _judged(self, *, named: bool) -> Reconciled:
@@ -143,6 +168,37 @@ class Cell:
     def _claims(self) -> Claims:
         return Claims(self.times, self.counted, self.round_trips)
 
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether its usual call grows faster than its quickest.
+
+        It then knew some answers before it was asked, by what it keeps of other texts.
+        """
+        usual = {size: median(calls) for size, calls in self.calls.items() if size in self.times}
+        return judge(usual, self.tiny or 0, named=False).verdict is Verdict.SUPERLINEAR
+
+    @property
+    def seconds_a_call(self) -> dict[int, float]:
+        """Size to the seconds of a call, by whatever clock says more."""
+        return {
+            size: max(spent, self.counted.get(size, 0)) / 1e9 for size, spent in self.times.items()
+        }
+
+    @property
+    def estimate(self) -> float:
+        """The exponent so far, 0 where there is none."""
+        return self._compared().growth.exponent or 0.0
+
+    @property
+    def looked(self) -> bool:
+        """Whether it was judged at all."""
+        return self.decided or self.rounds >= FIRST_LOOK
+
+    @property
+    def open(self) -> bool:
+        """Whether it was judged, and more rounds may decide it."""
+        return self.looked and not self.decided
+
     def look(self) -> None:
         """Judge it after a round, and note the verdict."""
         growth = self._judged(named=False).growth
@@ -152,6 +208,7 @@ class Cell:
     def add(self, size: int, call: Call) -> None:
         """Note what a call on an input of a size took: the least of all counts."""
         self.times[size] = least(self.times.get(size), call.spent)
+        self.calls.setdefault(size, []).append(call.spent)
         if call.counted is not None and call.round_trip is not None:
             self.counted[size] = least(self.counted.get(size), call.counted)
             self.round_trips[size] = least(self.round_trips.get(size), call.round_trip)
@@ -161,6 +218,12 @@ class Cell:
         self.tiny = least(self.tiny, call.spent)
         if call.counted is not None:
             self.tiny_counted = least(self.tiny_counted, call.counted)
+
+    def add_beside(self, sizes: Sequence[int], tiny: int, spent: Sequence[int]) -> None:
+        """Note what a trusted implementation took on the same inputs."""
+        self.beside_tiny = least(self.beside_tiny, tiny)
+        for size, one in zip(sizes, spent, strict=True):
+            self.beside[size] = least(self.beside.get(size), one)
 
     @property
     def proved(self) -> bool:
@@ -180,7 +243,7 @@ class Cell:
         """Whether more rounds would change nothing."""
         if self.refused or self.given_up or self.failure or self.rounds >= LAST_LOOK:
             return True
-        if self.grown and len(self.times) < LEAST_POINTS:
+        if self.grown and len(self.times) < LEAST_POINTS and not (self.own and self.stopped):
             return True
         return self.verdict is Verdict.LINEAR or self.proved
 
@@ -208,6 +271,7 @@ class Cell:
         self.round_seconds *= sum(costs.values()) / sum(whole.values())
         self.stop_at(size, whole[size] / 1e9)
         self.times, self.counted = less, counted
+        self.beside.pop(size, None)
         self.round_trips.pop(size, None)
         self.young.clear()
         return True
@@ -226,12 +290,13 @@ class Cell:
             reason = self._open_reason
         per_byte, memory_verdict = judge_memory(self.memory)
         contrast = self._claims.contrast(shown(max(self.counted))) if found.contradicted else ""
+        repeated = "measured on texts that its process had before" if self.repeated else ""
         times = self.counted if found.counted else self.times
         said = self._said(growth, {size: spent / 1e9 for size, spent in times.items()})
         constant = growth.constant
         return replace(
             said,
-            note="; ".join(part for part in (contrast, reason, self.stopped) if part),
+            note="; ".join(part for part in (contrast, reason, self.stopped, repeated) if part),
             constant=constant.value if constant else None,
             constant_low=constant.low if constant else None,
             constant_high=constant.high if constant else None,
@@ -247,6 +312,8 @@ class Cell:
     @property
     def _open_reason(self) -> str:
         """Why it is not decided."""
+        if self.keeps_answers:
+            return "its usual calls grow faster than its quickest: it keeps answers"
         if not self.rounds:
             return "out of time in its first round"
         rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
@@ -333,15 +400,6 @@ def soars_in_memory(peaks: Mapping[int, int]) -> bool:
 
 def shown(size: int) -> str:
     """A size as in notes: ``256 bytes``, ``64 KiB``, ``2 MiB``."""
-    if size < 1 << 10:
+    if size < 1 << 10 or size % (1 << 10):
         return f"{size} bytes"
     return f"{size >> 10} KiB" if size < 1 << 20 else f"{size >> 20} MiB"
-
-
-def ahead(spent: float, limit: float) -> int:
-    """How many further sizes may be asked at once after a call of ``spent`` seconds.
-
-    Were the cost quadratic, each would be four times as much as the one before: the last is not to
-    take more than twice the limit, and none is asked where the next may.
-    """
-    return max(0, int(math.log(2 * limit / max(spent, 1e-9), 4)))
