@@ -38,6 +38,11 @@ FIRST_LOOK_CALL = 0.02
 """Seconds that a call may take at the first look at an implementation for which no time is left:
 sizes up to that tell a quadratic cost, and all its rounds are done in a second."""
 
+GOING_ON_SECONDS = 8.0
+"""Seconds after the time in which the user's own candidates are still looked at on the telling
+families, and what these looks leave open is followed, for all cells of a vocabulary together: so
+that a busy machine does not decide what is examined."""
+
 AT_LEAST_BESIDES = 2
 """Families besides the telling ones that even the shortest run takes, others for another seed."""
 
@@ -47,6 +52,8 @@ class Measurement:
 
     largest: bytes of the largest input. steps: those of our own algorithms are counted for all
     families. longest_call: seconds after which a cell grows no more, however much time there is.
+    own: names of the user's own candidates, which come first. besides: families that these alone
+    are measured on.
     """
 
     def __init__(
@@ -58,6 +65,8 @@ class Measurement:
         *,
         steps: bool = False,
         longest_call: float = MOST_CALL,
+        own: Collection[str] = (),
+        besides: Sequence[Family] = (),
     ) -> None:
         self._longest_call = longest_call
         self._steps = steps
@@ -66,14 +75,22 @@ class Measurement:
         self._prober = Prober(pool, largest, self._count)
         self.left_out: list[str] = []
         """Families that the time was not enough for."""
+        self.went_on = False
+        """Whether own candidates were measured after the time."""
+        taking = [
+            (participant, contract)
+            for participant, contract in taking_part(contracts)
+            # Who died too often before is no longer asked; the run says so elsewhere.
+            if participant.name not in pool.withdrawn()
+        ]
         self._cells = [
             [
-                Cell(participant, contract, family)
-                for participant, contract in taking_part(contracts)
-                # Who died too often before is no longer asked; the run says so elsewhere.
-                if participant.name not in pool.withdrawn() and family.suits(contract.vocabulary)
+                Cell(participant, contract, family, own=participant.name in own)
+                for participant, contract in taking
+                if family.suits(contract.vocabulary)
+                and (participant.name in own or family not in besides)
             ]
-            for family in families
+            for family in (*families, *besides)
         ]
 
     def run(
@@ -86,6 +103,7 @@ class Measurement:
         """Measure at most for ``seconds``, and say the verdict of every cell that was begun.
 
         owed: implementations that get a first look, at one family, even where no time is left.
+        What is open of own candidates then is followed for :data:`GOING_ON_SECONDS`.
 
         Warming up is a part of the time. A cell is begun only where it is expected to be decided in
         time; of the families that nobody came to nothing is said (:attr:`left_out`). A cell is said
@@ -96,6 +114,8 @@ class Measurement:
         end = time.monotonic() + seconds
         with contextlib.suppress(OutOfTime):
             self._measure(end, emit, stopped)
+        with contextlib.suppress(OutOfTime):
+            self._go_on(emit, stopped)
         self._look_once(owed, stopped)
         every = [cell for cells in self._cells for cell in cells]
         # Who refused all so far would refuse the rest, of which there is nothing to say either.
@@ -132,13 +152,19 @@ class Measurement:
         # What the clock says of time that passes beside calls, warming up has no part in.
         seconds = end - time.monotonic()
         self._clock = Clock(seconds * (1 - STEPS_SHARE) if self._steps else seconds)
-        schedule = Schedule(self._cells, self._clock, self._longest_call)
+        self._follow(Schedule(self._cells, self._clock, self._longest_call), emit, stopped)
+
+    def _follow(
+        self, schedule: Schedule, emit: Callable[[Measured], None], stopped: Callable[[], bool]
+    ) -> None:
+        """Measure as the schedule says, until it has no more."""
         while not stopped() and (cell := schedule.next()) is not None:
             started = time.monotonic()
             while schedule.too_slow(cell) and cell.shed():
                 pass
             try:
-                self._prober.round(cell, schedule.limit(cell))
+                beside = self._reference(cell) if cell.own and cell.looked else None
+                self._prober.round(cell, schedule.limit(cell), beside)
                 # What looks superlinear needs its time for more rounds.
                 soars = cell.verdict is Verdict.SUPERLINEAR
                 if cell.decided or (cell.rounds == FIRST_LOOK and not soars):
@@ -149,6 +175,61 @@ class Measurement:
             schedule.take_back(cell, time.monotonic() - started)
             if cell.decided:
                 self._say([cell], emit, stopped)
+
+    def _go_on(self, emit: Callable[[Measured], None], stopped: Callable[[], bool]) -> None:
+        """Look at own candidates and follow them after the time, for a little.
+
+        Who is known to grow too fast on this vocabulary is followed no further.
+        """
+        proved = {
+            cell.participant.name
+            for cells in self._cells
+            for cell in cells
+            if cell.decided and cell.verdict in (Verdict.SUPERLINEAR, Verdict.FAILED)
+        }
+        telling = {family.name for family in TELLING}
+        owed = [
+            [
+                cell
+                for cell in cells
+                if cell.own
+                and cell.participant.name not in proved
+                and (cell.open or (not cell.looked and cell.family.name in telling))
+            ]
+            for cells in self._cells
+        ]
+        if stopped() or not any(owed):
+            return
+        self.went_on = True
+        self._clock = Clock(GOING_ON_SECONDS)
+        self._pool.limit_by(lambda: self._clock.left)
+        for cells in owed:
+            for cell in cells:
+                cell.cut_off = False
+        warm = {cell.participant.name: cell for cells in owed for cell in cells}
+        for cell in warm.values():
+            self._prober.warm_up(cell)
+        self._follow(Schedule(owed, self._clock, self._longest_call), emit, stopped)
+
+    def _reference(self, cell: Cell) -> str | None:
+        """The trusted implementation that is asked the same as a cell, to tell the machine."""
+        for participant in cell.contract.participants:
+            name = participant.name
+            if name in cell.contract.references and name not in self._pool.withdrawn():
+                most = participant.about.max_input
+                if most is None or most >= max(cell.times, default=0):
+                    return name
+        return None
+
+    @property
+    def missed(self) -> dict[str, list[str]]:
+        """The families that each own candidate was not looked at on, of those that fit."""
+        found: dict[str, list[str]] = {}
+        for cells in self._cells:
+            for cell in cells:
+                if cell.own and not cell.looked:
+                    found.setdefault(cell.participant.name, []).append(cell.family.name)
+        return found
 
     def _look_once(self, owed: Collection[str], stopped: Callable[[], bool]) -> None:
         """Give the first cell of these its first look, where none of their cells has had one."""
