@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,6 +75,10 @@ between caches: a step of 1.6 within reads as 1.34 there, a square that has just
 SOARING = 8.0
 """A byte gets so many times dearer than under ``n log n`` over all sizes where no single exponent
 fits, as of an exponential cost: the largest drop ever seen between caches, twice over and more."""
+
+APART = 1.0
+"""How much steeper than all later ones the first doubling is, where the first size is of another
+kind: noise and caches make less of a difference."""
 
 SMALL = 1 << 10
 """Sizes up to here tell what a call costs by itself."""
@@ -160,6 +164,7 @@ def judge(
     if len(sizes) < LEAST_POINTS:
         return replace(UNKNOWN, overhead=overhead)
     spent = {size: costs[size] - overhead for size in sizes}
+    sizes = settled(spent, sizes)
     largest = [size for size in sizes if size * RANGE >= sizes[-1]]
     tail, whole = exponent_of(spent, largest), exponent_of(spent, sizes)
     verdict, chosen = Verdict.INCONCLUSIVE, tail
@@ -179,6 +184,21 @@ def judge(
         return growth
     law, laws = selected(costs, sizes, overhead)
     return replace(growth, law=law, laws=laws, constant=constant_of(spent, largest))
+
+
+def settled(spent: Mapping[int, float], sizes: Sequence[int]) -> list[int]:
+    """The sizes without the first ones, where these are much cheaper than the rest of the line.
+
+    Short inputs may be one token, or known from before. A cost that grows faster and faster is
+    never like that: its first doubling is its cheapest.
+    """
+    kept = list(sizes)
+    while len(kept) > LEAST_POINTS:
+        first, *later = (slope(spent, a, b) for a, b in pairwise(kept))
+        if first <= max(later) + APART:
+            break
+        del kept[0]
+    return kept
 
 
 def excess(spent: Mapping[int, float], exponent: Estimate, sizes: Sequence[int]) -> float:

@@ -312,7 +312,8 @@ class Cell:
     @property
     def _open_reason(self) -> str:
         """Why it is not decided."""
-        if self.keeps_answers:
+        quickest = judge(self.times, self.tiny or 0, named=False).verdict
+        if quickest is Verdict.LINEAR and self.keeps_answers:
             return "its usual calls grow faster than its quickest: it keeps answers"
         if not self.rounds:
             return "out of time in its first round"
