@@ -195,6 +195,11 @@ class Cell:
         return self.decided or self.rounds >= FIRST_LOOK
 
     @property
+    def settled(self) -> bool:
+        """Whether it has a verdict that fails a bound or keeps it."""
+        return bool(self.failure) or self.verdict is Verdict.LINEAR or self.proved
+
+    @property
     def open(self) -> bool:
         """Whether it was judged, and more rounds may decide it."""
         return self.looked and not self.decided

@@ -122,6 +122,8 @@ class Hunt:
             generators=list(generators().values()),
             checks=[] if growing else list(CHECKS.values()),
             scaled=[source] if growing else [],
+            # As whom a user names: measured first, and until it is decided.
+            named=[one.name for one in self.group.mistakes] if growing else [],
             expectations=(),
             suite=self._suite,
             budget=Budget(seconds=seconds),
