@@ -39,9 +39,9 @@ FIRST_LOOK_CALL = 0.02
 sizes up to that tell a quadratic cost, and all its rounds are done in a second."""
 
 GOING_ON_SECONDS = 8.0
-"""Seconds after the time in which the user's own candidates are still looked at on the telling
-families, and what these looks leave open is followed, for all cells of a vocabulary together: so
-that a busy machine does not decide what is examined."""
+"""Seconds after the time in which the user's own candidates are still looked at, on the telling
+families first, and what these looks leave open is followed, for all cells of a vocabulary together:
+so that a busy machine does not decide what is examined."""
 
 OWN_STEPS_SECONDS = 3.0
 """Seconds after the time in which steps are counted of own candidates that are written in Python,
@@ -192,28 +192,30 @@ class Measurement:
             if cell.decided and cell.verdict in (Verdict.SUPERLINEAR, Verdict.FAILED)
         }
         telling = {family.name for family in TELLING}
-        owed = [
-            [
-                cell
-                for cell in cells
-                if cell.own
-                and cell.participant.name not in proved
-                and (cell.open or (not cell.looked and cell.family.name in telling))
-            ]
+        mine = [
+            [cell for cell in cells if cell.own and cell.participant.name not in proved]
             for cells in self._cells
         ]
-        if stopped() or not any(owed):
+        first = [
+            [c for c in cells if c.open or (not c.looked and c.family.name in telling)]
+            for cells in mine
+        ]
+        then = [
+            [c for c in cells if not c.looked and c.family.name not in telling] for cells in mine
+        ]
+        if stopped() or not any((*first, *then)):
             return
         self.went_on = True
         self._clock = Clock(GOING_ON_SECONDS)
         self._pool.limit_by(lambda: self._clock.left)
-        for cells in owed:
-            for cell in cells:
-                cell.cut_off = False
-        warm = {cell.participant.name: cell for cells in owed for cell in cells}
+        warm = {cell.participant.name: cell for cells in (*first, *then) for cell in cells}
         for cell in warm.values():
             self._prober.warm_up(cell)
-        self._follow(Schedule(owed, self._clock, self._longest_call), emit, stopped)
+        for owed in (first, then):
+            for cells in owed:
+                for cell in cells:
+                    cell.cut_off = False
+            self._follow(Schedule(owed, self._clock, self._longest_call), emit, stopped)
 
     def _reference(self, cell: Cell) -> str | None:
         """The trusted implementation that is asked the same as a cell, to tell the machine."""

@@ -12,6 +12,7 @@ import time
 from collections import Counter, OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
+from corpora.families.catalog import FAMILIES
 from corpora.families.recipes import VARIANTS
 from harness.core.messages import Measure, Meter
 from harness.core.outcomes import Inputs, Status
@@ -36,7 +37,7 @@ SMALLER = (32, 64, 128)
 
 LOOK_CALL = 0.1
 """Seconds that a call of a candidate may take, even where its share is less, until it has sizes
-enough to be judged."""
+enough to be judged, and where these leave it open."""
 
 SLOW = 1e-4
 """Seconds of a call on the largest of :data:`SMALLER` from which on these sizes are kept: of a call
@@ -111,10 +112,13 @@ class Prober:
     def warm_up(self, cell: Cell) -> None:
         """Have its implementation encode something: compilers work at the first call.
 
-        And hear what a small call takes, and whether that is known by its own word only.
+        And hear what a small call takes, and whether that is known by its own word only. It is
+        prose where the vocabulary can spell it: of another family so much may take very long.
         """
-        name = cell.participant.name
-        (data,) = self._texts(cell, (SMALLEST - 1,))
+        name, vocabulary = cell.participant.name, cell.contract.vocabulary
+        family = FAMILIES[0] if FAMILIES[0].suits(vocabulary) else cell.family
+        data = family.make(vocabulary, SMALLEST - 1, 0)
+        self._given[name].add(hash(data))
         first = self._pool.gauge(name, cell.contract, [data], Meter.TIME)
         if first.status.any():
             return
@@ -141,7 +145,7 @@ class Prober:
             if reference is not None and not cell.failure:
                 self._ask_beside(cell, sizes, reference)
             if cell.rounds >= FIRST_LOOK and cell.verdict is not Verdict.SUPERLINEAR:
-                self._grow_on(cell, max(limit, UNDECIDED_CALL))
+                self._grow_on(cell, max(limit, LOOK_CALL if cell.own else UNDECIDED_CALL))
         else:
             self._grow(cell, limit)
         cell.rounds += 1
@@ -227,10 +231,11 @@ class Prober:
         sizes = next_sizes(cell.seconds_a_call, limit, self._most(cell))
         if not sizes:
             return
-        calls = self._calls(cell, sizes)
+        # A candidate's is to be decided soon: it is asked as often at once.
+        calls = self._calls(cell, sizes * (FIRST_LOOK if cell.own else 1))
         if calls is None:
             return
-        cell.young.append(calls[0])
+        cell.young += calls
         if len(cell.young) >= FIRST_LOOK:
             for call in cell.young:
                 cell.add(sizes[0], call)
