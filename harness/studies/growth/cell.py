@@ -20,6 +20,7 @@ from harness.verdict.exponents import (
     fitted_costs,
     judge,
     shown_noise,
+    slope,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +43,13 @@ What is only just beyond the caches needs twelve: with six, and three in a row, 
 simulated cells were accused whose bytes the caches alone had made three times dearer, beside
 neighbours on all cores. What makes a byte eighteen times as dear needs no more than four: no
 neighbour and no cache does that (``python -m tests.harness.growth_rivals`` counts)."""
+
+RISING = 1.2
+"""The exponent over the last two doublings of a candidate above which more sizes are asked, even
+where it may be called linear: what is small there may be a square that sets in."""
+
+RISING_LOOK = 12
+"""Rounds after which they are asked no more."""
 
 FLOOR = 256 << 10
 """Bytes of memory below which there is nothing to judge: an allocator's own pieces."""
@@ -178,6 +186,15 @@ class Cell:
         return judge(usual, self.tiny or 0, named=False).verdict is Verdict.SUPERLINEAR
 
     @property
+    def rising(self) -> bool:
+        """Whether the last two doublings cost more than a linear cost does."""
+        last = sorted(self.times)[-3:]
+        if len(last) < 3:
+            return False
+        spent = {size: max(1.0, self.times[size] - (self.tiny or 0)) for size in last}
+        return slope(spent, last[0], last[-1]) > RISING
+
+    @property
     def seconds_a_call(self) -> dict[int, float]:
         """Size to the seconds of a call, by whatever clock says more."""
         return {
@@ -250,6 +267,8 @@ class Cell:
             return True
         if self.grown and len(self.times) < LEAST_POINTS and not (self.own and self.stopped):
             return True
+        if self.own and self.stopped and self.rounds < RISING_LOOK and self.rising:
+            return self.proved
         return self.verdict is Verdict.LINEAR or self.proved
 
     @property

@@ -204,7 +204,10 @@ class Prober:
         size = TINY
         while size < SMALLER[-1]:
             sizes = next_sizes(costs, self._allowed(cell, limit), self._most(cell))
-            if not sizes or cell.refused or cell.failure or cell.given_up:
+            if cell.refused or cell.failure or cell.given_up:
+                return []
+            if not sizes:
+                cell.stop_at(size, costs[size])
                 return []
             (size,) = sizes
             costs[size] = self._ask(cell, sizes)

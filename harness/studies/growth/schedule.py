@@ -61,6 +61,10 @@ SWEEP_SHARE = 0.6
 """The share of the time in which own candidates are to be looked at on all families. The rest is
 kept for what that leaves open."""
 
+SOON = 0.2
+"""The share of the time left that it may take to prove a cell superlinear, for it to be followed
+before further families are looked at: one that is proved is enough to fail a candidate."""
+
 MARGIN = 1.5
 """A cell may take so many times the mean of the cells before it, as they differ by family."""
 
@@ -69,6 +73,7 @@ class Clock:
     """The time of a measurement, and how it passes beside the time that is measured."""
 
     def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
         self._start = time.monotonic()
         self._end = self._start + seconds
         self._measured = 0.0
@@ -113,6 +118,7 @@ class Turns:
     waiting: those not begun, in the order of the families. current: the one that is being measured.
     aside: those that the first rounds did not decide. spent: seconds that passed for all of them.
     past: seconds of each that is decided or put aside. own: they are the user's own candidate's.
+    proved: one of them is superlinear, or failed.
     """
 
     waiting: deque[Cell]
@@ -121,6 +127,15 @@ class Turns:
     spent: float = 0.0
     past: list[float] = field(default_factory=list)
     own: bool = False
+    proved: bool = False
+
+    @property
+    def suspect(self) -> Cell | None:
+        """The cell that will soonest be proved superlinear, while none is: that is all it takes."""
+        if not self.own or self.proved:
+            return None
+        fast = [cell for cell in self.aside if cell.rounds_due]
+        return min(fast, key=urgency, default=None)
 
     @property
     def expected(self) -> float:
@@ -164,6 +179,9 @@ class Schedule:
 
     def _next_of(self, every: list[Turns]) -> Cell | None:
         for turns in sorted(every, key=lambda turns: turns.spent):
+            suspect = turns.suspect if turns.current is None else None
+            if suspect is not None and urgency(suspect)[1] < SOON * self._clock.left:
+                return suspect
             if turns.current is None and turns.waiting and self._time_for(turns):
                 turns.current = turns.waiting.popleft()
             if turns.current is not None:
@@ -181,10 +199,12 @@ class Schedule:
         if cell is not turns.current:
             if cell.decided:
                 turns.aside.remove(cell)
+                turns.proved |= cell.proved
             return
         if not cell.decided and cell.rounds < (FIRST_LOOK if turns.own else ASIDE):
             return
         turns.current = None
+        turns.proved |= bool(cell.failure) or cell.proved
         if not cell.refused and not cell.given_up:
             turns.past.append(cell.seconds)
         if not cell.decided:
@@ -226,8 +246,10 @@ class Schedule:
         """Whether the next cell of an implementation is expected to be decided in time."""
         if not turns.past and not turns.aside:
             return True
-        if turns.own:  # what is open afterwards is followed even when the time is over
-            return self._clock.left > turns.expected
+        if turns.own:
+            kept = (1 - SWEEP_SHARE) * self._clock.seconds
+            fast = any(cell.estimate > THRESHOLD for cell in turns.aside)
+            return self._clock.left > (max(kept, turns.expected) if fast else turns.expected)
         reserved = sum(one.reserved for one in self._turns.values())
         return self._clock.left > reserved + turns.expected
 
