@@ -257,9 +257,11 @@ class Schedule:
 def urgency(cell: Cell) -> tuple[int, float]:
     """What is followed first, by the least: of an own candidate, what will soon be proved.
 
-    Then what looks faster than linear, and of all others the quickest. Were all followed in turn,
-    none would be proved by the end.
+    Then what looks faster than linear, one after the other, and of all others the quickest. Were
+    all followed in turn, none would be decided by the end.
     """
     if cell.own and cell.rounds_due:
         return 0, cell.rounds_due * cell.round_seconds
-    return 2 - (cell.own and cell.estimate > THRESHOLD), cell.seconds
+    if cell.own and cell.estimate > THRESHOLD:
+        return 1, -cell.rounds
+    return 2, cell.seconds
