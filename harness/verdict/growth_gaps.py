@@ -72,7 +72,7 @@ def counted(
         undecided = sum(one.outcome == "inconclusive" for one in rows)
         vocabulary, name = place
         lines.append(
-            f"growth of {name} on {vocabulary}: {len(rows) - undecided} families decided, "
+            f"growth of {name} on {vocabulary} by family: {len(rows) - undecided} decided, "
             f"{undecided} undecided, {len(unmeasured.get(place, ()))} not measured"
         )
     return lines

@@ -23,7 +23,7 @@ def test_what_is_undecided_is_not_examined() -> None:
         "growth of mine on v is not decided on prose (exponent 1.50): give a larger --budget, or a "
         "[[scaling]] entry with the bound that it is to keep"
     )
-    assert "growth of mine on v: 1 families decided, 1 undecided, 0 not measured" in verdict.notes
+    assert "growth of mine on v by family: 1 decided, 1 undecided, 0 not measured" in verdict.notes
 
 
 def test_a_broken_bound_fails_beside_it() -> None:
@@ -54,7 +54,7 @@ def test_the_telling_families_are_owed_and_the_others_counted() -> None:
     coverage = Coverage.of([FamiliesMeasured("v", 9, [], [], {"mine": ["base64"]})])
     assert growth_gaps.gaps([KEPT], coverage.unmeasured) == []
     assert growth_gaps.counted([KEPT], coverage.unmeasured) == [
-        "growth of mine on v: 1 families decided, 0 undecided, 1 not measured"
+        "growth of mine on v by family: 1 decided, 0 undecided, 1 not measured"
     ]
     telling = [family.name for family in TELLING]
     coverage = Coverage.of([FamiliesMeasured("v", 9, [], [], {"mine": telling})])
