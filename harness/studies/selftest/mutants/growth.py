@@ -84,8 +84,7 @@ class CopiesForEachCharacter(PlainBytes):
     """Copies the normalized text for each of its characters."""
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
-        copied = bytearray(data)
-        return [bytearray(copied)[place] for place in range(len(data))]
+        return [list(data)[place] for place in range(len(data))]
 
 
 @planted("scaling", on=ON)
