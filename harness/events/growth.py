@@ -65,13 +65,15 @@ class FamiliesMeasured(Event):
     """Growth was measured on a vocabulary, as far as there was time.
 
     known: how many families there are that the vocabulary can spell. chosen: those of them that
-    were to be measured; left_out: those of these that there was no time for.
+    were to be measured; left_out: those of these that there was no time for. missed: those that
+    each of the user's own candidates was not measured on, by its name.
     """
 
     vocabulary: str
     known: int
     chosen: list[str]
     left_out: list[str]
+    missed: dict[str, list[str]] = field(default_factory=dict)
 
 
 @event
@@ -80,8 +82,9 @@ class GrowthJudged(Event):
     """A cell that a bound is on, of the expectations file or by default, judged at a run's end.
 
     bound: ``linear``, ``n log n``, ``n^1.5``, ``quadratic``, ``cubic``. outcome: ``pass``,
-    ``fail``, ``inconclusive`` (which fails no gate, but is said). reason: of the bound, as its
-    author gave it. line: what to read where it is not a pass.
+    ``fail``, ``inconclusive`` (which fails no gate). reason: of the bound, as its
+    author gave it. line: what to read where it is not a pass. own: it is of the user's own
+    candidate, which is not passed while it is inconclusive.
     """
 
     implementation: str
@@ -92,3 +95,4 @@ class GrowthJudged(Event):
     outcome: str
     reason: str
     line: str = ""
+    own: bool = False

@@ -19,7 +19,7 @@ growing with the square, by default or where an entry's bound is below ``n^1.5``
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +141,8 @@ def judge_growth(
             continue
         if bound.bound != NO_BOUND:
             outcome, line = outcome_of(cell, bound.bound)
-            judged.append(_judged(cell, bound, bound.bound, cell.measure, outcome, line))
+            row = _judged(cell, bound, bound.bound, cell.measure, outcome, line)
+            judged.append(replace(row, own=cell.implementation in own))
         if bound.memory is not None and cell.memory_per_byte is not None:
             kept = cell.memory_per_byte <= bound.memory and cell.memory_verdict != "superlinear"
             line = f"{cell.memory_per_byte:.0f} bytes of memory a byte, {cell.memory_verdict}"

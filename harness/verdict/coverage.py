@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from harness.events import (
     BatchDone,
     ContractOpened,
+    FamiliesMeasured,
     Forced,
     Found,
     ImplementationFailed,
@@ -117,8 +118,9 @@ class Coverage:
     (:class:`harness.events.Started`). answers: by implementation and comparison. judged, at_fault:
     outcomes by comparison, check and implementation. unsettled: violations that nobody looked into,
     likewise; open_because: the first reason. measured: implementations by the check that measured
-    them. how: the first line of an implementation's first failure. special: who gives special
-    tokens for ordinary text.
+    them. unmeasured: by vocabulary and the user's own candidate, the families on which its growth
+    was not measured. how: the first line of an implementation's first failure. special: who gives
+    special tokens for ordinary text.
     """
 
     suite: str = ""
@@ -137,6 +139,7 @@ class Coverage:
     unsettled: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     open_because: dict[tuple[str, str, str], str] = field(default_factory=dict)
     measured: dict[str, set[str]] = field(default_factory=dict)
+    unmeasured: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     cases: int = 0
     comparisons: int = 0
     how: dict[str, str] = field(default_factory=dict)
@@ -181,6 +184,9 @@ class Coverage:
                     self.open_because.setdefault(place, event.reason)
             case Measured():
                 self.measured.setdefault(SCALING, set()).add(event.implementation)
+            case FamiliesMeasured():
+                for name, families in event.missed.items():
+                    self.unmeasured[event.vocabulary, name] = families
             case Forced():
                 self.measured.setdefault(CANONICALITY, set()).add(event.implementation)
             case Found():

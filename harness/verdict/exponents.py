@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +53,11 @@ ACCUSED = 4.5
 superlinear: :data:`HIERARCHY`, and half of it for noise. ``n^2`` gets there over a range of 8,
 ``n^1.5`` over one of 128, which is eight sizes; over fewer they cannot be told from caches."""
 
+MOST_NOISE = 3.0
+"""The most that a machine is taken to make a byte dearer, between short calls and long ones: the
+smallest of several times in the processor, beside neighbours on all cores, is never so far off.
+What looks like more is the growth of the other implementation."""
+
 RANGE = 16
 """Largest size over smallest in the fit of the largest sizes: wide enough that 10 % of noise moves
 the exponent by 0.05, narrow enough that a square which shows late is not averaged away."""
@@ -70,6 +75,10 @@ between caches: a step of 1.6 within reads as 1.34 there, a square that has just
 SOARING = 8.0
 """A byte gets so many times dearer than under ``n log n`` over all sizes where no single exponent
 fits, as of an exponential cost: the largest drop ever seen between caches, twice over and more."""
+
+APART = 1.0
+"""How much steeper than all later ones the first doubling is, where the first size is of another
+kind: noise and caches make less of a difference."""
 
 SMALL = 1 << 10
 """Sizes up to here tell what a call costs by itself."""
@@ -99,6 +108,8 @@ class Growth:
 
     exponent: with its interval, from low to high. law: the best of :data:`LAWS`; laws: those that
     are not ruled out. constant: units for a byte more. overhead: what a call costs by itself.
+    strength: how many times as much dearer a byte gets as the caches explain, more than 1 of what
+    is superlinear.
     """
 
     exponent: float | None
@@ -109,12 +120,15 @@ class Growth:
     laws: tuple[str, ...] = ()
     constant: Estimate | None = None
     overhead: float = 0.0
+    strength: float = 0.0
 
 
 UNKNOWN = Growth(None, None, None, Verdict.INCONCLUSIVE)
 
 
-def judge(costs: Mapping[int, float], tiny: float = 0.0, *, named: bool = True) -> Growth:
+def judge(
+    costs: Mapping[int, float], tiny: float = 0.0, *, named: bool = True, noise: float = 1.0
+) -> Growth:
     """The growth of a cost.
 
     Parameters
@@ -126,6 +140,9 @@ def judge(costs: Mapping[int, float], tiny: float = 0.0, *, named: bool = True) 
         What a call on a few bytes costs, in the same unit.
     named
         With the law and the constant, which take longer than the verdict.
+    noise
+        How many times dearer the machine made a byte over these sizes, as another implementation
+        showed beside this one (:func:`shown_noise`): so much more it takes to accuse.
 
     Notes
     -----
@@ -147,41 +164,86 @@ def judge(costs: Mapping[int, float], tiny: float = 0.0, *, named: bool = True) 
     if len(sizes) < LEAST_POINTS:
         return replace(UNKNOWN, overhead=overhead)
     spent = {size: costs[size] - overhead for size in sizes}
+    sizes = settled(spent, sizes)
     largest = [size for size in sizes if size * RANGE >= sizes[-1]]
     tail, whole = exponent_of(spent, largest), exponent_of(spent, sizes)
     verdict, chosen = Verdict.INCONCLUSIVE, tail
-    if superlinear(spent, tail, largest):
+    lately, across = excess(spent, tail, largest) / noise, excess(spent, whole, sizes) / noise
+    strength = max(lately, across, soaring(spent, sizes) / noise)
+    if strength > 1:
         verdict = Verdict.SUPERLINEAR
-    elif superlinear(spent, whole, sizes):
-        verdict, chosen = Verdict.SUPERLINEAR, whole
-    elif soars(spent, sizes):
-        verdict = Verdict.SUPERLINEAR
+        if lately <= 1:
+            chosen = whole if across > 1 else exponent_of(spent, sizes[-3:])
     elif tail.high <= THRESHOLD:
         verdict = Verdict.LINEAR
     elif whole.value <= THRESHOLD and steps_only(spent, sizes, largest):
         verdict, chosen = Verdict.LINEAR, whole
     growth = Growth(chosen.value, chosen.low, chosen.high, verdict, overhead=overhead)
+    growth = replace(growth, strength=strength)
     if not named:
         return growth
     law, laws = selected(costs, sizes, overhead)
     return replace(growth, law=law, laws=laws, constant=constant_of(spent, largest))
 
 
-def superlinear(spent: Mapping[int, float], exponent: Estimate, sizes: Sequence[int]) -> bool:
-    """Whether growth is faster than ``n log n``, and by more than the caches would explain.
+def settled(spent: Mapping[int, float], sizes: Sequence[int]) -> list[int]:
+    """The sizes without the first ones, where these are much cheaper than the rest of the line.
 
-    Both the exponent over the whole range and the two costs at its ends have to say so: steps close
-    to one another make the exponent too large, and a single disturbed cost does so with the ends.
+    Short inputs may be one token, or known from before. A cost that grows faster and faster is
+    never like that: its first doubling is its cheapest.
     """
+    kept = list(sizes)
+    while len(kept) > LEAST_POINTS:
+        first, *later = (slope(spent, a, b) for a, b in pairwise(kept))
+        if first <= max(later) + APART:
+            break
+        del kept[0]
+    return kept
+
+
+def excess(spent: Mapping[int, float], exponent: Estimate, sizes: Sequence[int]) -> float:
+    """How many times as much dearer a byte gets as :data:`ACCUSED`; more than 1 is superlinear.
+
+    0 where the interval of the exponent is not above the threshold. Both the exponent over the
+    whole range and the two costs at its ends have to say so: steps close to one another make the
+    exponent too large, and a single disturbed cost does so with the ends.
+    """
+    if exponent.low <= THRESHOLD:
+        return 0.0
     small, large = sizes[0], sizes[-1]
-    fitted = (large / small) ** (exponent.value - 1) / logarithms(small, large)
-    return exponent.low > THRESHOLD and min(fitted, dearer(spent, small, large)) > ACCUSED
+    fitted: float = (large / small) ** (exponent.value - 1) / logarithms(small, large)
+    return min(fitted, dearer(spent, small, large)) / ACCUSED
 
 
-def soars(spent: Mapping[int, float], sizes: Sequence[int]) -> bool:
-    """Whether the last two doublings both cost more than caches do, at the end of a long rise."""
+def soaring(spent: Mapping[int, float], sizes: Sequence[int]) -> float:
+    """How many times as much dearer a byte gets as :data:`SOARING`, at the end of a long rise.
+
+    0 unless the last two doublings both cost more than caches do.
+    """
     before, last = slope(spent, sizes[-3], sizes[-2]), slope(spent, sizes[-2], sizes[-1])
-    return min(before, last) > STILL and dearer(spent, sizes[0], sizes[-1]) > SOARING
+    return dearer(spent, sizes[0], sizes[-1]) / SOARING if min(before, last) > STILL else 0.0
+
+
+def shown_noise(costs: Mapping[int, float], tiny: float = 0.0) -> float:
+    """How many times dearer the machine makes a byte, as a trusted implementation shows.
+
+    Parameters
+    ----------
+    costs, tiny
+        As of :func:`judge`: what the other took on the same sizes in the same rounds.
+
+    Returns
+    -------
+    From 1 to :data:`MOST_NOISE`; 1 where it has too few sizes to tell.
+    """
+    overhead = intercept(costs, tiny)
+    sizes = fitted_costs(costs, overhead)
+    if len(sizes) < LEAST_POINTS:
+        return 1.0
+    spent = {size: costs[size] - overhead for size in sizes}
+    first = next(size for size in sizes if size * RANGE >= sizes[-1])
+    most = max(dearer(spent, sizes[0], sizes[-1]), dearer(spent, first, sizes[-1]))
+    return min(max(most, 1.0), MOST_NOISE)
 
 
 def steps_only(spent: Mapping[int, float], sizes: Sequence[int], largest: Sequence[int]) -> bool:

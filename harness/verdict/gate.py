@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS, NOT_EXAMINED, USAGE
 from harness.events import FAIL, PASS, UNEXAMINED, ExpectationJudged, by_cause, named
-from harness.verdict import gaps
+from harness.verdict import gaps, growth_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -123,8 +123,14 @@ def judge(
         where = ", ".join(f"{one.vocabulary} ({one.unsafe} sequences)" for one in erring)
         reasons.append(f"exact forces tokens that are not canonical: {where}")
     reasons += coverage.texts.unread()
-    notes = (*open_bounds(growth), *gaps.notes(coverage))
-    missing = tuple(gaps.gaps(coverage)) if complete else ()
+    notes = (
+        *growth_gaps.counted(growth, coverage.unmeasured),
+        *open_bounds(growth),
+        *gaps.notes(coverage),
+    )
+    missing = (
+        (*gaps.gaps(coverage), *growth_gaps.gaps(growth, coverage.unmeasured)) if complete else ()
+    )
     failures = [
         ": ".join((f"{one.implementation} on {one.vocabulary}", one.message.split("\n", 1)[0]))
         for one in coverage.failures.values()
@@ -160,8 +166,8 @@ def broken_bounds(growth: Collection[GrowthJudged]) -> list[str]:
 
 
 def open_bounds(growth: Collection[GrowthJudged]) -> tuple[str, ...]:
-    """One line on the bounds that could not be judged, if any."""
-    left = [one for one in growth if one.outcome == "inconclusive"]
+    """One line on the bounds that could not be judged, if any, but those of own candidates."""
+    left = [one for one in growth if one.outcome == "inconclusive" and not one.own]
     if not left:
         return ()
     counts = Counter(one.implementation for one in left)

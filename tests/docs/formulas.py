@@ -1,10 +1,16 @@
-"""``python -m tests.docs.formulas`` writes docs/formulas.md anew, from the checks' docstrings."""
+"""``python -m tests.docs.formulas`` writes docs/formulas.md anew.
+
+The checks are from their docstrings, and the numbers of growth are from its constants.
+"""
 
 from __future__ import annotations
 
 import inspect
 
 from harness.checks import CHECKS
+from harness.studies.growth import cell as growth
+from harness.studies.growth import sizes
+from harness.verdict import exponents
 from tests.docs.pages import ROOT
 
 PAGE = ROOT / "docs" / "formulas.md"
@@ -20,6 +26,78 @@ What the checks are for is told in [what is checked](checks.md), and how to add 
 """
 
 
+PROOFS = ", ".join(
+    f"{strength:g} after {rounds} rounds, of which the last {agreeing} agree"
+    for strength, rounds, agreeing in growth.PROOFS
+)
+
+GROWTH = """
+## Growth of costs
+
+`harness/verdict/exponents.py` judges the cost c(n) of a call on n bytes, in one cell: one
+implementation on one family. c(n) is the least of all rounds, in time of the processor, less what a
+call costs by itself; each call gets a text that its process has not had.
+d(m, n) = (c(n) / n) / (c(m) / m) * log m / log n is how many times dearer a byte gets from m to n
+bytes than under n log n.
+
+| what | formula | source |
+|---|---|---|
+"""
+
+SOURCE = (
+    "Theil (1950); Sen, JASA 63 (1968); Sievers, JASA 73 (1978); Scholz, Annals of Statistics 6 "
+    "(1978)"
+)
+
+ROWS = (
+    (
+        "exponent",
+        "The weighted median of the slopes log(c(n) / c(m)) / log(n / m) of all pairs of sizes, "
+        f"each weighted by log(n / m). Its interval leaves out {exponents.TAIL:.0%} of the weight "
+        "at either end.",
+        SOURCE,
+    ),
+    (
+        "windows",
+        f"The largest sizes, a range of {exponents.RANGE}, and all sizes. Left out are sizes at "
+        "which a call's own cost is half and more, and first sizes whose doubling is steeper than "
+        f"all later ones by more than {exponents.APART:g}.",
+        "",
+    ),
+    (
+        "linear",
+        f"The interval of the largest sizes is below {exponents.THRESHOLD}; or the costs have "
+        f"steps only, as between caches: d <= {exponents.HIERARCHY:g}. Not where the medians of "
+        "the calls are superlinear: then it keeps answers.",
+        "",
+    ),
+    (
+        "strength",
+        f"d / ({exponents.ACCUSED} noise) in a window whose whole interval is above "
+        f"{exponents.THRESHOLD}; or d / ({exponents.SOARING:g} noise) where the last two doublings "
+        f"have exponents above {exponents.STILL}.",
+        "",
+    ),
+    (
+        "noise",
+        "d of a reference on inputs of the same sizes in the same rounds, from 1 to "
+        f"{exponents.MOST_NOISE:g}.",
+        "",
+    ),
+    (
+        "superlinear",
+        f"A strength of {PROOFS}.",
+        "simulated: `python -m tests.harness.growth_rivals`",
+    ),
+    (
+        "next size",
+        f"2 n; but n + log {sizes.STEP_FACTOR:g} / r, with r = log(c(n) / c(m)) / (n - m), where "
+        f"the last doubling multiplied the cost by more than {sizes.STEEP:g}.",
+        "",
+    ),
+)
+
+
 def cell(text: str) -> str:
     """One line of a table; bars that are lengths are escaped."""
     return " ".join(text.split()).replace("|", "\\|").replace("``", "`")
@@ -31,7 +109,8 @@ def page() -> str:
     for name, check in CHECKS.items():
         formula, _, rest = (inspect.getdoc(check) or "").partition("\n\n")
         rows.append(f"| `{name}` | {cell(formula)} | {cell(rest)} |\n")
-    return BEGINNING + "".join(rows)
+    growing = [f"| {what} | {formula} | {source} |\n" for what, formula, source in ROWS]
+    return BEGINNING + "".join(rows) + GROWTH + "".join(growing)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.studies.growth.cell import AGREEING, FIRST_LOOK, LAST_LOOK, SECOND_LOOK
+from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK, proof_of
 from harness.verdict.exponents import LAWS as NAMED
 from harness.verdict.exponents import (
     LEAST_POINTS,
@@ -24,13 +24,16 @@ from harness.verdict.exponents import (
     fitted_costs,
     intercept,
     judge,
+    shown_noise,
 )
 
 OVERHEAD = 2e-6
 """Seconds of a call."""
 
 Floats = NDArray[np.float64]
-Judge = Callable[[Mapping[int, float], float], Verdict]
+Said = tuple[Verdict, float]
+"""A verdict, and how strongly it speaks for superlinear growth."""
+Judge = Callable[[Mapping[int, float], float], Said]
 
 SIZES: Floats = np.array([256 << doubling for doubling in range(9)], dtype=np.float64)
 SMALL = SIZES[:5]
@@ -124,6 +127,13 @@ def crowded(rng: np.random.Generator, shape: tuple[int, int], noise: float) -> F
     return np.where(slowed, rng.uniform(1.1, 2, shape), 1.0) * quiet(rng, shape, noise)
 
 
+def preempted(rng: np.random.Generator, shape: tuple[int, int], noise: float) -> Floats:
+    """As crowded, and long calls, which short ones escape, always meet a neighbour besides."""
+    long = np.arange(shape[1]) >= shape[1] // 2
+    met = np.where(long[None, :], rng.uniform(1.5, 2, shape), 1.0)
+    return met * crowded(rng, shape, noise)
+
+
 NOISES = (quiet, heavy, lasting, crowded)
 
 
@@ -142,25 +152,44 @@ def measured(
     return true * factors + OVERHEAD
 
 
-def ours(points: Mapping[int, float], tiny: float) -> Verdict:
+def ours(points: Mapping[int, float], tiny: float) -> Said:
     """The judgement of the harness."""
-    return judge(points, tiny, named=False).verdict
+    growth = judge(points, tiny, named=False)
+    return growth.verdict, growth.strength
 
 
-def tail_only(points: Mapping[int, float], tiny: float) -> Verdict:
+def beside(reference: Floats, sizes: Floats) -> Callable[[int], Judge]:
+    """The judgement of the harness beside a reference with these times [rounds, sizes], by
+    rounds."""
+
+    def after(rounds: int) -> Judge:
+        least = reference[:rounds].min(axis=0)
+        points = {int(n): float(t) for n, t in zip(sizes, least, strict=True)}
+        noise = shown_noise(points, OVERHEAD)
+
+        def judged(points: Mapping[int, float], tiny: float) -> Said:
+            growth = judge(points, tiny, named=False, noise=noise)
+            return growth.verdict, growth.strength
+
+        return judged
+
+    return after
+
+
+def tail_only(points: Mapping[int, float], tiny: float) -> Said:
     """The exponent's interval over the largest sizes alone."""
     overhead = intercept(points, tiny)
     sizes = fitted_costs(points, overhead)
     if len(sizes) < LEAST_POINTS:
-        return Verdict.INCONCLUSIVE
+        return Verdict.INCONCLUSIVE, 0.0
     largest = [size for size in sizes if size * RANGE >= sizes[-1]]
     found = exponent_of({size: points[size] - overhead for size in sizes}, largest)
     if found.high <= THRESHOLD:
-        return Verdict.LINEAR
-    return Verdict.SUPERLINEAR if found.low > THRESHOLD else Verdict.INCONCLUSIVE
+        return Verdict.LINEAR, 0.0
+    return (Verdict.SUPERLINEAR if found.low > THRESHOLD else Verdict.INCONCLUSIVE), 1.0
 
 
-def by_law(points: Mapping[int, float], tiny: float) -> Verdict:
+def by_law(points: Mapping[int, float], tiny: float) -> Said:
     """Selection of a model, by relative least squares with an intercept, as google/benchmark does.
 
     Decided where no law of the other side has less than half as much error again.
@@ -168,7 +197,7 @@ def by_law(points: Mapping[int, float], tiny: float) -> Verdict:
     sizes = sorted(points)
     n, y = np.array(sizes, dtype=np.float64), np.array([points[size] for size in sizes])
     if len(sizes) < LEAST_POINTS:
-        return Verdict.INCONCLUSIVE
+        return Verdict.INCONCLUSIVE, 0.0
     errors: dict[str, float] = {}
     for name, law in NAMED.items():
         columns = np.stack([1 / y, law(n) / y], axis=1)
@@ -178,23 +207,30 @@ def by_law(points: Mapping[int, float], tiny: float) -> Verdict:
     slow = min(errors[name] for name in ("1", "log n", "n", "n log n"))
     fast = min(errors[name] for name in ("n^1.5", "n^2", "n^3"))
     if slow * 1.5 < fast:
-        return Verdict.LINEAR
-    return Verdict.SUPERLINEAR if fast * 1.5 < slow else Verdict.INCONCLUSIVE
+        return Verdict.LINEAR, 0.0
+    return (Verdict.SUPERLINEAR if fast * 1.5 < slow else Verdict.INCONCLUSIVE), 1.0
 
 
 RIVALS: dict[str, Judge] = {"ours": ours, "tail only": tail_only, "by law": by_law}
 
 
-def looked(times: Floats, sizes: Floats, rival: Judge = ours) -> Verdict:
+def looked(
+    times: Floats,
+    sizes: Floats,
+    rival: Judge = ours,
+    by_round: Callable[[int], Judge] | None = None,
+) -> Verdict:
     """The verdict that the rounds lead to, decided as by
-    :class:`harness.studies.growth.cell.Cell`."""
+    :class:`harness.studies.growth.cell.Cell`. by_round: a judgement that knows the rounds."""
     agreeing = 0
     for rounds in range(FIRST_LOOK, LAST_LOOK + 1):
         least = times[:rounds].min(axis=0)
         points = {int(n): float(t) for n, t in zip(sizes, least, strict=True)}
-        said = rival(points, OVERHEAD)
+        judgement = rival if by_round is None else by_round(rounds)
+        said, strength = judgement(points, OVERHEAD)
         agreeing = agreeing + 1 if said is Verdict.SUPERLINEAR else 0
-        if said is Verdict.LINEAR or (agreeing >= AGREEING and rounds >= SECOND_LOOK):
+        due, due_agreeing = proof_of(strength)
+        if said is Verdict.LINEAR or (agreeing >= due_agreeing and rounds >= due):
             return said
     return Verdict.INCONCLUSIVE
 

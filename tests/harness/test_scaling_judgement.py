@@ -13,9 +13,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from harness.studies.growth.cell import LAST_LOOK, SECOND_LOOK
+from harness.studies.growth.cell import LAST_LOOK, PROOFS, proof_of
 from harness.verdict.exponents import (
     LEAST_POINTS,
+    MOST_NOISE,
     RANGE,
     SMALL,
     THRESHOLD,
@@ -24,6 +25,7 @@ from harness.verdict.exponents import (
     intercept,
     judge,
     median_slope,
+    shown_noise,
 )
 from tests.breadth import thorough_from
 from tests.harness import growth_rivals as rivals
@@ -32,6 +34,7 @@ from tests.harness.growth_rivals import (
     NOISES,
     SIZES,
     Floats,
+    beside,
     by_law,
     deep,
     drift,
@@ -39,6 +42,7 @@ from tests.harness.growth_rivals import (
     measured,
     one_step,
     ours,
+    preempted,
     smooth,
     tail_only,
     threefold,
@@ -102,7 +106,7 @@ class TestSimulated:
 def test_the_exponents_interval_holds_the_truth(noise: float, kind: Callable[..., Floats]) -> None:
     held = 0
     for seed in range(CELLS):
-        least = measured("n", SIZES, smooth, noise, seed, kind)[:SECOND_LOOK].min(axis=0)
+        least = measured("n", SIZES, smooth, noise, seed, kind)[: PROOFS[-1][1]].min(axis=0)
         points = {int(n): float(t) for n, t in zip(SIZES, least, strict=True)}
         growth = judge(points, rivals.OVERHEAD, named=False)
         assert growth.low is not None and growth.high is not None
@@ -290,6 +294,64 @@ def test_laws_that_cannot_be_told_apart_stay() -> None:
     growth = judge({int(n): float(n * (1 + 0.2 * (n > 4096))) for n in SIZES}, 0.0)
     assert {"n", "n log n"} <= set(growth.laws)
     assert "n^2" not in growth.laws
+
+
+class TestBesideAReference:
+    """What another implementation takes in the same rounds tells the machine from growth."""
+
+    @pytest.mark.parametrize("law", ["n", "n log n"])
+    @pytest.mark.parametrize("hierarchy", [deep, threefold, threefold_late])
+    def test_a_busy_machine_accuses_fewer(
+        self, law: str, hierarchy: Callable[[Floats], Floats]
+    ) -> None:
+        with_it, without = Counter[Verdict](), Counter[Verdict]()
+        for seed in range(4 * CELLS):
+            times = measured(law, LARGE[:7], hierarchy, 0.15, seed, preempted)
+            reference = measured("n", LARGE[:7], one_step, 0.15, seed + 10**6, preempted)
+            with_it[looked(times, LARGE[:7], by_round=beside(reference, LARGE[:7]))] += 1
+            without[looked(times, LARGE[:7])] += 1
+        assert with_it[Verdict.SUPERLINEAR] == 0, with_it
+        if law == "n log n":
+            assert without[Verdict.SUPERLINEAR] > 0, without
+
+    @pytest.mark.parametrize("kind", (*NOISES, preempted))
+    @pytest.mark.parametrize("law", ["n", "n^1.5", "n^2"])
+    def test_the_reference_shields_nobody(self, kind: Callable[..., Floats], law: str) -> None:
+        """Not even where it grows as fast itself: no machine makes a byte so much dearer."""
+        seen: Counter[Verdict] = Counter()
+        for seed in range(CELLS):
+            times = measured("n^2", LARGE[:8], smooth, 0.15, seed, kind)
+            reference = measured(law, LARGE[:8], smooth, 0.15, seed + 10**6, kind)
+            seen[looked(times, LARGE[:8], by_round=beside(reference, LARGE[:8]))] += 1
+        assert seen[Verdict.LINEAR] == 0, seen
+        assert seen[Verdict.SUPERLINEAR] >= 0.95 * CELLS, seen
+
+    def test_the_noise_has_bounds(self) -> None:
+        square = {int(n): float(n**2) for n in SIZES}
+        assert shown_noise(square) == MOST_NOISE
+        assert shown_noise({int(n): float(n) for n in SIZES}) == 1.0
+        assert shown_noise({256: 1.0, 512: 9.0}) == 1.0
+        dear = judge(square, noise=MOST_NOISE)
+        assert dear.verdict is Verdict.SUPERLINEAR
+        assert dear.strength == pytest.approx(judge(square).strength / MOST_NOISE)
+
+
+def test_what_shows_strongly_needs_fewer_rounds() -> None:
+    strengths = [strength for strength, _, _ in PROOFS]
+    assert strengths == sorted(strengths, reverse=True)
+    assert [proof_of(strength) for strength in (1.01, 2.5, 50.0)] == [
+        proof[1:] for proof in reversed(PROOFS)
+    ]
+    assert all(rounds > agreeing for _, rounds, agreeing in PROOFS)
+
+
+def test_what_soars_at_the_end_has_the_exponent_of_its_end() -> None:
+    points = {int(n): float(n) for n in LARGE[:6]}
+    for size, factor in zip(LARGE[4:7], (2, 8, 64), strict=True):
+        points[int(size)] = float(size * factor)
+    growth = judge(points)
+    assert growth.verdict is Verdict.SUPERLINEAR
+    assert growth.low is not None and growth.low > THRESHOLD
 
 
 def test_the_bounds_fit_together() -> None:

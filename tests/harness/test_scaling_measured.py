@@ -31,7 +31,7 @@ from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.suites import SUITES, Budget, parse_budget
 from harness.events import Measured
-from harness.studies.growth.cell import FIRST_LOOK, HUNGRY, LAST_LOOK, SECOND_LOOK, judge_memory
+from harness.studies.growth.cell import FIRST_LOOK, HUNGRY, LAST_LOOK, PROOFS, judge_memory
 from harness.studies.growth.measurement import Measurement, chosen, counts_steps, taking_part
 from harness.studies.growth.prober import DEATHS, SMALLEST
 from harness.verdict.exponents import LEAST_POINTS
@@ -246,10 +246,17 @@ class TestSimulated:
         assert max(len(data) for _, data in pool.asked) == 4096
         assert said[0].verdict == "superlinear"
 
-    def test_superlinear_needs_a_second_look(self) -> None:
-        _, pool = measure({"quadratic": quadratic})
-        largest = [data for _, data in pool.asked if len(data) > LARGEST - 4]
-        assert len(largest) == SECOND_LOOK + 1  # one a second time, for the cached figure
+    @pytest.mark.parametrize(("strides", "proof"), [(10, PROOFS[0]), (500, PROOFS[-1])])
+    def test_superlinear_needs_more_rounds_the_less_it_shows(
+        self, strides: int, proof: tuple[float, int, int]
+    ) -> None:
+        def square(data: bytes) -> int:
+            return 2_000 + 10 * len(data) + len(data) ** 2 // strides
+
+        (said,), pool = measure({"square": square})
+        largest = [data for _, data in pool.asked if len(data) > LARGEST - 32]
+        assert said.verdict == "superlinear", said
+        assert len(largest) == proof[1] + 1  # one a second time, for the cached figure
 
     def test_an_early_disturbance_is_measured_away(self) -> None:
         calls = 0

@@ -155,15 +155,43 @@ def in_threads(encoder, texts, mode):
         ]
 
 
-@pytest.mark.parametrize("name", [n for n, one in EVERY.items() if one.check == "scaling"])
+GROWING = [n for n, one in EVERY.items() if one.check == "scaling"]
+
+
+@pytest.mark.parametrize("name", [n for n in GROWING if EVERY[n].vocabulary == "toy_bytes"])
 def test_who_grows_makes_more_passes_than_bytes_on_something(name):
     mutant = EVERY[name]
-    wrong = mutant.implementation
+    wrong = mutant.implementation.load(resolve("toy_bytes"))
     right = registry.resolve(mutant.control)
     inputs = [b"a" * 65536, b" " * 65536, b"ab c" * 16384]
 
     assert {right.passes(data) for data in inputs} == {1}
+    if name == "growth.copies-for-each-character":
+        assert wrong.encode(b"abc", MODES["raw"]) == [97, 98, 99]
+        return  # its copies are no passes
+    inputs.append(b"[" * 64)
     assert max(wrong.passes(data) for data in inputs) > 1000
+
+
+def test_who_keeps_answers_gives_them():
+    wrong = EVERY["growth.keeps-answers"].implementation.load(resolve("toy_bytes"))
+    assert wrong.encode(b"ab", MODES["raw"]) is wrong.encode(b"ab", MODES["raw"])
+
+
+@pytest.mark.parametrize("name", [n for n in GROWING if n.startswith("growth.rescans")])
+def test_who_rescans_gives_the_right_ids(name):
+    mutant = EVERY[name]
+    wrong = mutant.implementation.load(resolve(mutant.vocabulary))
+    right = right_for(mutant.vocabulary)
+    texts = [b"a" * 90, b"\n" * 80, b"some words, and 123 numbers", b"=" * 70]
+    for data in texts:
+        assert wrong.encode(data, MODES["text"]) == list(right.encode(data, MODES["text"]))
+    slow = {
+        "growth.rescans": [True] * 4,
+        "growth.rescans-runs": [True, True, False, True],
+        "growth.rescans-newlines": [False, True, False, False],
+    }
+    assert [wrong.rescans(data) for data in texts] == slow[name]
 
 
 def test_controls_are_what_is_right():

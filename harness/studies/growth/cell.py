@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from statistics import median
 from typing import TYPE_CHECKING
 
 from harness.engine.costs import least
@@ -19,23 +19,37 @@ from harness.verdict.exponents import (
     Verdict,
     fitted_costs,
     judge,
+    shown_noise,
+    slope,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from corpora.families.base import Family
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
 
-FIRST_LOOK, SECOND_LOOK, LAST_LOOK = 3, 12, 24
-"""Rounds after which a cell is judged: ``linear`` may be said at the first look, ``superlinear``,
-which fails the gate, from the second on only; after the last, what is inconclusive stays so."""
+FIRST_LOOK, LAST_LOOK = 3, 24
+"""Rounds after which a cell is judged for the first time, when ``linear`` may be said; after the
+last, what is inconclusive stays so."""
 
-AGREEING = 6
-"""Rounds in a row after which a cell has to look superlinear before that is said of it. With three,
-and the second look after six, two of 12,000 simulated cells were accused whose bytes the caches
-alone had made three times dearer, beside neighbours on all cores; after twelve rounds none was."""
+PROOFS = ((4.0, 4, 2), (2.0, 6, 3), (1.0, 12, 6))
+"""What it takes to say ``superlinear``, which fails the gate: the strength
+(:attr:`harness.verdict.exponents.Growth.strength`), how many rounds there have been, and after how
+many of them in a row it has looked so.
+
+What is only just beyond the caches needs twelve: with six, and three in a row, two of 12,000
+simulated cells were accused whose bytes the caches alone had made three times dearer, beside
+neighbours on all cores. What makes a byte eighteen times as dear needs no more than four: no
+neighbour and no cache does that (``python -m tests.harness.growth_rivals`` counts)."""
+
+RISING = 1.2
+"""The exponent over the last two doublings of a candidate above which more sizes are asked, even
+where it may be called linear: what is small there may be a square that sets in."""
+
+RISING_LOOK = 12
+"""Rounds after which they are asked no more."""
 
 FLOOR = 256 << 10
 """Bytes of memory below which there is nothing to judge: an allocator's own pieces."""
@@ -64,11 +78,25 @@ class Call:
     counted: int | None = None
     round_trip: int | None = None
 
+    def at(self, size: int, length: int) -> Call:
+        """What it took for each byte, for an input of a size: variants are some bytes shorter.
+
+        Of a small size that is much: costs of one variant and another would look like growth.
+        """
+        if not length or length == size:
+            return self
+        counted, trip = (
+            None if one is None else one * size // length for one in (self.counted, self.round_trip)
+        )
+        return Call(self.spent * size // length, counted, trip)
+
 
 @dataclass(slots=True)
 class Cell:
     """One implementation on one family. times: size to the least nanoseconds so far.
 
+    calls: size to the nanoseconds of each call. beside, beside_tiny: as ``times`` and ``tiny``, of
+    a trusted implementation on the same inputs in the same rounds, where there is one.
     tiny: likewise for a few bytes. cached: size to nanoseconds of an input encoded just before.
     counted, round_trips: as ``times``, where those are only the word of a program: CPU time by the
     kernel's count, and time on the wall. tiny_counted: of a few bytes.
@@ -76,7 +104,9 @@ class Cell:
     young: costs of a size that is to come next, a call each. grown: its largest size is settled,
     for now. seconds: that passed for it so far. round_seconds: that a round is expected to take, by
     the last one. agreeing: how many rounds in a row it has looked
-    superlinear.
+    superlinear; strength: how strongly, at the last.
+    own: it is the user's own candidate, which is to be decided. repeated: some sizes were measured
+    on a text that its process had had before.
     refused: it rejects these inputs, or does not support them, so that there is nothing to say.
     given_up: it died on others too often. failure: how it failed on this one. stopped: why its
     sizes end where they do. cut_off: the end of the run came in the midst of a round. said: its
@@ -87,6 +117,9 @@ class Cell:
     contract: Contract
     family: Family
     times: dict[int, int] = field(default_factory=dict)
+    calls: dict[int, list[int]] = field(default_factory=dict)
+    beside: dict[int, int] = field(default_factory=dict)
+    beside_tiny: int | None = None
     tiny: int | None = None
     counted: dict[int, int] = field(default_factory=dict)
     round_trips: dict[int, int] = field(default_factory=dict)
@@ -100,7 +133,10 @@ class Cell:
     seconds: float = 0.0
     round_seconds: float = 0.0
     agreeing: int = 0
+    strength: float = 0.0
     verdict: Verdict = Verdict.INCONCLUSIVE
+    own: bool = False
+    repeated: bool = False
     grown: bool = False
     refused: bool = False
     given_up: bool = False
@@ -124,7 +160,10 @@ class Cell:
         tiny = self.tiny or 0
         if self.counted:
             return reconcile(self._claims, tiny, self.tiny_counted or 0, named=named)
-        growth = judge(self.times, tiny, named=named)
+        noise = shown_noise(self.beside, self.beside_tiny or 0)
+        growth = judge(self.times, tiny, named=named, noise=noise)
+        if growth.verdict is Verdict.LINEAR and self.keeps_answers:
+            growth = replace(growth, verdict=Verdict.INCONCLUSIVE)
         return Reconciled(growth, counted=False, contradicted=False)
 
     def _judged(self, *, named: bool) -> Reconciled:
@@ -137,14 +176,61 @@ class Cell:
     def _claims(self) -> Claims:
         return Claims(self.times, self.counted, self.round_trips)
 
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether its usual call grows faster than its quickest.
+
+        It then knew some answers before it was asked, by what it keeps of other texts.
+        """
+        usual = {size: median(calls) for size, calls in self.calls.items() if size in self.times}
+        return judge(usual, self.tiny or 0, named=False).verdict is Verdict.SUPERLINEAR
+
+    @property
+    def rising(self) -> bool:
+        """Whether the last two doublings cost more than a linear cost does."""
+        last = sorted(self.times)[-3:]
+        if len(last) < 3:
+            return False
+        spent = {size: max(1.0, self.times[size] - (self.tiny or 0)) for size in last}
+        return slope(spent, last[0], last[-1]) > RISING
+
+    @property
+    def seconds_a_call(self) -> dict[int, float]:
+        """Size to the seconds of a call, by whatever clock says more."""
+        return {
+            size: max(spent, self.counted.get(size, 0)) / 1e9 for size, spent in self.times.items()
+        }
+
+    @property
+    def estimate(self) -> float:
+        """The exponent so far, 0 where there is none."""
+        return self._compared().growth.exponent or 0.0
+
+    @property
+    def looked(self) -> bool:
+        """Whether it was judged at all."""
+        return self.decided or self.rounds >= FIRST_LOOK
+
+    @property
+    def settled(self) -> bool:
+        """Whether it has a verdict that fails a bound or keeps it."""
+        return bool(self.failure) or self.verdict is Verdict.LINEAR or self.proved
+
+    @property
+    def open(self) -> bool:
+        """Whether it was judged, and more rounds may decide it."""
+        return self.looked and not self.decided
+
     def look(self) -> None:
         """Judge it after a round, and note the verdict."""
-        self.verdict = self._judged(named=False).growth.verdict
+        growth = self._judged(named=False).growth
+        self.verdict, self.strength = growth.verdict, growth.strength
         self.agreeing = self.agreeing + 1 if self.verdict is Verdict.SUPERLINEAR else 0
 
     def add(self, size: int, call: Call) -> None:
         """Note what a call on an input of a size took: the least of all counts."""
         self.times[size] = least(self.times.get(size), call.spent)
+        self.calls.setdefault(size, []).append(call.spent)
         if call.counted is not None and call.round_trip is not None:
             self.counted[size] = least(self.counted.get(size), call.counted)
             self.round_trips[size] = least(self.round_trips.get(size), call.round_trip)
@@ -155,10 +241,17 @@ class Cell:
         if call.counted is not None:
             self.tiny_counted = least(self.tiny_counted, call.counted)
 
+    def add_beside(self, sizes: Sequence[int], tiny: int, spent: Sequence[int]) -> None:
+        """Note what a trusted implementation took on the same inputs."""
+        self.beside_tiny = least(self.beside_tiny, tiny)
+        for size, one in zip(sizes, spent, strict=True):
+            self.beside[size] = least(self.beside.get(size), one)
+
     @property
     def proved(self) -> bool:
         """Whether it has looked superlinear for long enough to say so."""
-        return self.rounds >= SECOND_LOOK and self.agreeing >= AGREEING
+        rounds, agreeing = proof_of(self.strength)
+        return self.rounds >= rounds and self.agreeing >= agreeing
 
     @property
     def short(self) -> bool:
@@ -172,8 +265,10 @@ class Cell:
         """Whether more rounds would change nothing."""
         if self.refused or self.given_up or self.failure or self.rounds >= LAST_LOOK:
             return True
-        if self.grown and len(self.times) < LEAST_POINTS:
+        if self.grown and len(self.times) < LEAST_POINTS and not (self.own and self.stopped):
             return True
+        if self.own and self.stopped and self.rounds < RISING_LOOK and self.rising:
+            return self.proved
         return self.verdict is Verdict.LINEAR or self.proved
 
     @property
@@ -181,9 +276,11 @@ class Cell:
         """How many more rounds it takes to say that it is superlinear, if it looks so by now."""
         if self.decided or not self.rounds:
             return 0
-        if self._compared().growth.verdict is not Verdict.SUPERLINEAR:
+        growth = self._compared().growth
+        if growth.verdict is not Verdict.SUPERLINEAR:
             return 0
-        return max(SECOND_LOOK - self.rounds, AGREEING - self.agreeing)
+        rounds, agreeing = proof_of(growth.strength)
+        return max(rounds - self.rounds, agreeing - self.agreeing)
 
     def shed(self) -> bool:
         """Give up the largest size, where it has enough others: a round takes that much less."""
@@ -198,6 +295,7 @@ class Cell:
         self.round_seconds *= sum(costs.values()) / sum(whole.values())
         self.stop_at(size, whole[size] / 1e9)
         self.times, self.counted = less, counted
+        self.beside.pop(size, None)
         self.round_trips.pop(size, None)
         self.young.clear()
         return True
@@ -216,12 +314,13 @@ class Cell:
             reason = self._open_reason
         per_byte, memory_verdict = judge_memory(self.memory)
         contrast = self._claims.contrast(shown(max(self.counted))) if found.contradicted else ""
+        repeated = "measured on texts that its process had before" if self.repeated else ""
         times = self.counted if found.counted else self.times
         said = self._said(growth, {size: spent / 1e9 for size, spent in times.items()})
         constant = growth.constant
         return replace(
             said,
-            note="; ".join(part for part in (contrast, reason, self.stopped) if part),
+            note="; ".join(part for part in (contrast, reason, self.stopped, repeated) if part),
             constant=constant.value if constant else None,
             constant_low=constant.low if constant else None,
             constant_high=constant.high if constant else None,
@@ -237,6 +336,9 @@ class Cell:
     @property
     def _open_reason(self) -> str:
         """Why it is not decided."""
+        quickest = judge(self.times, self.tiny or 0, named=False).verdict
+        if quickest is Verdict.LINEAR and self.keeps_answers:
+            return "its usual calls grow faster than its quickest: it keeps answers"
         if not self.rounds:
             return "out of time in its first round"
         rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
@@ -269,6 +371,14 @@ class Cell:
             laws=list(growth.laws),
             expression=self.family.expression(self.contract.vocabulary),
         )
+
+
+def proof_of(strength: float) -> tuple[int, int]:
+    """Rounds, and rounds in a row that agree, after which a growth so strong is superlinear."""
+    for least_strength, rounds, agreeing in PROOFS:
+        if strength >= least_strength:
+            return rounds, agreeing
+    return PROOFS[-1][1:]
 
 
 def pairs(points: Mapping[int, float]) -> list[list[float]]:
@@ -315,15 +425,6 @@ def soars_in_memory(peaks: Mapping[int, int]) -> bool:
 
 def shown(size: int) -> str:
     """A size as in notes: ``256 bytes``, ``64 KiB``, ``2 MiB``."""
-    if size < 1 << 10:
+    if size < 1 << 10 or size % (1 << 10):
         return f"{size} bytes"
     return f"{size >> 10} KiB" if size < 1 << 20 else f"{size >> 20} MiB"
-
-
-def ahead(spent: float, limit: float) -> int:
-    """How many further sizes may be asked at once after a call of ``spent`` seconds.
-
-    Were the cost quadratic, each would be four times as much as the one before: the last is not to
-    take more than twice the limit, and none is asked where the next may.
-    """
-    return max(0, int(math.log(2 * limit / max(spent, 1e-9), 4)))

@@ -16,7 +16,7 @@ from corpora.families.catalog import FAMILIES, TELLING
 from harness.studies.growth.cell import FIRST_LOOK, Cell
 from harness.studies.growth.prober import Prober
 from harness.studies.growth.schedule import MOST_CALL, WAITING, Clock, Schedule, crowding
-from harness.verdict.exponents import Verdict
+from harness.verdict.exponents import THRESHOLD, Verdict
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -38,6 +38,15 @@ FIRST_LOOK_CALL = 0.02
 """Seconds that a call may take at the first look at an implementation for which no time is left:
 sizes up to that tell a quadratic cost, and all its rounds are done in a second."""
 
+GOING_ON_SECONDS = 8.0
+"""Seconds after the time in which the user's own candidates are still looked at, on the telling
+families first, and what these looks leave open is followed, for all cells of a vocabulary together:
+so that a busy machine does not decide what is examined."""
+
+OWN_STEPS_SECONDS = 3.0
+"""Seconds after the time in which steps are counted of own candidates that are written in Python,
+where their time leaves open what looks faster than linear: steps are exact."""
+
 AT_LEAST_BESIDES = 2
 """Families besides the telling ones that even the shortest run takes, others for another seed."""
 
@@ -47,6 +56,8 @@ class Measurement:
 
     largest: bytes of the largest input. steps: those of our own algorithms are counted for all
     families. longest_call: seconds after which a cell grows no more, however much time there is.
+    own: names of the user's own candidates, which come first. besides: families that these alone
+    are measured on.
     """
 
     def __init__(
@@ -58,6 +69,8 @@ class Measurement:
         *,
         steps: bool = False,
         longest_call: float = MOST_CALL,
+        own: Collection[str] = (),
+        besides: Sequence[Family] = (),
     ) -> None:
         self._longest_call = longest_call
         self._steps = steps
@@ -66,14 +79,22 @@ class Measurement:
         self._prober = Prober(pool, largest, self._count)
         self.left_out: list[str] = []
         """Families that the time was not enough for."""
+        self.went_on = False
+        """Whether own candidates were measured after the time."""
+        taking = [
+            (participant, contract)
+            for participant, contract in taking_part(contracts)
+            # Who died too often before is no longer asked; the run says so elsewhere.
+            if participant.name not in pool.withdrawn()
+        ]
         self._cells = [
             [
-                Cell(participant, contract, family)
-                for participant, contract in taking_part(contracts)
-                # Who died too often before is no longer asked; the run says so elsewhere.
-                if participant.name not in pool.withdrawn() and family.suits(contract.vocabulary)
+                Cell(participant, contract, family, own=participant.name in own)
+                for participant, contract in taking
+                if family.suits(contract.vocabulary)
+                and (participant.name in own or family not in besides)
             ]
-            for family in families
+            for family in (*families, *besides)
         ]
 
     def run(
@@ -86,6 +107,7 @@ class Measurement:
         """Measure at most for ``seconds``, and say the verdict of every cell that was begun.
 
         owed: implementations that get a first look, at one family, even where no time is left.
+        What is open of own candidates then is followed for :data:`GOING_ON_SECONDS`.
 
         Warming up is a part of the time. A cell is begun only where it is expected to be decided in
         time; of the families that nobody came to nothing is said (:attr:`left_out`). A cell is said
@@ -96,6 +118,8 @@ class Measurement:
         end = time.monotonic() + seconds
         with contextlib.suppress(OutOfTime):
             self._measure(end, emit, stopped)
+        with contextlib.suppress(OutOfTime):
+            self._go_on(emit, stopped)
         self._look_once(owed, stopped)
         every = [cell for cells in self._cells for cell in cells]
         # Who refused all so far would refuse the rest, of which there is nothing to say either.
@@ -132,14 +156,22 @@ class Measurement:
         # What the clock says of time that passes beside calls, warming up has no part in.
         seconds = end - time.monotonic()
         self._clock = Clock(seconds * (1 - STEPS_SHARE) if self._steps else seconds)
-        schedule = Schedule(self._cells, self._clock, self._longest_call)
+        self._follow(Schedule(self._cells, self._clock, self._longest_call), emit, stopped)
+
+    def _follow(
+        self, schedule: Schedule, emit: Callable[[Measured], None], stopped: Callable[[], bool]
+    ) -> None:
+        """Measure as the schedule says, until it has no more."""
         while not stopped() and (cell := schedule.next()) is not None:
             started = time.monotonic()
             while schedule.too_slow(cell) and cell.shed():
                 pass
             try:
-                self._prober.round(cell, schedule.limit(cell))
-                if cell.rounds == FIRST_LOOK or cell.decided:
+                beside = self._reference(cell) if cell.own and cell.looked else None
+                self._prober.round(cell, schedule.limit(cell), beside)
+                # What looks superlinear needs its time for more rounds.
+                soars = cell.verdict is Verdict.SUPERLINEAR
+                if cell.decided or (cell.rounds == FIRST_LOOK and not soars):
                     self._prober.weigh(cell)
             except OutOfTime:
                 cell.cut_off = not cell.decided
@@ -147,6 +179,63 @@ class Measurement:
             schedule.take_back(cell, time.monotonic() - started)
             if cell.decided:
                 self._say([cell], emit, stopped)
+
+    def _go_on(self, emit: Callable[[Measured], None], stopped: Callable[[], bool]) -> None:
+        """Look at own candidates and follow them after the time, for a little.
+
+        Who is known to grow too fast on this vocabulary is followed no further.
+        """
+        proved = {
+            cell.participant.name
+            for cells in self._cells
+            for cell in cells
+            if cell.decided and cell.verdict in (Verdict.SUPERLINEAR, Verdict.FAILED)
+        }
+        telling = {family.name for family in TELLING}
+        mine = [
+            [cell for cell in cells if cell.own and cell.participant.name not in proved]
+            for cells in self._cells
+        ]
+        first = [
+            [c for c in cells if c.open or (not c.looked and c.family.name in telling)]
+            for cells in mine
+        ]
+        then = [
+            [c for c in cells if not c.looked and c.family.name not in telling] for cells in mine
+        ]
+        if stopped() or not any((*first, *then)):
+            return
+        self.went_on = True
+        self._clock = Clock(GOING_ON_SECONDS)
+        self._pool.limit_by(lambda: self._clock.left)
+        warm = {cell.participant.name: cell for cells in (*first, *then) for cell in cells}
+        for cell in warm.values():
+            self._prober.warm_up(cell)
+        for owed in (first, then):
+            for cells in owed:
+                for cell in cells:
+                    cell.cut_off = False
+            self._follow(Schedule(owed, self._clock, self._longest_call), emit, stopped)
+
+    def _reference(self, cell: Cell) -> str | None:
+        """The trusted implementation that is asked the same as a cell, to tell the machine."""
+        for participant in cell.contract.participants:
+            name = participant.name
+            if name in cell.contract.references and name not in self._pool.withdrawn():
+                most = participant.about.max_input
+                if most is None or most >= max(cell.times, default=0):
+                    return name
+        return None
+
+    @property
+    def missed(self) -> dict[str, list[str]]:
+        """The families that each own candidate was not looked at on, of those that fit."""
+        found: dict[str, list[str]] = {}
+        for cells in self._cells:
+            for cell in cells:
+                if cell.own and not cell.looked:
+                    found.setdefault(cell.participant.name, []).append(cell.family.name)
+        return found
 
     def _look_once(self, owed: Collection[str], stopped: Callable[[], bool]) -> None:
         """Give the first cell of these its first look, where none of their cells has had one."""
@@ -194,16 +283,24 @@ class Measurement:
         emit: Callable[[Measured], None],
         stopped: Callable[[], bool],
     ) -> None:
-        """Steps of what time left open, then of all if they are wanted, until ``end``."""
-        every = [cell for cells in self._cells for cell in cells if cell.said]
-        able = [cell for cell in every if counts_steps(cell.participant) and not cell.failure]
+        """Steps of what time left open, then of all if they are wanted, until ``end``.
+
+        Those of own candidates are counted even after that, for a little.
+        """
+        every = [cell for cells in self._cells for cell in cells if cell.said and not cell.failure]
+        able = [cell for cell in every if counts_steps(cell.participant)]
         unclear = [cell for cell in able if cell.verdict is Verdict.INCONCLUSIVE]
         others = [cell for cell in able if cell not in unclear] if self._steps else []
-        for cell in (*unclear, *others):
-            left = end - time.monotonic()
-            if stopped() or left <= 0:
+        own = [cell for cell in every if cell.own and in_python(cell.participant)]
+        fast = [cell for cell in own if not cell.settled and cell.estimate > THRESHOLD]
+        last = max(end, time.monotonic() + OWN_STEPS_SECONDS)
+        if fast and not stopped():
+            self._pool.limit_by(lambda: last - time.monotonic())
+        for cell in (*sorted(fast, key=lambda cell: cell.seconds), *unclear, *others):
+            left = (last if cell.own else end) - time.monotonic()
+            if stopped():
                 return
-            if cell.refused or cell.given_up:
+            if left <= 0 or cell.refused or cell.given_up:
                 continue
             self._prober.count_steps(cell, left)
             if cell.steps and not stopped():
@@ -227,6 +324,12 @@ def counts_steps(participant: Participant) -> bool:
     module = type(participant.implementation).__module__
     ours = module.startswith("impls.") and not module.startswith("impls.adapters.")
     return ours and participant.about.language == "python"
+
+
+def in_python(participant: Participant) -> bool:
+    """Whether it is a plug-in in Python, whose own lines can be counted."""
+    module = type(participant.implementation).__module__
+    return participant.about.language == "python" and not module.startswith("impls.")
 
 
 def chosen(

@@ -9,14 +9,17 @@ may take more than its share of the time.
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
+from corpora.families.catalog import FAMILIES
+from corpora.families.recipes import VARIANTS
 from harness.core.messages import Measure, Meter
 from harness.core.outcomes import Inputs, Status
 from harness.engine.costs import TINY, WARM_UP, least
-from harness.studies.growth.cell import FIRST_LOOK, Call, Cell, ahead, judge_memory, shown
+from harness.studies.growth.cell import FIRST_LOOK, Call, Cell, judge_memory, shown
 from harness.studies.growth.schedule import crowding
+from harness.studies.growth.sizes import ahead, next_sizes
 from harness.verdict.exponents import Verdict
 from harness.workers.reasons import NO_ROOM, NOT_ASKED
 
@@ -32,6 +35,18 @@ SMALLEST = 256
 SMALLER = (32, 64, 128)
 """Sizes that are asked as well where the cost soars so that few larger ones can be had."""
 
+LOOK_CALL = 0.1
+"""Seconds that a call of a candidate may take, even where its share is less, until it has sizes
+enough to be judged, and where these leave it open."""
+
+SLOW = 1e-4
+"""Seconds of a call on the largest of :data:`SMALLER` from which on these sizes are kept: of a call
+that takes less, its own cost and its linear part hide the growth there."""
+
+AT_ONCE = 2
+"""Sizes asked in one request of a candidate that is to be decided: what becomes exponential shows
+before the second, but in a narrow range."""
+
 STEP_SIZES = tuple(256 << doubling for doubling in range(5))
 """Sizes at which steps are counted, interpreted: exact, so that few bytes tell."""
 
@@ -45,8 +60,8 @@ DEARER = 3.0
 MEMORY_FROM = 4 << 10
 """Bytes from which on memory is measured: pages are as large."""
 
-AT_FIRST = 3
-"""Sizes asked at once of a cell of which nothing is known: up to 1 KiB."""
+FIRST_SIZES = (SMALLEST, 2 * SMALLEST, 4 * SMALLEST)
+"""Sizes asked at once of a cell of which nothing is known."""
 
 ALLOWANCE = 8
 """A call may take so many times its share while the cell has too few sizes to be judged: a
@@ -87,14 +102,23 @@ class Prober:
         """Names of those that work in another process and say themselves what a call took."""
         self._slow: dict[str, float] = {}
         """Seconds of a call on the smallest input, by name."""
+        self._tiny: dict[str, int] = {}
+        """The least nanoseconds of a call on a few bytes, by name."""
+        self._given: dict[str, set[int]] = defaultdict(set)
+        """The hashes of the texts that each was asked, by name."""
+        self._stale: dict[str, set[tuple[str, int]]] = defaultdict(set)
+        """Families and sizes of which each was asked an old text at the last."""
 
     def warm_up(self, cell: Cell) -> None:
         """Have its implementation encode something: compilers work at the first call.
 
-        And hear what a small call takes, and whether that is known by its own word only.
+        And hear what a small call takes, and whether that is known by its own word only. It is
+        prose where the vocabulary can spell it: of another family so much may take very long.
         """
-        data = self._inputs.of(cell, SMALLEST - 1)
-        name = cell.participant.name
+        name, vocabulary = cell.participant.name, cell.contract.vocabulary
+        family = FAMILIES[0] if FAMILIES[0].suits(vocabulary) else cell.family
+        data = family.make(vocabulary, SMALLEST - 1, 0)
+        self._given[name].add(hash(data))
         first = self._pool.gauge(name, cell.contract, [data], Meter.TIME)
         if first.status.any():
             return
@@ -104,8 +128,11 @@ class Prober:
             if spent.elsewhere is not None:
                 self._telling.add(name)
 
-    def round(self, cell: Cell, limit: float) -> None:
-        """One round of a cell; limit: the seconds that a call may take."""
+    def round(self, cell: Cell, limit: float, reference: str | None = None) -> None:
+        """One round of a cell.
+
+        limit: the seconds that a call may take. reference: who is asked the same, beside it.
+        """
         name = cell.participant.name
         if self._deaths[name] >= DEATHS:
             cell.stopped = f"not measured further, as {name} died on {DEATHS} families"
@@ -113,35 +140,88 @@ class Prober:
             return
         if cell.grown:
             last = cell.rounds == FIRST_LOOK - 1
-            self._ask(cell, sorted(cell.times), again=last)
+            sizes = sorted(cell.times)
+            self._ask(cell, sizes, again=last)
+            if reference is not None and not cell.failure:
+                self._ask_beside(cell, sizes, reference)
             if cell.rounds >= FIRST_LOOK and cell.verdict is not Verdict.SUPERLINEAR:
-                self._grow_on(cell, max(limit, UNDECIDED_CALL))
+                self._grow_on(cell, max(limit, LOOK_CALL if cell.own else UNDECIDED_CALL))
         else:
             self._grow(cell, limit)
         cell.rounds += 1
         cell.look()
 
+    def _ask_beside(self, cell: Cell, sizes: Sequence[int], reference: str) -> None:
+        """What a trusted implementation takes on as long inputs, where it answers them."""
+        if reference in self._telling:
+            return
+        texts = [self._text(reference, cell, size)[0] for size in (WARM_UP, TINY, *sizes)]
+        results = self._pool.gauge(reference, cell.contract, texts, Meter.TIME)
+        if results.costs is None or results.status.any():
+            return
+        _, tiny, *spent = results.costs[:, 0].tolist()
+        scaled = [
+            Call(one).at(size, len(text)).spent
+            for one, size, text in zip(spent, sizes, texts[2:], strict=True)
+        ]
+        cell.add_beside(sizes, tiny, scaled)
+
     def _grow(self, cell: Cell, limit: float) -> None:
         """The first round: size after size, until the largest or a call that takes too long."""
         largest = self._most(cell)
-        sizes = [SMALLEST << i for i in range(largest.bit_length()) if SMALLEST << i <= largest]
         slow = self._slow.get(cell.participant.name, 0.0)
-        asked = AT_FIRST if ahead(slow, limit * ALLOWANCE) >= AT_FIRST else 1
+        at_once = AT_ONCE if cell.own else len(FIRST_SIZES)
+        sizes = self._first_sizes(cell, limit) if cell.own else list(FIRST_SIZES)
+        if sizes == list(FIRST_SIZES) and ahead(slow, limit * ALLOWANCE) < len(FIRST_SIZES):
+            sizes = sizes[:1]
+        sizes = [size for size in sizes if size <= largest]
         while sizes:
-            seconds = self._ask(cell, sizes[:asked])
+            seconds = self._ask(cell, sizes)
             if cell.refused or cell.failure or cell.given_up:
                 break
-            size, sizes = sizes[asked - 1 : asked], sizes[asked:]
-            asked = ahead(seconds, limit * ALLOWANCE if cell.short else limit)
-            if cell.short:
-                asked = min(asked, 1)
-            if sizes and not asked:
-                cell.stop_at(size[0], seconds)
-                break
+            size = sizes[-1]
+            allowed = self._allowed(cell, limit) if cell.short else limit
+            count = min(ahead(seconds, allowed), 1 if cell.short else at_once)
+            sizes = next_sizes(cell.seconds_a_call, allowed, largest, count)
+            if not sizes and 2 * size <= largest:
+                cell.stop_at(size, seconds)
         cell.grown = True
         silent = cell.refused or cell.given_up
         if not silent and cell.short and (cell.failure or cell.stopped):
             self._look_below(cell)
+
+    def _first_sizes(self, cell: Cell, limit: float) -> list[int]:
+        """The first sizes above the small ones, which are asked one by one, as they may be steep.
+
+        The small ones are kept where they are slow, as the large ones are not to be had then.
+        """
+        self._ask(cell, ())
+        costs = {TINY: (cell.tiny or 0) / 1e9}
+        usual = self._slow.get(cell.participant.name, 0.0)
+        if costs[TINY] > max(SLOW, usual):
+            # So much for so few bytes: the next one may be twice as dear.
+            return [TINY + 1, TINY + 2]
+        size = TINY
+        while size < SMALLER[-1]:
+            sizes = next_sizes(costs, self._allowed(cell, limit), self._most(cell))
+            if cell.refused or cell.failure or cell.given_up:
+                return []
+            if not sizes:
+                cell.stop_at(size, costs[size])
+                return []
+            (size,) = sizes
+            costs[size] = self._ask(cell, sizes)
+        if costs[size] > SLOW:
+            return next_sizes(costs, self._allowed(cell, limit), self._most(cell))
+        cell.times.clear()
+        cell.calls.clear()
+        cell.counted.clear()
+        cell.round_trips.clear()
+        return list(FIRST_SIZES)
+
+    def _allowed(self, cell: Cell, limit: float) -> float:
+        """Seconds that a call may take while the cell has too few sizes to be judged."""
+        return max(limit * ALLOWANCE, LOOK_CALL if cell.own else 0.0)
 
     def _grow_on(self, cell: Cell, limit: float) -> None:
         """One size more for a cell that those so far do not decide, if there is time for it.
@@ -151,19 +231,19 @@ class Prober:
         """
         if not cell.times or not cell.stopped or cell.failure or cell.refused or cell.given_up:
             return
-        size = 2 * max(cell.times)
-        costs = cell.counted or cell.times
-        if size > self._most(cell) or not ahead(costs[size // 2] / 1e9, limit):
+        sizes = next_sizes(cell.seconds_a_call, limit, self._most(cell))
+        if not sizes:
             return
-        calls = self._calls(cell, (WARM_UP, size))
+        # A candidate's is to be decided soon: it is asked as often at once.
+        calls = self._calls(cell, sizes * (FIRST_LOOK if cell.own else 1))
         if calls is None:
             return
-        cell.young.append(calls[-1])
+        cell.young += calls
         if len(cell.young) >= FIRST_LOOK:
             for call in cell.young:
-                cell.add(size, call)
+                cell.add(sizes[0], call)
             cell.young.clear()
-            cell.stop_at(size, (cell.counted or cell.times)[size] / 1e9)
+            cell.stop_at(sizes[0], (cell.counted or cell.times)[sizes[0]] / 1e9)
 
     def _most(self, cell: Cell) -> int:
         """Bytes of the largest input that a cell may be asked."""
@@ -184,41 +264,97 @@ class Prober:
         Gives the seconds that the call on the largest size took, 0 where there was no answer.
         """
         started = time.monotonic()
-        calls = self._calls(cell, (WARM_UP, TINY, *sizes, *(sizes[-1:] if again else ())))
+        # Where small inputs are slow, one to warm up may be as slow as the largest.
+        warm = (WARM_UP,) if sizes and sizes[0] > WARM_UP else ()
+        calls = self._calls(cell, (*warm, TINY, *sizes), again=again)
         if calls is None:
             return 0.0
-        cell.add_tiny(calls[1])
-        for size, call in zip(sizes, calls[2:], strict=False):
-            cell.add(size, call)
+        tiny, *spent = calls[len(warm) :]
+        name = cell.participant.name
+        self._tiny[name] = least(self._tiny.get(name), tiny.spent)
+        cell.add_tiny(tiny)
+        cell.tiny = least(cell.tiny, self._tiny[name])
+        for size, call in zip(sizes, spent, strict=False):
+            if self._fresh(cell, size):
+                cell.add(size, call)
+        if not sizes:
+            return tiny.spent / 1e9
         if again:
-            cell.cached[sizes[-1]] = calls[-1].spent
-        last = calls[1 + len(sizes)]
+            cell.cached[sizes[-1]] = spent[-1].spent
+        last = spent[len(sizes) - 1]
         seconds = (last.spent if last.counted is None else max(last.spent, last.counted)) / 1e9
         share = (time.monotonic() - started - SLACK) * sizes[-1] / sum(sizes)
         return share if share > IDLE * max(1.0, crowding()) * seconds else seconds
 
-    def _calls(self, cell: Cell, sizes: Sequence[int]) -> list[Call] | None:
-        """What a call on one input of each size took; None where one gave no answer."""
+    def _fresh(self, cell: Cell, size: int) -> bool:
+        """Whether what was asked last of a size counts.
+
+        A text that its process had before does not, but where there is nothing else.
+        """
+        if (cell.family.name, size) not in self._stale[cell.participant.name]:
+            return True
+        if size in cell.times:
+            return False
+        cell.repeated = True
+        return True
+
+    def _text(self, name: str, cell: Cell, size: int) -> tuple[bytes, bool]:
+        """The next input of a size, one that a process has not had from here, if there is any.
+
+        It is hardly shorter than the longest, as an eighth is what a cost that soars shows by.
+        """
+        given = self._given[name]
+        least_length = 0
+        if size < SMALLEST:
+            least_length = len(self._inputs.of(cell, size, 0)) - max(1, size // 8)
+        for more in range(VARIANTS):
+            text = self._inputs.of(cell, size, (cell.rounds + more) % VARIANTS)
+            if len(text) >= least_length and hash(text) not in given:
+                given.add(hash(text))
+                return text, True
+        return self._inputs.of(cell, size, 0), False
+
+    def _texts(self, cell: Cell, sizes: Sequence[int]) -> list[bytes]:
+        """The next inputs of these sizes; which of them are none but old ones is noted."""
+        name = cell.participant.name
+        texts = []
+        for size in sizes:
+            text, fresh = self._text(name, cell, size)
+            place = cell.family.name, size
+            (self._stale[name].discard if fresh else self._stale[name].add)(place)
+            texts.append(text)
+        return texts
+
+    def _calls(self, cell: Cell, sizes: Sequence[int], *, again: bool = False) -> list[Call] | None:
+        """What a call on one input of each size took; None where one gave no answer.
+
+        again: the last input a second time at the end.
+        """
+        texts = self._texts(cell, sizes)
+        asked = [*sizes, *(sizes[-1:] if again else ())]
+        texts += texts[-1:] if again else []
         if cell.participant.name in self._telling:
-            return self._told_calls(cell, sizes)
-        results = self._gauge(cell, sizes, Meter.TIME)
+            return self._told_calls(cell, asked, texts)
+        results = self._gauge(cell, asked, texts, Meter.TIME)
         if results is None or results.costs is None:
             return None
         calls = [Call(spent) for spent in results.costs[:, 0].tolist()]
         for call in calls:
             self._measured(call.spent)
-        return calls
+        return scaled(calls, asked, texts)
 
-    def _told_calls(self, cell: Cell, sizes: Sequence[int]) -> list[Call] | None:
+    def _told_calls(
+        self, cell: Cell, sizes: Sequence[int], texts: Sequence[bytes]
+    ) -> list[Call] | None:
         """Likewise of one that says itself what a call took: with what the clock says."""
         calls = []
-        for size in sizes:
-            spent = self._time(cell, self._inputs.of(cell, size), size)
+        for size, text in zip(sizes, texts, strict=True):
+            spent = self._time(cell, text, size)
             if spent is None:
                 return None
             self._measured(max(spent.cpu, spent.elsewhere or 0))
             calls.append(Call(spent.cpu, spent.elsewhere, spent.wall))
-        return calls
+        return scaled(calls, sizes, texts)
 
     def _time(self, cell: Cell, data: bytes, size: int | None = None) -> Spent | None:
         """One call alone, by all clocks; where it has no answer, and ``size`` is given, the cell
@@ -229,9 +365,10 @@ class Prober:
             self._no_answer(cell, results, 0, size)
         return results.timed
 
-    def _gauge(self, cell: Cell, sizes: Sequence[int], meter: Meter) -> Results | None:
+    def _gauge(
+        self, cell: Cell, sizes: Sequence[int], data: Sequence[bytes], meter: Meter
+    ) -> Results | None:
         """The costs of one input of each size; None where there was no answer, and the cell why."""
-        data = [self._inputs.of(cell, size) for size in sizes]
         results = self._pool.gauge(cell.participant.name, cell.contract, data, meter)
         at = next((i for i, status in enumerate(results.status) if status), None)
         if at is not None:
@@ -252,12 +389,11 @@ class Prober:
             return
         self._weigh(cell, sizes)
         if judge_memory(cell.memory)[1] == "superlinear":
-            cell.rounds += 1  # a fresh input
             self._weigh(cell, sizes)
-            cell.rounds -= 1
 
     def _weigh(self, cell: Cell, sizes: Sequence[int]) -> None:
-        results = self._gauge(cell, (WARM_UP, *sizes), Meter.MEMORY)
+        asked = (WARM_UP, *sizes)
+        results = self._gauge(cell, asked, self._texts(cell, asked), Meter.MEMORY)
         if results is None or results.costs is None:
             return
         for size, (peak, stack) in zip(sizes, results.costs[1:].tolist(), strict=True):
@@ -270,12 +406,11 @@ class Prober:
         They are keyed by the lengths of the inputs, as they are exact.
         """
         most = cell.participant.about.max_input
-        cell.rounds += 1  # a fresh input
         began = time.monotonic()
         for size in STEP_SIZES:
             if most is not None and size > most:
                 return
-            data = self._inputs.of(cell, size)
+            (data,) = self._texts(cell, (size,))
             started = time.monotonic()
             results = self._pool.gauge(cell.participant.name, cell.contract, [data], Meter.STEPS)
             if results.costs is None or results.status.any():
@@ -312,14 +447,22 @@ class Made:
         self._made: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
         self._held = 0
 
-    def of(self, cell: Cell, size: int) -> bytes:
-        """The input of a size for a cell's next round."""
-        key = cell.family.name, size, cell.rounds
+    def of(self, cell: Cell, size: int, variant: int) -> bytes:
+        """The input of a size, one of its variants."""
+        key = cell.family.name, size, variant
         if key in self._made:
             self._made.move_to_end(key)
             return self._made[key]
-        made = self._made[key] = cell.family.make(cell.contract.vocabulary, size, cell.rounds)
+        made = self._made[key] = cell.family.make(cell.contract.vocabulary, size, variant)
         self._held += len(made)
         while self._held > HELD and len(self._made) > 1:
             self._held -= len(self._made.popitem(last=False)[1])
         return made
+
+
+def scaled(calls: Sequence[Call], sizes: Sequence[int], texts: Sequence[bytes]) -> list[Call]:
+    """What the calls took for each byte, for inputs of the full sizes; few bytes as they are."""
+    return [
+        call.at(size, len(text)) if size > TINY else call
+        for call, size, text in zip(calls, sizes, texts, strict=True)
+    ]

@@ -4,6 +4,9 @@ Every implementation has a turn whenever it has taken less time than the others,
 is measured on fewer families and takes nothing from the rest. A cell is begun only where the time
 that is left is expected to decide it, together with all that are begun already. What the first
 rounds do not decide is put aside, and gets what time is left over, the quickest first.
+
+The user's own candidates come before all others: each family once, with few rounds, then what the
+rounds left open, those first that look faster than linear. The others share what is left.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES
+from harness.studies.growth.cell import FIRST_LOOK
+from harness.verdict.exponents import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,6 +57,14 @@ ROUNDS_RESERVED = 12
 cells, of which an eighth needed nine rounds, these left none open that could be decided, on a
 machine three times as slow as planned for; five left 4 in 100."""
 
+SWEEP_SHARE = 0.6
+"""The share of the time in which own candidates are to be looked at on all families. The rest is
+kept for what that leaves open."""
+
+SOON = 0.2
+"""The share of the time left that it may take to prove a cell superlinear, for it to be followed
+before further families are looked at: one that is proved is enough to fail a candidate."""
+
 MARGIN = 1.5
 """A cell may take so many times the mean of the cells before it, as they differ by family."""
 
@@ -60,6 +73,7 @@ class Clock:
     """The time of a measurement, and how it passes beside the time that is measured."""
 
     def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
         self._start = time.monotonic()
         self._end = self._start + seconds
         self._measured = 0.0
@@ -103,7 +117,8 @@ class Turns:
 
     waiting: those not begun, in the order of the families. current: the one that is being measured.
     aside: those that the first rounds did not decide. spent: seconds that passed for all of them.
-    past: seconds of each that is decided or put aside.
+    past: seconds of each that is decided or put aside. own: they are the user's own candidate's.
+    proved: one of them is superlinear, or failed.
     """
 
     waiting: deque[Cell]
@@ -111,6 +126,16 @@ class Turns:
     aside: list[Cell] = field(default_factory=list)
     spent: float = 0.0
     past: list[float] = field(default_factory=list)
+    own: bool = False
+    proved: bool = False
+
+    @property
+    def suspect(self) -> Cell | None:
+        """The cell that will soonest be proved superlinear, while none is: that is all it takes."""
+        if not self.own or self.proved:
+            return None
+        fast = [cell for cell in self.aside if cell.rounds_due]
+        return min(fast, key=urgency, default=None)
 
     @property
     def expected(self) -> float:
@@ -138,21 +163,32 @@ class Schedule:
         self._turns: dict[str, Turns] = {}
         for cells in families:
             for cell in cells:
-                turns = self._turns.setdefault(cell.participant.name, Turns(deque()))
-                turns.waiting.append(cell)
+                turns = self._turns.setdefault(cell.participant.name, Turns(deque(), own=cell.own))
+                if cell.looked:
+                    turns.aside.append(cell)
+                else:
+                    turns.waiting.append(cell)
 
     def next(self) -> Cell | None:
         """The cell to measure a round of; None where nothing is left to do, or no time for it."""
         if self._clock.over:
             return None
-        for turns in sorted(self._turns.values(), key=lambda turns: turns.spent):
+        own = [turns for turns in self._turns.values() if turns.own]
+        others = [turns for turns in self._turns.values() if not turns.own]
+        return self._next_of(own) or self._next_of(others)
+
+    def _next_of(self, every: list[Turns]) -> Cell | None:
+        for turns in sorted(every, key=lambda turns: turns.spent):
+            suspect = turns.suspect if turns.current is None else None
+            if suspect is not None and urgency(suspect)[1] < SOON * self._clock.left:
+                return suspect
             if turns.current is None and turns.waiting and self._time_for(turns):
                 turns.current = turns.waiting.popleft()
             if turns.current is not None:
                 return turns.current
-        aside = [cell for turns in self._turns.values() for cell in turns.aside]
+        aside = [cell for turns in every for cell in turns.aside]
         # Only what has taken little so far is likely to be decided while there is time.
-        return min(aside, key=lambda cell: cell.seconds, default=None)
+        return min(aside, key=urgency, default=None)
 
     def take_back(self, cell: Cell, seconds: float) -> None:
         """Note that a round of it took so long, and what is to become of it."""
@@ -163,10 +199,12 @@ class Schedule:
         if cell is not turns.current:
             if cell.decided:
                 turns.aside.remove(cell)
+                turns.proved |= cell.proved
             return
-        if not cell.decided and cell.rounds < ASIDE:
+        if not cell.decided and cell.rounds < (FIRST_LOOK if turns.own else ASIDE):
             return
         turns.current = None
+        turns.proved |= bool(cell.failure) or cell.proved
         if not cell.refused and not cell.given_up:
             turns.past.append(cell.seconds)
         if not cell.decided:
@@ -175,11 +213,14 @@ class Schedule:
     def limit(self, cell: Cell) -> float:
         """The seconds that a call of the cell may take."""
         turns = self._turns[cell.participant.name]
+        alike = [one for one in self._turns.values() if one.own == turns.own]
         if cell is not turns.current:
-            aside = sum(len(turns.aside) for turns in self._turns.values())
+            aside = sum(len(one.aside) for one in alike)
             return self._clock.limit(aside, self._longest_call)
-        busy = sum(1 for one in self._turns.values() if one.waiting or one.current is not None)
+        busy = sum(1 for one in alike if one.waiting or one.current is not None)
         cells: float = busy * (len(turns.waiting) + 1)
+        if turns.own:
+            cells /= SWEEP_SHARE
         if cell.family.name == FAMILIES[0].name:
             cells /= CONTROLS
         return self._clock.limit(cells, self._longest_call)
@@ -192,7 +233,12 @@ class Schedule:
         """
         if not cell.rounds_due:
             return False
-        busy = sum(1 for one in self._turns.values() if one.waiting or one.current is not None)
+        own = self._turns[cell.participant.name].own
+        busy = sum(
+            1
+            for one in self._turns.values()
+            if one.own == own and (one.waiting or one.current is not None)
+        )
         due = cell.rounds_due * cell.round_seconds
         return due > self._clock.left / max(1, busy)
 
@@ -200,5 +246,22 @@ class Schedule:
         """Whether the next cell of an implementation is expected to be decided in time."""
         if not turns.past and not turns.aside:
             return True
+        if turns.own:
+            kept = (1 - SWEEP_SHARE) * self._clock.seconds
+            fast = any(cell.estimate > THRESHOLD for cell in turns.aside)
+            return self._clock.left > (max(kept, turns.expected) if fast else turns.expected)
         reserved = sum(one.reserved for one in self._turns.values())
         return self._clock.left > reserved + turns.expected
+
+
+def urgency(cell: Cell) -> tuple[int, float]:
+    """What is followed first, by the least: of an own candidate, what will soon be proved.
+
+    Then what looks faster than linear, one after the other, and of all others the quickest. Were
+    all followed in turn, none would be decided by the end.
+    """
+    if cell.own and cell.rounds_due:
+        return 0, cell.rounds_due * cell.round_seconds
+    if cell.own and cell.estimate > THRESHOLD:
+        return 1, -cell.rounds
+    return 2, cell.seconds

@@ -9,6 +9,7 @@ from harness.engine.least import named_on
 from harness.events import FamiliesMeasured, Phase
 from harness.studies.growth.exact import count_instructions
 from harness.studies.growth.measurement import Measurement, chosen, counts_steps, taking_part
+from harness.verdict.bounds import own_candidates
 from harness.workers.instructions import wrapper
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Growth:
         contracts = session.opened.contracts()
         run.emit(Phase(f"measuring growth on {vocabulary.id}"))
         suite, names = run.plan.suite, {name for one in contracts for name in one.names}
+        own = names & own_candidates(run.plan.participants, run.plan.named, run.plan.references)
         named = named_on(run.plan, session.source, sorted(names))
         known = families(run.plan.families)
         mine = run.plan.scaling_seconds(run.countdown.seconds)
@@ -56,23 +58,36 @@ class Growth:
         )
         counting = wrapper() if suite.scaling_instructions else ()
         seconds = whole * (1 - INSTRUCTIONS_SHARE if counting else 1)
+        # Own candidates are looked at on all families, the others on what there is time for.
+        besides = (
+            [] if run.plan.measured or not own else [f for f in known.values() if f not in taken]
+        )
         measurement = Measurement(
-            session.pool, contracts, taken, suite.scaling_bytes, steps=suite.scaling_steps
+            session.pool,
+            contracts,
+            taken,
+            suite.scaling_bytes,
+            steps=suite.scaling_steps,
+            own=own,
+            besides=besides,
         )
         owed = names if "scaling" in run.plan.asked.get("checks", ()) else named
         if owed and whole <= 0:
             with run.lock:
                 run.tally.least.add(vocabulary.id)
         measurement.run(seconds, run.emit, run.stop.is_set, owed)
+        if measurement.went_on:
+            with run.lock:
+                run.tally.least.add(vocabulary.id)
         session.pool.limit_by(run.left_for_questions)
         if measurement.left_out:
-            count = f"{len(measurement.left_out)} of {len(taken)} families"
+            count = f"{len(measurement.left_out)} of {len(taken) + len(besides)} families"
             run.emit(Phase(f"growth on {vocabulary.id}: no time was left for {count}"))
         if not run.stop.is_set():
             fitting = sum(family.suits(vocabulary) for family in known.values())
-            names_taken = [family.name for family in taken if family.suits(vocabulary)]
-            left = measurement.left_out
-            run.emit(FamiliesMeasured(vocabulary.id, fitting, names_taken, left))
+            names_taken = [f.name for f in (*taken, *besides) if f.suits(vocabulary)]
+            left, missed = measurement.left_out, measurement.missed
+            run.emit(FamiliesMeasured(vocabulary.id, fitting, names_taken, left, missed))
         if counting and not run.stop.is_set():
             run.emit(Phase(f"counting instructions on {vocabulary.id}"))
             others = [c for c, _ in taking_part(contracts) if not counts_steps(c)]

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from corpora.families.catalog import TELLING
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
@@ -122,6 +123,9 @@ class Hunt:
             generators=list(generators().values()),
             checks=[] if growing else list(CHECKS.values()),
             scaled=[source] if growing else [],
+            # As what a user names: followed until it is decided, here on what tells most.
+            named=[*self._controls, *(m.name for m in self.group.mistakes)] if growing else [],
+            measured=[family.name for family in TELLING] if growing else [],
             expectations=(),
             suite=self._suite,
             budget=Budget(seconds=seconds),

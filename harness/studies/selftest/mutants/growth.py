@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
 from harness.studies.selftest.mutant import planted
+from harness.studies.selftest.plain.bpe import PlainBpe
 from harness.studies.selftest.plain.growing import PlainBytes
 
+if TYPE_CHECKING:
+    from impls.interface import Mode
+
 ON = "toy_bytes"
+
+MERGING = "tekken_240718"
+"""A vocabulary with merges of everything: runs of one byte, newlines, words."""
 
 STRIDE = 16
 """Bytes to each pass over the input: with them, the square is seen from a kilobyte on."""
@@ -52,3 +62,91 @@ class PowerOfOneAndAHalf(PlainBytes):
 
     def passes(self, data: bytes) -> int:
         return 4 * int(len(data) ** 0.5)
+
+
+BRACKET = b"["
+
+FEW_NEWLINES = 16
+"""Newlines in a piece up to which ``RescansNewlines`` is right."""
+
+
+@planted("scaling", on=ON)
+class ExponentialOnBrackets(PlainBytes):
+    """Tries twice as much for every other bracket of a run that is never closed."""
+
+    def passes(self, data: bytes) -> int:
+        run = len(data) - len(data.rstrip(BRACKET))
+        return 1 << run // 2
+
+
+@planted("scaling", on=ON)
+class CopiesForEachCharacter(PlainBytes):
+    """Copies the normalized text for each of its characters."""
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        return [list(data)[place] for place in range(len(data))]
+
+
+@planted("scaling", on=ON)
+class KeepsAnswers(PlainBytes):
+    """Keeps the answers to all texts, and a square is inside."""
+
+    def prepare(self) -> None:
+        self.known: dict[bytes, list[int]] = {}
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        if data not in self.known:
+            self.known[data] = super().encode(data, mode)
+        return self.known[data]
+
+    def passes(self, data: bytes) -> int:
+        return len(data) // STRIDE
+
+
+class Rescanning(PlainBpe):
+    """Finds each merge by a scan of the whole piece, where ``rescans`` says so."""
+
+    modes = ("text",)
+    max_input = None
+
+    def rescans(self, piece: bytes) -> bool:
+        """Whether this piece is scanned."""
+        raise NotImplementedError
+
+    def merge(self, piece: bytes) -> list[int]:
+        """As by the heap."""
+        if not self.rescans(piece):
+            return super().merge(piece)
+        symbols = self.symbols(piece)
+        while found := [
+            (self.merges[pair], place)
+            for place, pair in enumerate(pairwise(symbols))
+            if pair in self.merges
+        ]:
+            (_, merged), place = min(found)
+            symbols[place : place + 2] = [merged]
+        return symbols
+
+
+@planted("scaling", on=MERGING, mode="text")
+class Rescans(Rescanning):
+    """Scans the whole piece for each merge."""
+
+    def rescans(self, piece: bytes) -> bool:
+        return True
+
+
+@planted("scaling", on=MERGING, mode="text")
+class RescansRuns(Rescanning):
+    """Scans the whole piece for each merge, in runs of one byte."""
+
+    def rescans(self, piece: bytes) -> bool:
+        return len(set(piece)) == 1
+
+
+@planted("scaling", on=MERGING, mode="text")
+class RescansNewlines(Rescanning):
+    """Scans the whole piece for each merge, where it has many newlines."""
+
+    def rescans(self, piece: bytes) -> bool:
+        return piece.count(b"\n") > FEW_NEWLINES

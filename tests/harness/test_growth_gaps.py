@@ -1,0 +1,63 @@
+"""Growth of the user's own candidates that was not decided: never passed, and counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from corpora.families.catalog import TELLING
+from harness.core.exit_statuses import FAILS, NOT_EXAMINED
+from harness.events import UNEXAMINED, FamiliesMeasured, GrowthJudged
+from harness.verdict import gate, growth_gaps
+from harness.verdict.coverage import Coverage
+
+OPEN = GrowthJudged(
+    "mine", "v", "prose", "time", "n log n", "inconclusive", "unsaid", "exponent 1.50", own=True
+)
+KEPT = replace(OPEN, family="digits", outcome="pass", line="")
+
+
+def test_what_is_undecided_is_not_examined() -> None:
+    verdict = gate.judge([], [], [OPEN, KEPT], Coverage())
+    assert (verdict.value, verdict.exit_status) == (UNEXAMINED, NOT_EXAMINED)
+    assert verdict.reasons[-1] == (
+        "growth of mine on v is not decided on prose (exponent 1.50): give a larger --budget, or a "
+        "[[scaling]] entry with the bound that it is to keep"
+    )
+    assert "growth of mine on v by family: 1 decided, 1 undecided, 0 not measured" in verdict.notes
+
+
+def test_a_broken_bound_fails_beside_it() -> None:
+    broken = replace(KEPT, outcome="fail", line="exponent 2.00")
+    verdict = gate.judge([], [], [OPEN, broken], Coverage())
+    assert verdict.exit_status == FAILS
+    assert any("is not decided on prose" in line for line in verdict.notes)
+
+
+def test_what_others_leave_undecided_is_a_note() -> None:
+    lines = growth_gaps.gaps([replace(OPEN, own=False)], {})
+    assert lines == []
+    assert any("inconclusive in 1" in one for one in gate.open_bounds([replace(OPEN, own=False)]))
+    assert gate.open_bounds([OPEN]) == ()
+
+
+def test_steps_and_memory_leave_nothing_open() -> None:
+    for measure in ("steps", "memory"):
+        assert growth_gaps.gaps([replace(OPEN, measure=measure)], {}) == []
+
+
+def test_several_families_are_one_line() -> None:
+    (line,) = growth_gaps.gaps([replace(OPEN, family=f"f{i}") for i in range(5)], {})
+    assert "not decided on f0, and 4 more" in line
+
+
+def test_the_telling_families_are_owed_and_the_others_counted() -> None:
+    coverage = Coverage.of([FamiliesMeasured("v", 9, [], [], {"mine": ["base64"]})])
+    assert growth_gaps.gaps([KEPT], coverage.unmeasured) == []
+    assert growth_gaps.counted([KEPT], coverage.unmeasured) == [
+        "growth of mine on v by family: 1 decided, 0 undecided, 1 not measured"
+    ]
+    telling = [family.name for family in TELLING]
+    coverage = Coverage.of([FamiliesMeasured("v", 9, [], [], {"mine": telling})])
+    (line,) = growth_gaps.gaps([], coverage.unmeasured)
+    assert line.startswith(f"growth of mine on v was not measured on {telling[0]}, {telling[1]}")
+    assert f"and {len(telling) - 3} more: no time was left" in line

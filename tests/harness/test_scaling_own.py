@@ -1,0 +1,214 @@
+"""The user's own candidates: measured first, on all families, and until they are decided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import pytest
+
+import harness.studies.growth.measurement
+import harness.studies.growth.prober
+import harness.studies.growth.schedule
+from corpora.families.base import Family
+from corpora.families.catalog import FAMILIES, TELLING
+from corpora.vocabularies import sources
+from harness.core.messages import Meter
+from harness.core.outcomes import Failed, Outcome, Status
+from harness.events import Measured
+from harness.studies.growth.cell import FIRST_LOOK
+from harness.studies.growth.measurement import GOING_ON_SECONDS, Measurement
+from harness.workers.pool import WorkerPool
+from tests.harness.test_scaling_measured import (
+    Answer,
+    Clock,
+    Simulated,
+    contract,
+    linear,
+    participant,
+    quadratic,
+)
+
+VOCABULARY = sources.resolve("toy_bytes")
+FITTING = [family for family in FAMILIES if family.suits(VOCABULARY)]
+HANG = 8.0
+"""Seconds after which a call is killed."""
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    for module in (
+        harness.studies.growth.measurement,
+        harness.studies.growth.schedule,
+        harness.studies.growth.prober,
+    ):
+        monkeypatch.setattr(module, "time", made)
+    monkeypatch.setattr(harness.studies.growth.schedule, "crowding", lambda: 0.0)
+    monkeypatch.setattr(harness.studies.growth.prober, "crowding", lambda: 0.0)
+    return made
+
+
+def run(data: bytes) -> int:
+    """The length of the run of brackets at the end."""
+    return len(data) - len(data.rstrip(b"["))
+
+
+def on(clock: Clock, law: Callable[[bytes], float]) -> Answer:
+    """Answers of so many nanoseconds, which pass; a call that takes too long is killed."""
+
+    def answer(data: bytes) -> int | Outcome:
+        spent = law(data)
+        clock.at += min(spent / 1e9, HANG) + 50e-6
+        if spent > HANG * 1e9:
+            return Failed(Status.TIMED_OUT, "no answer")
+        return int(spent)
+
+    return answer
+
+
+def measured(
+    answers: dict[str, Answer],
+    own: Sequence[str],
+    seconds: float,
+    kinds: Sequence[Family] = FITTING[:6],
+    besides: Sequence[Family] = FITTING[6:],
+    references: Sequence[str] = (),
+) -> tuple[dict[tuple[str, str], Measured], Simulated, Measurement]:
+    pool = Simulated(answers)
+    taking = contract([participant(name) for name in answers])
+    object.__setattr__(taking, "references", frozenset(references))
+    said: list[Measured] = []
+    measurement = Measurement(
+        cast("WorkerPool", pool), [taking], kinds, 1 << 20, own=own, besides=besides
+    )
+    measurement.run(seconds, said.append)
+    timed = [one for one in said if one.measure == "time"]
+    return {(one.implementation, one.family): one for one in timed}, pool, measurement
+
+
+def test_it_is_measured_on_every_family_before_a_reference_on_any(clock: Clock) -> None:
+    answers = {"theirs": on(clock, linear), "mine": on(clock, linear)}
+    cells, pool, measurement = measured(answers, ["mine"], 4.5)
+    mine = {family for name, family in cells if name == "mine"}
+    assert mine == {family.name for family in FITTING}
+    assert {cells["mine", family].verdict for family in mine} == {"linear"}
+    assert measurement.missed == {} and not measurement.went_on
+    names = [name for name, _ in pool.asked]
+    # But for the warming up of both.
+    assert names.index("mine") <= 1
+    assert "theirs" not in names[2 : len(names) - names[::-1].index("mine")]
+
+
+@pytest.mark.parametrize(
+    ("law", "families"),
+    [
+        (lambda data: 2_000 + 55 * len(data) ** 2, None),
+        (lambda data: quadratic(data) if len(set(data)) == 1 else linear(data), {"letter-run"}),
+        (lambda data: linear(data) + 60 * data.count(b"\n") ** 2, {"newlines"}),
+        (lambda data: linear(data) + 50 * 2.0 ** (run(data) / 2), {"brackets"}),
+        (lambda data: linear(data) + 50 * 2.0 ** (run(data) / 64), {"brackets"}),
+        (lambda data: 2_000 + 100 * len(data) ** 1.5, None),
+    ],
+    ids=["square", "runs", "newlines", "exponential", "late-exponential", "three-halves"],
+)
+def test_what_grows_is_decided_in_the_time_of_one_vocabulary(
+    clock: Clock, law: Callable[[bytes], float], families: set[str] | None
+) -> None:
+    answers = {"reference": on(clock, lambda data: linear(data) / 20), "mine": on(clock, law)}
+    cells, _, _ = measured(answers, ["mine"], 4.5, references=["reference"])
+    verdicts = {family: one.verdict for (name, family), one in cells.items() if name == "mine"}
+    superlinear = {family for family, verdict in verdicts.items() if verdict == "superlinear"}
+    if families is None:
+        assert superlinear
+        assert "linear" not in verdicts.values()
+    else:
+        assert families <= superlinear, [cells["mine", family] for family in families]
+    assert clock.at < 4.5 + GOING_ON_SECONDS + HANG
+
+
+def test_no_call_of_an_exponential_cost_is_killed(clock: Clock) -> None:
+    def law(data: bytes) -> float:
+        return linear(data) + 50 * 2.0 ** run(data)
+
+    brackets = [family for family in FITTING if family.name == "brackets"]
+    cells, pool, _ = measured({"mine": on(clock, law)}, ["mine"], 4.5, brackets, [])
+    one = cells["mine", "brackets"]
+    assert (one.verdict, one.law) == ("superlinear", "exponential"), one
+    assert max(law(data) for _, data in pool.asked) < HANG * 1e9
+
+
+def test_it_is_looked_at_though_no_time_is_left(clock: Clock) -> None:
+    answers = {"mine": on(clock, linear), "theirs": on(clock, linear)}
+    cells, _, measurement = measured(answers, ["mine"], 0.0)
+    looked = {family.name for family in TELLING if family.suits(VOCABULARY)}
+    assert {family for _, family in cells} >= looked
+    assert {one.verdict for one in cells.values()} == {"linear"}
+    assert {name for name, _ in cells} == {"mine"}
+    assert set(measurement.missed.get("mine", [])) == {f.name for f in FITTING} - {
+        family for _, family in cells
+    }
+    assert measurement.went_on
+    assert clock.at <= GOING_ON_SECONDS
+
+
+def test_a_square_is_decided_though_no_time_is_left(clock: Clock) -> None:
+    def law(data: bytes) -> float:
+        return 20_000 + 40 * len(data) ** 2
+
+    cells, _, _ = measured({"mine": on(clock, law)}, ["mine"], 0.0)
+    assert any(one.verdict == "superlinear" for one in cells.values())
+    assert not any(one.verdict == "linear" for one in cells.values())
+    assert clock.at <= GOING_ON_SECONDS + HANG
+
+
+def test_a_reference_is_asked_beside_what_is_followed_and_no_more(clock: Clock) -> None:
+    def law(data: bytes) -> float:
+        return linear(data) + len(data) ** 2 / 10 if len(set(data)) == 1 else linear(data)
+
+    answers = {"mine": on(clock, law), "reference": on(clock, linear)}
+    cells, pool, _ = measured(answers, ["mine"], 60.0, [], FITTING[:3], references=["reference"])
+    assert cells["mine", "letter-run"].verdict == "superlinear"
+    asked = Counter(len(set(data)) == 1 for name, data in pool.asked if name == "reference")
+    assert asked[True] > 4
+    assert asked[False] <= 1 + FIRST_LOOK  # its warm-up
+
+
+class TestAnswersThatAreKept:
+    """A library that keeps answers, over a square."""
+
+    def keeping(self, clock: Clock, key: Callable[[bytes], object]) -> Answer:
+        known: set[object] = set()
+
+        def law(data: bytes) -> float:
+            if key(data) in known:
+                return 2_000
+            known.add(key(data))
+            return 2_000 + len(data) ** 2
+
+        return on(clock, law)
+
+    def test_by_text_it_is_the_square_that_it_is(self, clock: Clock) -> None:
+        kinds = [one for one in FITTING if one.name in ("letter-run", "newlines", "prose")]
+        cells, _, _ = measured({"mine": self.keeping(clock, bytes)}, ["mine"], 20.0, kinds, [])
+        assert {one.verdict for one in cells.values()} == {"superlinear"}
+        assert len(cells) == 3
+
+    def test_where_another_text_is_known_too_it_is_not_called_linear(self, clock: Clock) -> None:
+        # One that keeps what it knows of a run by its length in sixteens.
+        answer = self.keeping(clock, lambda data: (data[:1], len(data) // 16))
+        kinds = [one for one in FITTING if one.name in ("letter-run", "newlines")]
+        cells, _, _ = measured({"mine": answer}, ["mine"], 20.0, kinds, [])
+        assert "linear" not in {one.verdict for one in cells.values()}
+
+    def test_no_text_is_asked_twice(self, clock: Clock) -> None:
+        def law(data: bytes) -> float:
+            return 2_000 + 10 * len(data) + len(data) ** 2 / 500  # many rounds
+
+        kinds = [one for one in FITTING if one.name in ("letter-run", "newlines", "digits")]
+        cells, pool, _ = measured({"mine": on(clock, law)}, ["mine"], 60.0, kinds, [])
+        assert max(one.rounds for one in cells.values()) > FIRST_LOOK
+        asked = Counter(data for _, data in pool.asked if len(data) > 128)
+        assert sum(times > 1 for times in asked.values()) <= len(cells)  # the cached figures
+        assert pool.requests["mine", Meter.MEMORY] >= 1
