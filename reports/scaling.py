@@ -260,7 +260,7 @@ def _cell(
         plot=plot or Markup(""),
         peers=peers[:12],
         points=[(size(x), write(y)) for x, y in usable(first.points)] if plot is not None else [],
-        memory=_memory(first),
+        memory=next((_memory(row) for row in rows if row.memory_verdict), ""),
         cached=_cached(first),
     )
 
@@ -286,8 +286,6 @@ def _reading(row: Measured, judged: GrowthJudged | None) -> Reading:
 
 
 def _memory(row: Measured) -> str:
-    if not row.memory_verdict:
-        return ""
     a_byte = "" if row.memory_per_byte is None else f", {row.memory_per_byte:,.1f} bytes a byte"
     return f"{row.memory_verdict}{a_byte}"
 

@@ -13,8 +13,9 @@ matches counts, the user's file before the shipped one::
 
 An implementation that no entry matches is held to ``linear`` where it claims that itself, and the
 user's own candidates to :data:`DEFAULT`. A library that tokgate knows by name is held to nothing by
-default, as its growth is its author's matter, and known. The memory of a candidate is held to not
-growing with the square, by default or where an entry's bound is below ``n^1.5``.
+default, as its growth is its author's matter, and known. The memory of a candidate is held to
+:data:`harness.verdict.memory.LIMIT` bytes a byte and to not growing with the square, by default or
+where an entry's bound is below ``n^1.5``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.reading import shown
 from harness.events import GrowthJudged
+from harness.verdict import memory
 from harness.verdict.expectations import ExpectationsError, tables
 from harness.verdict.exponents import HIERARCHY, LEAST_POINTS, THRESHOLD, Verdict
 from impls.registry import BUILT_IN, FIELD
@@ -125,10 +127,12 @@ def judge_growth(
     bounds: Sequence[Bound],
     claiming: Collection[str],
     own: Collection[str] = (),
+    in_python: Collection[str] = (),
 ) -> list[GrowthJudged]:
     """What became of each cell that a bound is on.
 
     claiming: who claims linear cost. own: the user's own candidates (:func:`own_candidates`).
+    in_python: who is written in Python, and may take more memory.
     """
     judged = []
     for cell in measured:
@@ -139,29 +143,19 @@ def judge_growth(
             bound = Bound(DEFAULT, UNSAID)
         if bound is None:
             continue
-        if bound.bound != NO_BOUND:
+        if cell.measure == "memory":
+            allowed = bound.memory
+            if allowed is None and cell.implementation in own and bound.bound in LEAN:
+                python = cell.implementation in in_python
+                allowed = memory.LIMIT_IN_PYTHON if python else memory.LIMIT
+            if allowed is not None:
+                outcome, line = memory.outcome_of(cell, allowed)
+                limit = f"{allowed:g} bytes a byte"
+                judged.append(_judged(cell, bound, limit, cell.measure, outcome, line))
+        elif bound.bound != NO_BOUND:
             outcome, line = outcome_of(cell, bound.bound)
             judged.append(_judged(cell, bound, bound.bound, cell.measure, outcome, line))
-        if bound.memory is not None and cell.memory_per_byte is not None:
-            kept = cell.memory_per_byte <= bound.memory and cell.memory_verdict != "superlinear"
-            line = f"{cell.memory_per_byte:.0f} bytes of memory a byte, {cell.memory_verdict}"
-            allowed = f"{bound.memory:g} bytes a byte"
-            outcome = "pass" if kept else "fail"
-            judged.append(_judged(cell, bound, allowed, "memory", outcome, "" if kept else line))
-        elif cell.implementation in own and bound.bound in LEAN and cell.memory_verdict:
-            kept = cell.memory_verdict != "superlinear"
-            outcome, line = "pass" if kept else "fail", memory_line(cell)
-            judged.append(_judged(cell, bound, DEFAULT, "memory", outcome, "" if kept else line))
     return judged
-
-
-def memory_line(cell: Measured) -> str:
-    """What memory came to at the smallest and the largest size, in words."""
-    (small, least), (large, most) = cell.memory[0], cell.memory[-1]
-    return (
-        f"its memory grows faster than the input ({least / small:.0f} bytes a byte at "
-        f"{small:.0f} bytes, {most / large:.0f} at {large:.0f})"
-    )
 
 
 def own_candidates(

@@ -59,24 +59,47 @@ def nanoseconds(encoder: Encoder, call: Callable[[], object]) -> int:
     return time.process_time_ns() - start
 
 
-def memory(call: Callable[[], object]) -> tuple[int, int]:
-    """Bytes that a call takes at its peak beyond those held before, and by which its stack grew.
+def memory(encoder: Encoder, call: Callable[[], object]) -> tuple[int, int, int]:
+    """Bytes that a call takes at its peak, by which its stack grew, and that stay afterwards.
 
-    Of this process and of the programs that it runs, by the kernel's count of resident pages, so
-    that memory which is asked for and never touched is free. The stack is that of the thread that
-    calls, which never shrinks: what an earlier call needed is not seen again.
+    The peak is beyond those held before, less what the answer itself takes: a list of integers is
+    Python's and its caller's, 36 bytes a token, whoever makes it. Of this process and of the
+    programs that it runs, by the kernel's count of resident pages, so that memory which is asked
+    for and never touched is free. Where the work is done by a program behind a pipe
+    (:class:`harness.workers.timing.Timed`), of that program and its children alone: what this
+    process takes is the protocol's. The stack is that of the thread that calls, which never
+    shrinks: what an earlier call needed is not seen again.
     """
     release()
-    watched = [os.getpid(), *descendants(os.getpid())]
+    watched = descendants(os.getpid())
+    if not isinstance(encoder, Timed):
+        watched = [os.getpid(), *watched]
     before = {pid: fields for pid in watched if (fields := pages(pid, reset=True)) is not None}
-    call()
-    peak = stack = 0
-    for pid, (rest, _, stood) in before.items():
-        after = pages(pid, reset=False)
-        if after is not None:
-            peak += max(0, after[1] - rest)
-            stack = max(stack, after[2] - stood)
-    return peak, stack
+    answer = call()
+    after = {pid: fields for pid in before if (fields := pages(pid, reset=False)) is not None}
+    mine = 0 if isinstance(encoder, Timed) else size_of(answer)
+    del answer
+    release()
+    left = {pid: fields for pid in after if (fields := pages(pid, reset=False)) is not None}
+    peak = sum(max(0, most - before[pid][0]) for pid, (_, most, _) in after.items())
+    kept = sum(max(0, rest - before[pid][0]) for pid, (rest, _, _) in left.items())
+    stack = max((fields[2] - before[pid][2] for pid, fields in after.items()), default=0)
+    return max(0, peak - mine), max(0, stack), kept
+
+
+SMALL_IDS = 256
+"""The integers up to here are in memory anyway, once for all lists."""
+
+INTEGER = 32
+"""Bytes of an integer object: 28, which Python's allocator gives out in pieces of 16."""
+
+
+def size_of(answer: object) -> int:
+    """Bytes of the ids that a call gave: of the list and its integers, or of an array."""
+    if isinstance(answer, list | tuple):
+        large = sum(1 for one in answer if not isinstance(one, int) or one > SMALL_IDS)
+        return sys.getsizeof(answer) + INTEGER * large
+    return sys.getsizeof(answer)
 
 
 def release() -> None:

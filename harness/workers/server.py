@@ -343,7 +343,7 @@ def measured_of(measure: Callable[[], Results]) -> Results:
 
 NOTHING: dict[Meter, tuple[int, ...]] = {
     Meter.TIME: (0,),
-    Meter.MEMORY: (0, 0),
+    Meter.MEMORY: (0, 0, 0),
     Meter.STEPS: (0,),
     Meter.INSTRUCTIONS: (0,),
     Meter.LINES: (0,) * (1 + meters.PLACES),
@@ -358,7 +358,7 @@ def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[in
         return encoder.encode(data, mode)
 
     if meter is Meter.MEMORY:
-        return meters.memory(call)
+        return meters.memory(encoder, call)
     if meter is Meter.STEPS:
         return (meters.steps(call),)
     if meter is Meter.INSTRUCTIONS:

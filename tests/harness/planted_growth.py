@@ -136,6 +136,18 @@ class Hungry(Linear):
         return list(data[: len(taken)])
 
 
+class Keeping(Linear):
+    """Takes two megabytes, and keeps one of them."""
+
+    name = "keeping"
+    kept: ClassVar[list[bytes]] = []
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        self.kept.append(b"\x01" * (1 << 20))
+        taken = b"\x01" * (1 << 20)
+        return list(data[: len(taken)])
+
+
 ALL = (
     Linear,
     LogLinear,

@@ -139,8 +139,6 @@ class Measurement:
                 pass
             try:
                 self._prober.round(cell, schedule.limit(cell))
-                if cell.rounds == FIRST_LOOK or cell.decided:
-                    self._prober.weigh(cell)
             except OutOfTime:
                 cell.cut_off = not cell.decided
                 raise
@@ -163,7 +161,6 @@ class Measurement:
             self._prober.warm_up(cell)
             while not (stopped() or cell.decided or cell.rounds >= FIRST_LOOK):
                 self._prober.round(cell, FIRST_LOOK_CALL)
-            self._prober.weigh(cell)
             cell.cut_off = False
 
     def _firsts(self) -> list[Cell]:
