@@ -50,6 +50,7 @@ class Meter(StrEnum):
     STEPS = "steps"
     INSTRUCTIONS = "instructions"
     LINES = "lines"
+    HELD = "held"
 
 
 class Way(StrEnum):

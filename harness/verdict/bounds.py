@@ -56,6 +56,9 @@ IN_STEPS = {LINEAR: 1.1, DEFAULT: 1.25, "n^1.5": 1.6, "quadratic": 2.1, "cubic":
 """The greatest exponent of each bound in steps and instructions, which are exact: ``n log n`` reads
 as 1.15 from 256 bytes to 4 KiB."""
 
+NO_LEAK = "leaving nothing behind"
+"""The bound on memory after many inputs, wherever there is any."""
+
 LEAN = (LINEAR, DEFAULT)
 """Bounds that say that memory does not grow with the square either."""
 
@@ -152,10 +155,18 @@ def judge_growth(
                 outcome, line = memory.outcome_of(cell, allowed)
                 limit = f"{allowed:g} bytes a byte"
                 judged.append(_judged(cell, bound, limit, cell.measure, outcome, line))
+        elif cell.measure == "left" and bound.bound != NO_BOUND:
+            judged.append(_judged(cell, bound, NO_LEAK, cell.measure, *of_left(cell)))
         elif bound.bound != NO_BOUND:
             outcome, line = outcome_of(cell, bound.bound)
             judged.append(_judged(cell, bound, bound.bound, cell.measure, outcome, line))
     return judged
+
+
+def of_left(cell: Measured) -> tuple[str, str]:
+    """The outcome of what is left behind, and a line on it: any bound is on that it ends."""
+    outcomes = {Verdict.LINEAR.value: "pass", Verdict.SUPERLINEAR.value: "fail"}
+    return outcomes.get(cell.verdict, "inconclusive"), cell.note
 
 
 def own_candidates(

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from zlib import crc32
 
 from harness.workers.calls import Timed
@@ -100,6 +101,53 @@ def size_of(answer: object) -> int:
         large = sum(1 for one in answer if not isinstance(one, int) or one > SMALL_IDS)
         return sys.getsizeof(answer) + INTEGER * large
     return sys.getsizeof(answer)
+
+
+def held(encoder: Encoder) -> tuple[int, int]:
+    """Bytes that are held now: by the kernel's count of resident pages, and by the allocator's.
+
+    Of this process and the programs that it runs; of a program behind a pipe alone where the work
+    is done by one. The kernel counts what is mapped from no file, so that code which is read in
+    late is left out. The allocator's count is of this process alone, of what the C library gave
+    out (Python's own blocks lie in what it maps by itself); 0 where there is none.
+    """
+    gc.collect()
+    release()
+    watched = descendants(os.getpid())
+    if not isinstance(encoder, Timed):
+        watched = [os.getpid(), *watched]
+    resident = sum(anonymous(pid) for pid in watched)
+    return resident, 0 if isinstance(encoder, Timed) else given_out()
+
+
+def anonymous(pid: int) -> int:
+    """Resident bytes of a process that are mapped from no file; 0 if it has ended."""
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("RssAnon:"))
+    return 0
+
+
+class MallocInfo(ctypes.Structure):
+    """What ``mallinfo2`` of the GNU C library gives, all of it in bytes or numbers of pieces."""
+
+    _fields_: ClassVar = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena", "ordblks", "smblks", "hblks", "hblkhd",
+            "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost",
+        )
+    ]  # fmt: skip
+
+
+def given_out() -> int:
+    """Bytes that the C library has given out and that nobody gave back; 0 for another library."""
+    with contextlib.suppress(OSError, AttributeError):
+        ask = ctypes.CDLL(None).mallinfo2
+        ask.restype = MallocInfo
+        found = ask()
+        return int(found.uordblks) + int(found.hblkhd)
+    return 0
 
 
 def release() -> None:

@@ -187,6 +187,8 @@ class Server:
             return self._one_by_one(
                 request.inputs, lambda data: located(encoder, data, request.mode)
             )
+        if request.meter is Meter.HELD:
+            return self._held_after(request, encoder)
         if request.meter is not None:
             return self._metered(request, encoder, request.meter)
         if isinstance(encoder, EncodesBatches):
@@ -309,6 +311,20 @@ class Server:
         with ThreadPoolExecutor(THREADS) as pool:
             return Results.of(list(pool.map(run, inputs)))
 
+    def _held_after(self, request: Encode, encoder: Encoder) -> Results:
+        """As _one_by_one, the ids thrown away; the last input's costs are what is held then."""
+        mode = request.mode
+
+        def forgotten(data: bytes) -> Outcome:
+            encoder.encode(data, mode)
+            return Encoded(())
+
+        results = self._one_by_one(request.inputs, forgotten)
+        costs = np.zeros((len(results), 2), dtype=np.int64)
+        if len(costs):
+            costs[-1] = meters.held(encoder)
+        return replace(results, costs=costs)
+
     def _metered(self, request: Encode, encoder: Encoder, meter: Meter) -> Results:
         """As _one_by_one, with what each call cost; a call without an answer cost nothing."""
         outcomes: list[Outcome] = []
@@ -347,6 +363,7 @@ NOTHING: dict[Meter, tuple[int, ...]] = {
     Meter.STEPS: (0,),
     Meter.INSTRUCTIONS: (0,),
     Meter.LINES: (0,) * (1 + meters.PLACES),
+    Meter.HELD: (0, 0),
 }
 """The cost of a call without an answer, in as many numbers as the cost of any other."""
 

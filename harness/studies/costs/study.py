@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 from corpora.families.catalog import families
 from harness.engine.least import named_on
 from harness.events import Phase
-from harness.studies.costs import memory
+from harness.studies.costs import left, memory
 from harness.studies.costs.subject import answering, within
 from harness.verdict.bounds import own_candidates
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
     from harness.engine.state import RunState
     from harness.engine.study import Session
-    from harness.studies.costs.subject import Stopped, Subject
+    from harness.events import Measured
+    from harness.studies.costs.subject import Stopped
 
 SHARE = 0.1
 """The share of the time for growth that goes into these costs."""
@@ -46,6 +46,8 @@ class Costs:
 
     def __init__(self, run: RunState) -> None:
         self._run = run
+        self._many: tuple[str, list[bytes]] | None = None
+        """The inputs by which what is left behind is measured, and of which vocabulary they are."""
 
     def concerns(self, source: str) -> bool:
         """Whether growth is measured on a vocabulary."""
@@ -92,13 +94,15 @@ class Costs:
             return
         probe = known[suiting[0]].make(session.vocabulary, PROBE, 0)
         subject = answering(session.pool, participant, session.opened.contracts(), probe)
-        if subject is not None:
-            self._memory(subject, memory.chosen(known, suiting), stopped)
+        if subject is None:
+            return
+        for family in memory.chosen(known, suiting):
+            self._say(memory.measure_memory(subject, family, stopped))
+        if self._many is None or self._many[0] != session.vocabulary.id:
+            fitting = [known[name] for name in suiting]
+            self._many = session.vocabulary.id, left.inputs_of(session.vocabulary, fitting)
+        self._say(left.measure_left(subject, self._many[1], stopped))
 
-    def _memory(self, subject: Subject, taken: Sequence[Family], stopped: Stopped) -> None:
-        for family in taken:
-            if stopped():
-                return
-            said = memory.measure_memory(subject, family, stopped)
-            if said is not None and not self._run.stop.is_set():
-                self._run.emit(said)
+    def _say(self, said: Measured | None) -> None:
+        if said is not None and not self._run.stop.is_set():
+            self._run.emit(said)

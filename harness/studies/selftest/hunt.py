@@ -122,6 +122,8 @@ class Hunt:
             generators=list(generators().values()),
             checks=[] if growing else list(CHECKS.values()),
             scaled=[source] if growing else [],
+            # What they cost besides time is measured of those that are named, and only of them.
+            named=[one.name for one in self.group.mistakes] if growing else (),
             expectations=(),
             suite=self._suite,
             budget=Budget(seconds=seconds),

@@ -1,14 +1,28 @@
-"""Costs that grow faster than the text: everywhere, on some texts only, above a size only."""
+"""Costs that grow faster than the text: everywhere, on some texts only, above a size only.
+
+And memory: that is taken while an input is encoded, and that is left behind.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from harness.studies.selftest.mutant import planted
 from harness.studies.selftest.plain.growing import PlainBytes
+
+if TYPE_CHECKING:
+    from impls.interface import Mode
 
 ON = "toy_bytes"
 
 STRIDE = 16
 """Bytes to each pass over the input: with them, the square is seen from a kilobyte on."""
+
+HELD = 1024
+"""Bytes that ``HoldsMegabytes`` takes for each byte: 1 MiB for each KiB."""
+
+LEFT = 2 << 10
+"""Bytes that ``LeavesBehind`` keeps of each input."""
 
 LARGE = 8 << 10
 """Bytes up to which ``SquareWhenLarge`` is linear."""
@@ -52,3 +66,25 @@ class PowerOfOneAndAHalf(PlainBytes):
 
     def passes(self, data: bytes) -> int:
         return 4 * int(len(data) ** 0.5)
+
+
+@planted("scaling", on=ON)
+class HoldsMegabytes(PlainBytes):
+    """Takes 1 MiB for each KiB of its input, and gives it back: a matrix in place of a row."""
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        taken = b"\x01" * (HELD * len(data))
+        return super().encode(data[: len(taken)], mode)
+
+
+@planted("scaling", on=ON)
+class LeavesBehind(PlainBytes):
+    """Keeps 2 KiB of each input that nobody will ask for: a log of calls."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.log: list[bytes] = []
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        self.log.append(b"\x01" * LEFT)
+        return super().encode(data, mode)
