@@ -20,7 +20,7 @@ where an entry's bound is below ``n^1.5``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,9 @@ both, but only over a range where it is more than caches make (:data:`judgement.
 IN_STEPS = {LINEAR: 1.1, DEFAULT: 1.25, "n^1.5": 1.6, "quadratic": 2.1, "cubic": 3.1}
 """The greatest exponent of each bound in steps and instructions, which are exact: ``n log n`` reads
 as 1.15 from 256 bytes to 4 KiB."""
+
+BESIDE_TIME = ("memory", "left")
+"""Measures that no claim of linear cost is about."""
 
 NO_LEAK = "leaving nothing behind"
 """The bound on memory after many inputs, wherever there is any."""
@@ -146,6 +149,8 @@ def judge_growth(
             bound = Bound(DEFAULT, UNSAID)
         if bound is None:
             continue
+        if cell.measure in BESIDE_TIME and bound.reason == CLAIMED:
+            bound = replace(bound, reason=UNSAID)  # nobody claims anything of these
         if cell.measure == "memory":
             allowed = bound.memory
             if allowed is None and cell.implementation in own and bound.bound in LEAN:

@@ -24,10 +24,10 @@ PASS_NOISE = 128 << 10
 STILL = 2
 """Passes in a row that add less than a leak does, after which there is none."""
 
-SURE = 4
+SURE = 5
 """Passes in a row that all add what a leak adds, before one is told."""
 
-STEADY = 0.5
+STEADY = 0.75
 """The last two of these passes add at least this share of what the first two added. A pool that
 approaches its size adds less and less."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness.core.messages import Meter
 from harness.events import Measured
 from harness.verdict.exponents import Verdict
-from harness.verdict.leaks import MOST, Leak, judge_left
+from harness.verdict.leaks import MOST, SURE, Leak, judge_left
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ INPUTS, LEAST_INPUTS = 1000, 128
 LENGTHS = (16, 64, 128, 256, 512)
 """Bytes of the inputs, in turn."""
 
-PASS_SECONDS = 0.3
+PASS_SECONDS = 0.2
 """Seconds that a pass may take: who is slower has shorter ones, and a smaller leak is not seen."""
 
 FIRST = 64
@@ -62,7 +62,7 @@ def measure_left(subject: Subject, inputs: Sequence[bytes], stopped: Stopped) ->
     held: list[int] = []
     given: list[int] = []
     found = judge_left(held, len(fitting))
-    while found.leak is Leak.OPEN and len(held) <= MOST and not (len(held) > 1 and stopped()):
+    while found.leak is Leak.OPEN and len(held) <= MOST and not (len(held) > SURE and stopped()):
         results = subject.gauge(fitting, Meter.HELD)
         if results.costs is None or not len(results):
             return None

@@ -11,7 +11,7 @@ from harness.core.outcomes import Status
 from harness.events import Measured
 from harness.studies.costs.subject import failure_of
 from harness.verdict.exponents import Verdict
-from harness.verdict.memory import LIMIT, SUPERLINEAR, Memory, Taken, beyond, judge_memory
+from harness.verdict.memory import LIMIT, SUPERLINEAR, TELLING, Memory, Taken, beyond, judge_memory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,13 +28,12 @@ ASKED = 3
 """Families that are measured."""
 
 SMALLEST, LARGEST = 4 << 10, 256 << 10
-"""Bytes of the inputs: pages are as large as the smallest, and what is asked of the largest is a
-quarter of a gigabyte where 1 MiB is taken for each KiB."""
+"""Bytes of the inputs: pages are as large as the smallest."""
 
-MUCH = 96 << 20
+MUCH = 24 << 20
 """Bytes of memory beyond which no larger input is asked: it says no more."""
 
-SLOW = 0.15
+SLOW = 0.1
 """Seconds of the two calls on a size after which no larger one is asked."""
 
 ROUNDS = 2
@@ -79,7 +78,9 @@ def _round(
     """Each size twice, from small to large; and the size at which memory ran out, and how."""
     found: dict[int, tuple[Taken, Taken]] = {}
     vocabulary, size = subject.contract.vocabulary, SMALLEST
-    while size <= min(LARGEST, subject.most or LARGEST) and not (found and stopped()):
+    while size <= min(LARGEST, subject.most or LARGEST):
+        if len(found) >= TELLING and stopped():
+            break
         variants = range(CALLS * number, CALLS * (number + 1))
         inputs = [family.make(vocabulary, WARM_UP, number)] if not found else []
         before = len(inputs)
