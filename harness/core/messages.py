@@ -51,6 +51,7 @@ class Meter(StrEnum):
     INSTRUCTIONS = "instructions"
     LINES = "lines"
     HELD = "held"
+    CLAIM = "claim"
 
 
 class Way(StrEnum):

@@ -56,11 +56,12 @@ IN_STEPS = {LINEAR: 1.1, DEFAULT: 1.25, "n^1.5": 1.6, "quadratic": 2.1, "cubic":
 """The greatest exponent of each bound in steps and instructions, which are exact: ``n log n`` reads
 as 1.15 from 256 bytes to 4 KiB."""
 
-BESIDE_TIME = ("memory", "left")
-"""Measures that no claim of linear cost is about."""
+SAID = {"left": "leaving nothing behind", "claim": "times that are true"}
+"""Measures that have a bound of their own, whatever the entry: memory after many inputs, and what a
+program says of its own time."""
 
-NO_LEAK = "leaving nothing behind"
-"""The bound on memory after many inputs, wherever there is any."""
+BESIDE_TIME = ("memory", *SAID)
+"""Measures that no claim of linear cost is about."""
 
 LEAN = (LINEAR, DEFAULT)
 """Bounds that say that memory does not grow with the square either."""
@@ -160,16 +161,16 @@ def judge_growth(
                 outcome, line = memory.outcome_of(cell, allowed)
                 limit = f"{allowed:g} bytes a byte"
                 judged.append(_judged(cell, bound, limit, cell.measure, outcome, line))
-        elif cell.measure == "left" and bound.bound != NO_BOUND:
-            judged.append(_judged(cell, bound, NO_LEAK, cell.measure, *of_left(cell)))
+        elif cell.measure in SAID and bound.bound != NO_BOUND:
+            judged.append(_judged(cell, bound, SAID[cell.measure], cell.measure, *as_said(cell)))
         elif bound.bound != NO_BOUND:
             outcome, line = outcome_of(cell, bound.bound)
             judged.append(_judged(cell, bound, bound.bound, cell.measure, outcome, line))
     return judged
 
 
-def of_left(cell: Measured) -> tuple[str, str]:
-    """The outcome of what is left behind, and a line on it: any bound is on that it ends."""
+def as_said(cell: Measured) -> tuple[str, str]:
+    """The outcome of what was judged when it was measured, by no exponent, and a line on it."""
     outcomes = {Verdict.LINEAR.value: "pass", Verdict.SUPERLINEAR.value: "fail"}
     return outcomes.get(cell.verdict, "inconclusive"), cell.note
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from zlib import crc32
 
-from harness.workers.calls import Timed
+from harness.workers.calls import Timed, without_pipe
+from impls.interface import Unsupported
 from impls.processes import descendants
 
 if TYPE_CHECKING:
@@ -54,10 +55,29 @@ def nanoseconds(encoder: Encoder, call: Callable[[], object]) -> int:
     if isinstance(encoder, Timed):
         before = encoder.processor_time()
         call()
-        return max(encoder.processor_time() - before, encoder.nanoseconds)
+        counted = encoder.processor_time() - before
+        return max(counted, without_pipe(encoder, encoder.nanoseconds))
     start = time.process_time_ns()
     call()
     return time.process_time_ns() - start
+
+
+def claimed(encoder: Encoder, call: Callable[[], object]) -> tuple[int, ...]:
+    """Nanoseconds of a call, as a program behind a pipe says, and as it is seen from outside.
+
+    By its own word; of CPU time; from the request until the answer; of an echo. Then bytes of the
+    request and of the answer. -1 stands for what it does not say, or does not do. Raises
+    Unsupported for who works in this process.
+    """
+    if not isinstance(encoder, Timed):
+        raise Unsupported("works in the worker's own process, where the clock sees it")
+    before = encoder.processor_time()
+    call()
+    counted = encoder.processor_time() - before
+    said = encoder.nanoseconds if encoder.told else -1
+    waited, (asked, answered) = encoder.waited, encoder.exchanged
+    echo = encoder.echo()
+    return said, counted, waited, -1 if echo is None else echo, asked, answered
 
 
 def memory(encoder: Encoder, call: Callable[[], object]) -> tuple[int, int, int]:

@@ -364,6 +364,7 @@ NOTHING: dict[Meter, tuple[int, ...]] = {
     Meter.INSTRUCTIONS: (0,),
     Meter.LINES: (0,) * (1 + meters.PLACES),
     Meter.HELD: (0, 0),
+    Meter.CLAIM: (0,) * 6,
 }
 """The cost of a call without an answer, in as many numbers as the cost of any other."""
 
@@ -376,6 +377,8 @@ def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[in
 
     if meter is Meter.MEMORY:
         return meters.memory(encoder, call)
+    if meter is Meter.CLAIM:
+        return meters.claimed(encoder, call)
     if meter is Meter.STEPS:
         return (meters.steps(call),)
     if meter is Meter.INSTRUCTIONS:

@@ -46,9 +46,10 @@ WARM_UP = 1 << 10
 """Bytes of the inputs before each size: tables that are made at the first call, compilers."""
 
 
-def chosen(known: Mapping[str, Family], suits: Sequence[str]) -> list[Family]:
-    """The families that are measured; suits: names of those that the vocabulary can spell."""
-    return [known[name] for name in FAMILIES if name in known and name in suits][:ASKED]
+def chosen(suiting: Sequence[Family]) -> list[Family]:
+    """The families that are measured, of those that the vocabulary can spell."""
+    known = {one.name: one for one in suiting}
+    return [known[name] for name in FAMILIES if name in known][:ASKED]
 
 
 def measure_memory(subject: Subject, family: Family, stopped: Stopped) -> Measured | None:

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 from corpora.families.catalog import families
 from harness.engine.least import named_on
 from harness.events import Phase
-from harness.studies.costs import left, memory
+from harness.studies.costs import left, memory, told
 from harness.studies.costs.subject import answering, within
 from harness.verdict.bounds import own_candidates
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.participants import Participant
     from harness.engine.state import RunState
     from harness.engine.study import Session
     from harness.events import Measured
-    from harness.studies.costs.subject import Stopped
+    from harness.studies.costs.subject import Stopped, Subject
 
 SHARE = 0.1
 """The share of the time for growth that goes into these costs."""
@@ -46,8 +46,6 @@ class Costs:
 
     def __init__(self, run: RunState) -> None:
         self._run = run
-        self._many: tuple[str, list[bytes]] | None = None
-        """The inputs by which what is left behind is measured, and of which vocabulary they are."""
 
     def concerns(self, source: str) -> bool:
         """Whether growth is measured on a vocabulary."""
@@ -60,11 +58,8 @@ class Costs:
     def step(self, session: Session) -> None:
         """Measure the user's own candidates, then the others that were named, then the rest."""
         run, plan = self._run, self._run.plan
-        participants = {
-            one.name: one
-            for contract in session.opened.contracts()
-            for one in contract.participants
-        }
+        contracts = session.opened.contracts()
+        participants = {one.name: one for each in contracts for one in each.participants}
         own = own_candidates(plan.participants, plan.named, plan.references)
         named = named_on(plan, session.source, sorted(participants))
         order = sorted(participants, key=lambda name: (name not in own, name not in named))
@@ -73,35 +68,43 @@ class Costs:
         if not order or (share <= 0 and not own):
             return
         run.emit(Phase(f"measuring memory on {session.vocabulary.id}"))
+        known = families(plan.families)
+        suiting = [one for one in known.values() if one.suits(session.vocabulary)]
+        many = left.inputs_of(session.vocabulary, suiting) if suiting else []
         for place, name in enumerate(order):
+            owed = name in own
             seconds = (end - time.monotonic()) / (len(order) - place)
-            if name in own:
-                seconds = max(seconds, LEAST_SECONDS)
-                session.pool.limit_by(lambda: math.inf)
-            else:
-                session.pool.limit_by(run.left_for_questions)
-            if run.stop.is_set() or seconds <= 0:
+            if run.stop.is_set() or not suiting or (seconds <= 0 and not owed):
                 break
+            session.pool.limit_by((lambda: math.inf) if owed else run.left_for_questions)
+            stopped = within(max(seconds, LEAST_SECONDS if owed else 0.0), run.stop.is_set)
             with contextlib.suppress(OutOfTime):
-                self._examine(session, participants[name], within(seconds, run.stop.is_set))
+                probe = suiting[0].make(session.vocabulary, PROBE, 0)
+                subject = answering(session.pool, participants[name], contracts, probe)
+                if subject is not None:
+                    self._examine(subject, suiting, many, stopped, owed=owed)
         session.pool.limit_by(run.left_for_questions)
 
-    def _examine(self, session: Session, participant: Participant, stopped: Stopped) -> None:
-        """All costs of one implementation, as far as there is time."""
-        known = families(self._run.plan.families)
-        suiting = [name for name, one in known.items() if one.suits(session.vocabulary)]
-        if not suiting:
-            return
-        probe = known[suiting[0]].make(session.vocabulary, PROBE, 0)
-        subject = answering(session.pool, participant, session.opened.contracts(), probe)
-        if subject is None:
-            return
-        for family in memory.chosen(known, suiting):
-            self._say(memory.measure_memory(subject, family, stopped))
-        if self._many is None or self._many[0] != session.vocabulary.id:
-            fitting = [known[name] for name in suiting]
-            self._many = session.vocabulary.id, left.inputs_of(session.vocabulary, fitting)
-        self._say(left.measure_left(subject, self._many[1], stopped))
+    def _examine(
+        self,
+        subject: Subject,
+        suiting: Sequence[Family],
+        many: Sequence[bytes],
+        stopped: Stopped,
+        *,
+        owed: bool,
+    ) -> None:
+        """All costs of one implementation, as far as there is time.
+
+        owed: its memory and what it leaves behind are measured in any case.
+        """
+        for family in memory.chosen(suiting):
+            if owed or not stopped():
+                self._say(memory.measure_memory(subject, family, stopped))
+        if owed or not stopped():
+            self._say(left.measure_left(subject, many, stopped))
+        if owed or not stopped():
+            self._say(told.measure_told(subject, suiting[0], stopped))
 
     def _say(self, said: Measured | None) -> None:
         if said is not None and not self._run.stop.is_set():
