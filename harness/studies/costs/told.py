@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from harness.core.messages import Meter
 from harness.events import Measured
 from harness.verdict.exponents import Verdict
-from harness.verdict.told import Told, judge_told
+from harness.verdict.told import TELLING, Told, judge_told
 
 if TYPE_CHECKING:
     from corpora.families.base import Family
@@ -41,7 +41,8 @@ def measure_told(subject: Subject, family: Family, stopped: Stopped) -> Measured
         found[size] = [told_of(*map(int, row)) for row in results.costs]
         if any(one.said is None for one in found[size]):
             return None
-        if stopped() or max(one.waited for one in found[size]) > ENOUGH:
+        slow = max(one.waited for one in found[size]) > ENOUGH
+        if len(found) >= TELLING and (slow or stopped()):
             break
         size *= 2
     if not found:

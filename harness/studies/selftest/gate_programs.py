@@ -36,6 +36,8 @@ class GateProgram(Program):
         response = super().respond(request)
         if request["op"] == "hello":
             response["name"] = f"gate.{self.kind}"
+            if self.kind.endswith("-times"):
+                response["operations"] = ["encode"]
             if self.kind == "claims-all":
                 response["operations"] = CLAIMED
         elif self.kind == "claims-all" and request["op"] not in ("load", "encode"):
