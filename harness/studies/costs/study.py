@@ -104,7 +104,9 @@ class Costs:
         if owed or not stopped():
             self._say(left.measure_left(subject, many, stopped))
         if owed or not stopped():
-            self._say(told.measure_told(subject, suiting[0], stopped))
+            # It ends by itself, at a size that tells.
+            over = self._run.stop.is_set if owed else stopped
+            self._say(told.measure_told(subject, suiting[0], over))
 
     def _say(self, said: Measured | None) -> None:
         if said is not None and not self._run.stop.is_set():

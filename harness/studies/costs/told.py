@@ -20,7 +20,7 @@ SMALLEST, LARGEST = 4 << 10, 256 << 10
 """Bytes of the inputs."""
 
 ENOUGH = 40_000_000
-"""Nanoseconds of a call after which no larger input is asked."""
+"""Nanoseconds of CPU time of a call after which no larger input is asked."""
 
 CALLS = 3
 """Calls at each size, each on another text."""
@@ -41,7 +41,7 @@ def measure_told(subject: Subject, family: Family, stopped: Stopped) -> Measured
         found[size] = [told_of(*map(int, row)) for row in results.costs]
         if any(one.said is None for one in found[size]):
             return None
-        slow = max(one.waited for one in found[size]) > ENOUGH
+        slow = min(one.counted for one in found[size]) > ENOUGH
         if len(found) >= TELLING and (slow or stopped()):
             break
         size *= 2
