@@ -62,6 +62,17 @@ def nanoseconds(encoder: Encoder, call: Callable[[], object]) -> int:
     return time.process_time_ns() - start
 
 
+def processor_time(encoder: Encoder, call: Callable[[], object]) -> int:
+    """CPU time of a call that is no encoding: of this process, or of the one that does the work."""
+    if isinstance(encoder, Timed):
+        before = encoder.processor_time()
+        call()
+        return encoder.processor_time() - before
+    start = time.process_time_ns()
+    call()
+    return time.process_time_ns() - start
+
+
 def claimed(encoder: Encoder, call: Callable[[], object]) -> tuple[int, ...]:
     """Nanoseconds of a call, as a program behind a pipe says, and as it is seen from outside.
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from corpora.families.catalog import families
 from harness.engine.least import named_on
 from harness.events import Phase
-from harness.studies.costs import left, memory, told
+from harness.studies.costs import left, load, memory, told
+from harness.studies.costs.axes import AXES, measure_axis
 from harness.studies.costs.subject import answering, within
 from harness.verdict.bounds import own_candidates
 from harness.workers.pool import OutOfTime
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import Contract
     from harness.engine.state import RunState
     from harness.engine.study import Session
     from harness.events import Measured
@@ -46,6 +48,8 @@ class Costs:
 
     def __init__(self, run: RunState) -> None:
         self._run = run
+        self._measured: set[tuple[str, str]] = set()
+        """Implementations, and axes along which their cost is known."""
 
     def concerns(self, source: str) -> bool:
         """Whether growth is measured on a vocabulary."""
@@ -82,12 +86,13 @@ class Costs:
                 probe = suiting[0].make(session.vocabulary, PROBE, 0)
                 subject = answering(session.pool, participants[name], contracts, probe)
                 if subject is not None:
-                    self._examine(subject, suiting, many, stopped, owed=owed)
+                    self._examine(subject, contracts, suiting, many, stopped, owed=owed)
         session.pool.limit_by(run.left_for_questions)
 
     def _examine(
         self,
         subject: Subject,
+        contracts: Sequence[Contract],
         suiting: Sequence[Family],
         many: Sequence[bytes],
         stopped: Stopped,
@@ -107,6 +112,28 @@ class Costs:
             # It ends by itself, at a size that tells.
             over = self._run.stop.is_set if owed else stopped
             self._say(told.measure_told(subject, suiting[0], over))
+            self._axes(subject, contracts, suiting[0], over)
+
+    def _axes(
+        self, subject: Subject, contracts: Sequence[Contract], family: Family, stopped: Stopped
+    ) -> None:
+        """What else grows, on the first vocabulary on which it does: another says the same."""
+        name, vocabulary = subject.name, subject.contract.vocabulary
+        for axis in AXES:
+            if (name, axis.row) in self._measured or stopped():
+                continue
+            said = measure_axis(axis, subject, contracts, family, stopped)
+            if said is not None:
+                self._measured.add((name, axis.row))
+                self._say(said)
+        if (name, load.ROW) in self._measured or stopped():
+            return
+        said = load.measure_load(
+            subject.participant, vocabulary.algorithm, self._run.plan.limits, vocabulary.id, stopped
+        )
+        if said is not None:
+            self._measured.add((name, load.ROW))
+            self._say(said)
 
     def _say(self, said: Measured | None) -> None:
         if said is not None and not self._run.stop.is_set():
