@@ -22,6 +22,9 @@ from corpora.vocabularies.wordpiece_file import make
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+SHORT = 700
+"""Tokens, the first of all, of which the others are made."""
+
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -43,7 +46,9 @@ def _byte_level(rng: random.Random, size: int) -> Vocabulary:
 
     tokens, known = list(BASE_TOKENS), set(BASE_TOKENS)
     while len(tokens) < size:
-        one = rng.choice(tokens) + rng.choice(tokens)
+        # Of two from among all, most would be too long.
+        left, right = (int(rng.random() * min(len(tokens), SHORT)) for _ in range(2))
+        one = tokens[left] + tokens[right]
         if len(one) <= LONGEST and one not in known:
             known.add(one)
             tokens.append(one)

@@ -24,7 +24,7 @@ AXIS, ROW = "tokens", "loading"
 SIZES = (1000, 2000, 4000, 8000, 16000, 32000, 64000, 100_000)
 """Tokens of the vocabularies."""
 
-LIMIT = 60_000_000
+LIMIT = 25_000_000
 """Nanoseconds of a load after which no larger vocabulary is."""
 
 WARM_UP = 600

@@ -1,6 +1,7 @@
 """Costs that grow faster than the text: everywhere, on some texts only, above a size only.
 
-And memory: that is taken while an input is encoded, and that is left behind.
+And memory: that is taken while an input is encoded, and that is left behind. And costs that grow
+with something else than the text: special tokens, texts in a batch, ids, tokens of the vocabulary.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.studies.selftest.mutant import planted
-from harness.studies.selftest.plain.growing import PlainBytes
+from harness.studies.selftest.plain.growing import ABSENT, PlainBytes, PlainGrowing
 
 if TYPE_CHECKING:
     from impls.interface import Mode
 
 ON = "toy_bytes"
+
+SPECIAL = "tekken_240911"
+"""A vocabulary that has special tokens, each of which begins with ``<`` or ``[``."""
 
 STRIDE = 16
 """Bytes to each pass over the input: with them, the square is seen from a kilobyte on."""
@@ -23,6 +27,9 @@ HELD = 1024
 
 LEFT = 2 << 10
 """Bytes that ``LeavesBehind`` keeps of each input."""
+
+LOADED = 4
+"""Tokens to each pass of ``SquareInLoading``: a second for 30,000 tokens."""
 
 LARGE = 8 << 10
 """Bytes up to which ``SquareWhenLarge`` is linear."""
@@ -88,3 +95,38 @@ class LeavesBehind(PlainBytes):
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         self.log.append(b"\x01" * LEFT)
         return super().encode(data, mode)
+
+
+@planted("scaling", on=SPECIAL, mode="special")
+class SquareInSpecials(PlainGrowing):
+    """Looks for the next special token from the beginning of the text, for each of them."""
+
+    def passes(self, data: bytes) -> int:
+        return data.count(b"<") + data.count(b"[")
+
+
+@planted("scaling", on=ON)
+class SquareInBatch(PlainGrowing):
+    """Joins what it has so far for each text of a batch."""
+
+    def batch_passes(self, count: int) -> int:
+        return count
+
+
+@planted("scaling", on=ON)
+class SquareInDecoding(PlainGrowing):
+    """Joins what it has so far for each id."""
+
+    def decode_passes(self, count: int) -> int:
+        return STRIDE * count
+
+
+@planted("scaling", on=ON)
+class SquareInLoading(PlainGrowing):
+    """Looks for each token among all that come before it."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        whole = b"".join(token or b"" for token in self.vocabulary.tokens)
+        for _ in range(len(self.vocabulary) // LOADED):
+            whole.count(ABSENT)
