@@ -219,6 +219,8 @@ def outcome_of(cell: Measured, bound: str) -> tuple[str, str]:
         return "inconclusive", cell.note
     limit = (IN_TIME if cell.measure == "time" else IN_STEPS)[bound]
     line = f"exponent {cell.exponent:.2f} ({cell.low:.2f} to {cell.high:.2f}) in {cell.measure}"
+    if cell.axis != "bytes":
+        line = f"{line} by the number of {cell.axis}"
     if cell.measure != "time":
         if cell.exponent <= limit:
             return "pass", ""

@@ -16,6 +16,10 @@ from harness.verdict.exponents import LEAST_POINTS, Growth, Verdict, judge
 LINEAR_AFTER, PROVED_AFTER, OPEN_AFTER = 3, 12, 24
 """Rounds after which it may be called linear, superlinear, or stays open."""
 
+LARGER_AFTER = (3, 5)
+"""Rounds after which what is open is measured at one size more; it has as many rounds to come as
+make what looks superlinear sure."""
+
 AGREEING = 6
 """Rounds in a row that look superlinear before that is said."""
 
@@ -50,6 +54,19 @@ class Series:
             return self.rounds >= LINEAR_AFTER
         return self.proved
 
+    def grow(self, ask: Ask, sizes: Sequence[int], limit: int) -> None:
+        """Take one size more, if it may take less than ``limit`` even where the cost is a square.
+
+        A cost that begins late shows in no number of repetitions.
+        """
+        largest = max(self.costs)
+        size = next((one for one in sizes if one > largest), None)
+        if size is None or self.costs[largest] * (size / largest) ** 2 > limit:
+            return
+        spent = ask([size], self.rounds)
+        if spent is not None:
+            self.costs[size] = spent[0]
+
     @property
     def proved(self) -> bool:
         """Whether it has looked superlinear for long enough to say so."""
@@ -75,6 +92,8 @@ def measure_series(
             break
     growth = series.look()
     while not series.decided(growth) and not stopped():
+        if growth.verdict is Verdict.INCONCLUSIVE and series.rounds in LARGER_AFTER:
+            series.grow(ask, sizes, ALLOWANCE * limit)
         again = ask(sorted(series.costs), series.rounds)
         if again is None:
             break

@@ -56,8 +56,12 @@ class Costs:
         return source in self._run.plan.scaled
 
     def prepare(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
-        """Nothing but what the study of growth prepares, too."""
-        return iter(())
+        """Have the random vocabularies made that the user's own candidates are to load."""
+        plan = self._run.plan
+        if own_candidates(plan.participants, plan.named, plan.references):
+            for size in load.SIZES:
+                if load.drawn(vocabulary.algorithm, size) is not None:
+                    yield f"random vocabulary of {size:,} tokens"
 
     def step(self, session: Session) -> None:
         """Measure the user's own candidates, then the others that were named, then the rest."""
@@ -113,12 +117,14 @@ class Costs:
             over = self._run.stop.is_set if owed else stopped
             self._say(told.measure_told(subject, suiting[0], over))
             self._axes(subject, contracts, suiting[0], over)
+            if owed:
+                self._load(subject, over)
 
     def _axes(
         self, subject: Subject, contracts: Sequence[Contract], family: Family, stopped: Stopped
     ) -> None:
         """What else grows, on the first vocabulary on which it does: another says the same."""
-        name, vocabulary = subject.name, subject.contract.vocabulary
+        name = subject.name
         for axis in AXES:
             if (name, axis.row) in self._measured or stopped():
                 continue
@@ -126,6 +132,10 @@ class Costs:
             if said is not None:
                 self._measured.add((name, axis.row))
                 self._say(said)
+
+    def _load(self, subject: Subject, stopped: Stopped) -> None:
+        """What a vocabulary costs to load, of the user's own: each load is of seconds for some."""
+        name, vocabulary = subject.name, subject.contract.vocabulary
         if (name, load.ROW) in self._measured or stopped():
             return
         said = load.measure_load(
