@@ -56,7 +56,11 @@ class Left:
 
 
 def judge_left(held: Sequence[int], inputs: int) -> Left:
-    """Whether memory grows from pass to pass.
+    """With h(k) held after pass k over the same m inputs: (h(k) - h(k - 1)) / m < 512 bytes.
+
+    A leak, if each of the last five passes adds more than that (and 128 KiB), and the last two of
+    them at least 3/4 of what the first two add: what a pool adds that finds its size becomes less.
+    None, if two passes in a row add less. Otherwise open, after twelve passes for good.
 
     Parameters
     ----------

@@ -81,9 +81,12 @@ class Memory:
 
 
 def judge_memory(rounds: Sequence[Mapping[int, tuple[Taken, Taken]]]) -> Memory:
-    """What the rounds say together: of each size the least, as a disturbance only adds.
+    """For inputs of n bytes: peak(n) - held before - size of the ids <= limit n.
 
-    What is used again was taken in the first round alone, so that it counts whole in all.
+    Of the two calls a and b on a size, passing = peak - what stays after it, the lesser of both. A
+    buffer that is used again counts besides, if b keeps less than 1/8 of what a keeps at each of
+    the three largest sizes: by the least of 2 kept(a) / n there, as sizes double. Of all rounds the
+    least counts, as a disturbance only adds; what is used again was taken in the first one alone.
     """
     peaks: dict[int, int] = {}
     pools = pooled(rounds[0]) if rounds else {}

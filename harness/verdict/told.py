@@ -64,10 +64,12 @@ def unexplained(calls: Sequence[Told]) -> tuple[int, int] | None:
 
 
 def judge_told(sizes: Mapping[int, Sequence[Told]]) -> bool | None:
-    """Whether the clocks contradict a program's word; None where it was not measured.
+    """min(CPU time, time until the answer) - protocol <= 4 ns, at the largest sizes.
 
-    What its protocol might take as well contradicts nothing. sizes: bytes of the inputs to the
-    calls on inputs of that size.
+    With protocol = 8 echo (|request| + |answer|) / |request|, all of them the least of three calls,
+    and ns the most. Contradicted is a program's word if it is so at neither of the two largest
+    sizes, and work of 2 ms or more is left; what its protocol might take as well contradicts
+    nothing. None where it says nothing, or was not measured.
     """
     found = [unexplained(sizes[size]) for size in sorted(sizes)[-TELLING:]]
     known = [one for one in found if one is not None]

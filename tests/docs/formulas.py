@@ -5,6 +5,10 @@ from __future__ import annotations
 import inspect
 
 from harness.checks import CHECKS
+from harness.studies.costs.series import measure_series
+from harness.verdict.leaks import judge_left
+from harness.verdict.memory import judge_memory
+from harness.verdict.told import judge_told
 from tests.docs.pages import ROOT
 
 PAGE = ROOT / "docs" / "formulas.md"
@@ -20,6 +24,25 @@ What the checks are for is told in [what is checked](checks.md), and how to add 
 """
 
 
+COSTS = {
+    "memory": judge_memory,
+    "what is left behind": judge_left,
+    "a program's own times": judge_told,
+    "other axes": measure_series,
+}
+"""Costs by the functions that judge them, whose docstrings begin with the formula."""
+
+BETWEEN = """
+## Costs besides time
+
+What is held of costs other than time for a byte, by the functions that judge it; the page on the
+gate says [who is held to it](gate.md#costs-besides-time).
+
+| cost | formula | how it is decided |
+|---|---|---|
+"""
+
+
 def cell(text: str) -> str:
     """One line of a table; bars that are lengths are escaped."""
     return " ".join(text.split()).replace("|", "\\|").replace("``", "`")
@@ -31,7 +54,12 @@ def page() -> str:
     for name, check in CHECKS.items():
         formula, _, rest = (inspect.getdoc(check) or "").partition("\n\n")
         rows.append(f"| `{name}` | {cell(formula)} | {cell(rest)} |\n")
-    return BEGINNING + "".join(rows)
+    costs = []
+    for name, judged in COSTS.items():
+        formula, _, rest = (inspect.getdoc(judged) or "").partition("\n\n")
+        rest = rest.partition("\n\nParameters")[0]
+        costs.append(f"| {name} | {cell(formula)} | {cell(rest)} |\n")
+    return BEGINNING + "".join(rows) + BETWEEN + "".join(costs)
 
 
 if __name__ == "__main__":
