@@ -88,9 +88,18 @@ def test_squares_are_told_on_busy_machines_as_well(law: Callable[[int], float]) 
     assert "linear" not in told
 
 
-def test_a_square_that_time_does_not_prove_is_open() -> None:
-    rounds = iter(range(5))
-    said = measured(SQUARES[0], stopped=lambda: next(rounds, None) is None)
+def test_what_looks_superlinear_when_time_is_up_is_looked_at_until_it_is_sure() -> None:
+    said = measured(SQUARES[0], stopped=lambda: True)
+    assert (said.verdict, said.rounds) == ("superlinear", PROVED_AFTER)
+    assert measured(LINEAR[0], stopped=lambda: True).rounds == 3
+
+
+def test_a_square_that_is_not_answered_to_the_end_is_open() -> None:
+    def ask(asked: Sequence[int], turn: int) -> list[int] | None:
+        return None if turn == 6 else [int(SQUARES[0](size)) for size in asked]
+
+    said = event("mine", "v", "calls", "batch", measure_series(ask, SIZES, LIMIT, never))
+    assert said is not None
     assert (said.verdict, said.note) == ("inconclusive", "out of time after 6 rounds")
 
 

@@ -43,11 +43,12 @@ def measure_load(
     limits: Limits,
     vocabulary: str,
     stopped: Stopped,
+    halted: Stopped = lambda: False,
 ) -> Measured | None:
     """The cost of loading; None where it loads no random vocabulary of the algorithm.
 
-    In a worker of its own, by its CPU time. vocabulary: the name under which it is told. Raises
-    Stopped and OutOfTime.
+    In a worker of its own, by its CPU time. vocabulary: the name under which it is told. halted:
+    whether the run was ended, so that nothing more is loaded. Raises Stopped and OutOfTime.
     """
     first = drawn(algorithm, WARM_UP)
     if first is None or not contracts_of(first, [participant], frozenset(), proper=True):
@@ -58,7 +59,7 @@ def measure_load(
         found = []
         for size in sizes:
             one = drawn(algorithm, size)
-            if one is None or pool.load(one, [participant.name]):
+            if halted() or one is None or pool.load(one, [participant.name]):
                 return None
             found.append(pool.load_spent(participant.name))
         return found

@@ -95,7 +95,11 @@ def measure_series(
         if spent[0] > allowed:
             break
     growth = series.look()
-    while not series.decided(growth) and not stopped():
+    while not series.decided(growth):
+        # What looks superlinear is looked at until that is sure: it has a bounded number of rounds.
+        enough = growth.verdict is not Verdict.SUPERLINEAR and series.rounds >= LINEAR_AFTER
+        if enough and stopped():
+            break
         if growth.verdict is Verdict.INCONCLUSIVE and series.rounds in LARGER_AFTER:
             series.grow(ask, sizes, ALLOWANCE * limit)
         again = ask(sorted(series.costs), series.rounds)

@@ -33,6 +33,13 @@ SHARE = 0.1
 LEAST_SECONDS = 1.0
 """Seconds that each of the user's own candidates has at the least, even where the run has none."""
 
+AXES_SECONDS = 1.0
+"""Seconds on one vocabulary for the axes of one of the user's own candidates; those for which it is
+not enough are measured on the next vocabulary."""
+
+LOAD_SECONDS = 2.0
+"""Likewise for loading, once a run. What looks superlinear is measured until it is decided."""
+
 PROBE = 256
 """Bytes of the text by which a mode is found in which a program answers."""
 
@@ -112,13 +119,14 @@ class Costs:
                 self._say(memory.measure_memory(subject, family, stopped))
         if owed or not stopped():
             self._say(left.measure_left(subject, many, stopped))
+        halted = self._run.stop.is_set
         if owed or not stopped():
             # It ends by itself, at a size that tells.
-            over = self._run.stop.is_set if owed else stopped
-            self._say(told.measure_told(subject, suiting[0], over))
-            self._axes(subject, contracts, suiting[0], over)
-            if owed:
-                self._load(subject, over)
+            self._say(told.measure_told(subject, suiting[0], halted if owed else stopped))
+        part = within(AXES_SECONDS, halted) if owed else stopped
+        self._axes(subject, contracts, suiting[0], part)
+        if owed:
+            self._load(subject, within(LOAD_SECONDS, halted))
 
     def _axes(
         self, subject: Subject, contracts: Sequence[Contract], family: Family, stopped: Stopped
@@ -138,8 +146,9 @@ class Costs:
         name, vocabulary = subject.name, subject.contract.vocabulary
         if (name, load.ROW) in self._measured or stopped():
             return
+        limits, halted = self._run.plan.limits, self._run.stop.is_set
         said = load.measure_load(
-            subject.participant, vocabulary.algorithm, self._run.plan.limits, vocabulary.id, stopped
+            subject.participant, vocabulary.algorithm, limits, vocabulary.id, stopped, halted
         )
         if said is not None:
             self._measured.add((name, load.ROW))
