@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from impls.interface import Died
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from impls.external import Program
-
 ECHO = "echo"
 """An operation that no program has: what is answered at once costs what the pipe does."""
+
+
+class Answering(Protocol):
+    """A program that runs (:class:`impls.external.Program`), as far as its times are concerned."""
+
+    waited: int
+    exchanged: tuple[int, int]
+
+    def ask(self, op: str, **fields: object) -> dict[str, Any]:
+        """One request, its response. Raises Died."""
+        ...
+
+    def processor_time(self) -> int:
+        """Nanoseconds of CPU time, by the kernel's count."""
+        ...
 
 
 class TimedByProgram:
@@ -23,7 +36,7 @@ class TimedByProgram:
     until its answer. exchanged: bytes of both.
     """
 
-    _program: Program | None
+    _program: Answering | None
     nanoseconds = 0
     told = False
     waited = 0

@@ -542,7 +542,8 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert exited.value.code == 1
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["complete"] and summary["cases"] == 0
-    cells = {(m["implementation"], m["family"]): m for m in summary["scaling"]}
+    timed = [m for m in summary["scaling"] if (m["measure"], m["axis"]) == ("time", "bytes")]
+    cells = {(m["implementation"], m["family"]): m for m in timed}
     verdicts = {cell: m["verdict"] for cell, m in cells.items()}
 
     def of(name: str) -> set[str]:

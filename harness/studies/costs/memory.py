@@ -31,10 +31,13 @@ SMALLEST, LARGEST = 4 << 10, 256 << 10
 """Bytes of the inputs: pages are as large as the smallest."""
 
 MUCH = 24 << 20
-"""Bytes of memory beyond which no larger input is asked: it says no more."""
+"""Bytes of memory beyond which no larger input is asked, once there are enough: it says no more."""
 
 SLOW = 0.1
 """Seconds of the two calls on a size after which no larger one is asked."""
+
+SLOWEST = 1.0
+"""Likewise while there are too few sizes to judge: a busy machine decides nothing."""
 
 ROUNDS = 2
 """Rounds where the first is beyond the limit; what a disturbance added does not come again."""
@@ -66,7 +69,7 @@ def measure_memory(subject: Subject, family: Family, stopped: Stopped) -> Measur
             break
         rounds.append(taken)
         found = judge_memory(rounds)
-        if stopped() or (beyond(found.peaks, LIMIT) is False and found.verdict != SUPERLINEAR):
+        if beyond(found.peaks, LIMIT) is False and found.verdict != SUPERLINEAR:
             break
     if not rounds:
         return None
@@ -95,7 +98,8 @@ def _round(
             break
         first, second = (Taken(*map(int, row[[0, 2]])) for row in results.costs[before:])
         found[size] = first, second
-        if max(first.peak, second.peak) > MUCH or time.monotonic() - started > SLOW:
+        seconds, enough = time.monotonic() - started, len(found) >= TELLING
+        if seconds > SLOWEST or (enough and (seconds > SLOW or second.peak > MUCH)):
             break
         size *= 2
     return found, None
