@@ -47,7 +47,9 @@ PROBE = 256
 class Costs:
     """Measures memory and growth in other numbers on one vocabulary, while its workers are loaded.
 
-    It goes before the growth of time, which takes all the time that it can get.
+    It goes before the growth of time, which takes all the time that it can get. The user's own
+    candidates are owed their share on one vocabulary of each algorithm, however little time there
+    is; on others they have what there is, as everybody has.
     """
 
     beside = False
@@ -56,7 +58,7 @@ class Costs:
     def __init__(self, run: RunState) -> None:
         self._run = run
         self._measured: set[tuple[str, str]] = set()
-        """Implementations, and axes along which their cost is known."""
+        """Implementations, and algorithms and axes for which their cost is known."""
 
     def concerns(self, source: str) -> bool:
         """Whether growth is measured on a vocabulary."""
@@ -87,10 +89,13 @@ class Costs:
         suiting = [one for one in known.values() if one.suits(session.vocabulary)]
         many = left.inputs_of(session.vocabulary, suiting) if suiting else []
         for place, name in enumerate(order):
-            owed = name in own
+            once = name, session.vocabulary.algorithm.value
+            owed = name in own and once not in self._measured
             seconds = (end - time.monotonic()) / (len(order) - place)
-            if run.stop.is_set() or not suiting or (seconds <= 0 and not owed):
+            if run.stop.is_set() or not suiting:
                 break
+            if seconds <= 0 and not owed:
+                continue
             session.pool.limit_by((lambda: math.inf) if owed else run.left_for_questions)
             stopped = within(max(seconds, LEAST_SECONDS if owed else 0.0), run.stop.is_set)
             with contextlib.suppress(OutOfTime):
@@ -98,6 +103,7 @@ class Costs:
                 subject = answering(session.pool, participants[name], contracts, probe)
                 if subject is not None:
                     self._examine(subject, contracts, suiting, many, stopped, owed=owed)
+                    self._measured.add(once)
         session.pool.limit_by(run.left_for_questions)
 
     def _examine(
