@@ -43,6 +43,7 @@ from corpora.vocabularies.reading import quoted
 from impls import processes
 from impls.errors import ImplementationError
 from impls.external_healing import HealsByProgram
+from impls.external_timing import TimedByProgram
 from impls.interface import About, Capability, Died, Mode, Rejected, Unsupported
 from impls.needs import understood
 from impls.standard_error import TRIM_SECONDS, log_file, log_tail, trim
@@ -97,6 +98,10 @@ class Program:
                 f"implementation 'cmd:{command}': cannot be started ({error}); check the command"
             ) from error
         self._seq = 0
+        self.waited = 0
+        """Nanoseconds from the last request until its answer."""
+        self.exchanged = (0, 0)
+        """Bytes of the last request and of its answer."""
         # A program may print for as long as a request takes. The thread ends with the program, so
         # that there is one thread when the next is started.
         self._ended = threading.Event()
@@ -114,11 +119,14 @@ class Program:
         request = json.dumps({"op": op, "seq": self._seq, **fields})
         stdin, stdout = self._popen.stdin, self._popen.stdout
         assert stdin is not None and stdout is not None
+        longest = LONGEST_HELLO if op == "hello" else LONGEST_LINE
+        start = time.perf_counter_ns()
         with contextlib.suppress(BrokenPipeError):  # it may have spoken before it left
             stdin.write(request.encode() + b"\n")
             stdin.flush()
-        longest = LONGEST_HELLO if op == "hello" else LONGEST_LINE
         line = stdout.readline(longest)
+        self.waited = time.perf_counter_ns() - start
+        self.exchanged = len(request), len(line)
         if len(line) == longest:
             self.breach(f"answered {op!r} with a line of {longest >> 20} MiB or more")
         if not line.endswith(b"\n"):
@@ -183,7 +191,7 @@ class Program:
         self.end()
 
 
-class ExternalEncoder(HealsByProgram):
+class ExternalEncoder(TimedByProgram, HealsByProgram):
     """A program with a vocabulary loaded, started again whenever it dies."""
 
     def __init__(
@@ -199,9 +207,6 @@ class ExternalEncoder(HealsByProgram):
         self._refused: dict[tuple[object, ...], str] = {}
         """Ops in a mode that the program does not do at all, and why: not asked again."""
         self._program: Program | None = None
-        self.nanoseconds = 0
-        """The time that the last call that encodes took by the program's own ``ns``, or else the
-        round trip."""
         self._ready()
         atexit.register(self.close)
 
@@ -223,10 +228,6 @@ class ExternalEncoder(HealsByProgram):
                 program.breach(f"answered 'load' with neither ok nor unsupported: {quoted(answer)}")
             self._program = program
         return self._program
-
-    def processor_time(self) -> int:
-        """CPU time in nanoseconds of the program and of those that it has started."""
-        return 0 if self._program is None else self._program.processor_time()
 
     def close(self) -> None:
         """Stop the program."""
@@ -288,9 +289,8 @@ class ExternalEncoder(HealsByProgram):
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The ids, as the program gives them."""
-        start = time.perf_counter_ns()
         result = self._one("encode", "ids", _text(data), list, **_mode(mode))
-        self.nanoseconds = _nanoseconds([result], time.perf_counter_ns() - start)
+        self._note([result])
         ids: list[int] = result["ids"]
         return ids
 
@@ -299,10 +299,9 @@ class ExternalEncoder(HealsByProgram):
 
         Raises Died for a breach that is none of a single input, and Unsupported for all of them.
         """
-        start = time.perf_counter_ns()
         fields = _mode(mode)
         results = self._results("encode", len(inputs), inputs=[*map(_text, inputs)], **fields)
-        self.nanoseconds = _nanoseconds(results, time.perf_counter_ns() - start)
+        self._note(results)
         return [self._ids_of(result) for result in results]
 
     def _ids_of(self, result: dict[str, Any]) -> list[int] | Exception:
@@ -480,17 +479,6 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _nanoseconds(results: Sequence[dict[str, Any]], round_trip: int) -> int:
-    """Nanoseconds that the program says these results took it; the round trip if it does not say.
-
-    Only its word, which may be false: whoever judges by it looks at the clock, too.
-    """
-    nanoseconds = [result.get("ns") for result in results]
-    if all(type(one) is int and one >= 0 for one in nanoseconds):
-        return sum(one for one in nanoseconds if one is not None)
-    return round_trip
 
 
 def _lacks(op: str, key: str, result: dict[str, Any]) -> str:

@@ -72,8 +72,8 @@ def figure(value: float) -> str:
 
 
 def cost(measure: str) -> Callable[[float], str]:
-    """How a cost of this measure is written: seconds as time, the others as numbers."""
-    return duration if measure == "time" else count
+    """How a cost of this measure is written: seconds as time, bytes as sizes, others as numbers."""
+    return {"time": duration, "claim": duration, "memory": size, "left": size}.get(measure, count)
 
 
 def usable(points: Iterable[Sequence[float]]) -> list[Point]:
@@ -204,11 +204,24 @@ def writer(axis: Axis) -> Callable[[float], str]:
 
 def costs(measure: str) -> Axis:
     """The axis of a cost of this measure."""
-    return Axis("time" if measure == "time" else "count", "" if measure == "time" else measure, 10)
+    if measure in {"memory", "left"}:
+        return Axis("size", measure, 2)
+    timed = measure in {"time", "claim"}
+    return Axis("time" if timed else "count", "" if timed else measure, 10)
 
 
 SIZES = Axis("size", "input", 2)
 """The axis of sizes of inputs."""
+
+
+def grown(axis: str) -> Axis:
+    """The axis of what grows in a measurement: bytes of the input, or a number of something."""
+    return SIZES if axis == "bytes" else Axis("count", axis, 2)
+
+
+def extent(axis: str) -> Callable[[float], str]:
+    """How a place on that axis is written."""
+    return size if axis == "bytes" else lambda value: f"{value:,.0f} {axis}"
 
 
 def loglog(shown: Measured, peers: Iterable[Measured]) -> Markup:
@@ -219,7 +232,7 @@ def loglog(shown: Measured, peers: Iterable[Measured]) -> Markup:
     own = usable(shown.points)
     if not own:
         return Markup("")
-    write = cost(shown.measure)
+    write, far = cost(shown.measure), extent(shown.axis)
     band, middle = fit(shown)
     linear = [own[0], (own[-1][0], own[0][1] * own[-1][0] / own[0][0])]
     series = [
@@ -233,11 +246,11 @@ def loglog(shown: Measured, peers: Iterable[Measured]) -> Markup:
         Series(shown.implementation, own, "accent", wide=True),
     ]
     label = (
-        f"{shown.implementation} on {shown.family}: from {size(own[0][0])} in "
-        f"{write(own[0][1])} to {size(own[-1][0])} in {write(own[-1][1])}"
+        f"{shown.implementation} on {shown.family}: from {far(own[0][0])} in "
+        f"{write(own[0][1])} to {far(own[-1][0])} in {write(own[-1][1])}"
     )
     area = [(x, low, high) for (x, low), (_, high) in zip(*band, strict=True)] if band else []
-    plot = Plot(label, SIZES, costs(shown.measure), series, area=area)
+    plot = Plot(label, grown(shown.axis), costs(shown.measure), series, area=area)
     return plot.markup(values=False)
 
 
@@ -267,7 +280,7 @@ def family_plot(family: str, rows: Sequence[Measured], places: Mapping[str, int]
     ]
     slowest = max(lines, key=lambda line: line[1][-1][1])[0].implementation
     label = f"{len(lines)} implementations on {family}; slowest at the end: {slowest}"
-    return Plot(label, SIZES, costs(rows[0].measure), series).markup()
+    return Plot(label, grown(rows[0].axis), costs(rows[0].measure), series).markup()
 
 
 def fit(row: Measured) -> tuple[tuple[list[Point], list[Point]] | None, list[Point]]:

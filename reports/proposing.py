@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -109,13 +110,15 @@ def entry(
 def scaling(
     judged: Iterable[GrowthJudged],
     measured: Iterable[Measured],
-    narrowest: Callable[[Measured, bool], str],
+    narrowest: Callable[[Sequence[Measured]], str],
 ) -> list[Proposal]:
     """Return an entry for each broken bound.
 
-    narrowest: the narrowest bound that a cell keeps, in memory, too, where that is asked.
+    narrowest: the narrowest bound that all measurements of a cell keep.
     """
-    cells = {(one.implementation, one.vocabulary, one.family): one for one in measured}
+    cells: dict[tuple[str, str, str], list[Measured]] = {}
+    for cell in measured:
+        cells.setdefault((cell.implementation, cell.vocabulary, cell.family), []).append(cell)
     broken: dict[tuple[str, str, str], list[GrowthJudged]] = {}
     for one in judged:
         if one.outcome == "fail":
@@ -125,18 +128,30 @@ def scaling(
         if place not in cells:
             continue
         implementation, vocabulary, family = place
-        bound = narrowest(cells[place], any(one.measure == "memory" for one in lines))
+        bound = narrowest(cells[place])
         text = [
             SCALING,
             f"implementation = {_pattern(implementation)}",
             f"vocabulary = {_pattern(vocabulary)}",
             f"family = {_pattern(family)}",
             f"bound = {json.dumps(bound)}",
+            *(f"memory = {_room(one)}" for one in cells[place] if _hungry(one, lines)),
             f"reason = {json.dumps(REASON)}  # {_comment(lines[0].line)}",
         ]
         says = f"{implementation} on {vocabulary}, {family}: growth up to {bound}"
         found.append(Proposal("\n".join(text) + "\n", says))
     return found
+
+
+def _hungry(cell: Measured, broken: Iterable[GrowthJudged]) -> bool:
+    """Whether a cell takes too many bytes a byte, and no more of them the longer the input."""
+    over = cell.measure == "memory" and any(one.measure == "memory" for one in broken)
+    return over and cell.verdict == "linear"
+
+
+def _room(cell: Measured) -> int:
+    """Bytes of memory a byte that a cell keeps, and half as many again."""
+    return math.ceil(1.5 * max(peak / size for size, peak in cell.points))
 
 
 def added(text: str, expected: Sequence[Proposal], bounds: Sequence[Proposal]) -> str:

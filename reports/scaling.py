@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from reports.plots import colours, cost, duration, family_plot, figure, loglog, size, usable
+from reports.plots import colours, cost, duration, extent, family_plot, figure, loglog, size, usable
 from reports.record import cell_of
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def _cell(
     first, deciding = rows[0], _deciding(rows)
     readings = [_reading(row, judged.get(cell_of(row))) for row in rows]
     outcomes = [judged[cell_of(row)].outcome for row in rows if cell_of(row) in judged]
-    write = cost(first.measure)
+    write, far = cost(first.measure), extent(first.axis)
     exponent = "" if deciding.exponent is None else f"{deciding.exponent:.2f}"
     return Growth(
         implementation=first.implementation,
@@ -259,8 +259,8 @@ def _cell(
         readings=readings,
         plot=plot or Markup(""),
         peers=peers[:12],
-        points=[(size(x), write(y)) for x, y in usable(first.points)] if plot is not None else [],
-        memory=_memory(first),
+        points=[(far(x), write(y)) for x, y in usable(first.points)] if plot is not None else [],
+        memory=next((_memory(row) for row in rows if row.memory_verdict), ""),
         cached=_cached(first),
     )
 
@@ -286,8 +286,6 @@ def _reading(row: Measured, judged: GrowthJudged | None) -> Reading:
 
 
 def _memory(row: Measured) -> str:
-    if not row.memory_verdict:
-        return ""
     a_byte = "" if row.memory_per_byte is None else f", {row.memory_per_byte:,.1f} bytes a byte"
     return f"{row.memory_verdict}{a_byte}"
 
@@ -301,7 +299,7 @@ def _cached(row: Measured) -> str:
 def worst(measured: Sequence[Measured]) -> list[WorstTable]:
     """A table a vocabulary: each implementation's worst family, at a size that most reached."""
     tables = []
-    timed = [m for m in measured if m.measure == "time" and usable(m.points)]
+    timed = [m for m in measured if m.measure == "time" and m.axis == "bytes" and usable(m.points)]
     for vocabulary in dict.fromkeys(m.vocabulary for m in timed):
         here = [m for m in timed if m.vocabulary == vocabulary]
         at = _common_size(here)

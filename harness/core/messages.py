@@ -50,6 +50,8 @@ class Meter(StrEnum):
     STEPS = "steps"
     INSTRUCTIONS = "instructions"
     LINES = "lines"
+    HELD = "held"
+    CLAIM = "claim"
 
 
 class Way(StrEnum):
@@ -181,7 +183,8 @@ class Decode:
     """Decode each id sequence (``ids`` int32, ``ends`` int64).
 
     stream: id by id, by the library's own decoder for that; the answer has all that it gave out.
-    skip: without special tokens. clean: with its spaces cleaned up.
+    skip: without special tokens. clean: with its spaces cleaned up. timed: measure the CPU time of
+    each, and throw the texts away.
     """
 
     ids: NDArray[np.int32]
@@ -189,6 +192,7 @@ class Decode:
     stream: bool = False
     skip: bool = False
     clean: bool = False
+    timed: bool = False
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -321,12 +325,14 @@ class Loaded:
     """The answer to Load: no error, or the message of what went wrong, and its kind.
 
     kind: the label of a status. ``unsupported`` is no failure: it does not run this vocabulary.
-    confined: what confines the process, as :class:`harness.confinement.plan.Held` writes it.
+    confined: what confines the process, as :class:`harness.confinement.plan.Held` writes it. spent:
+    nanoseconds of CPU time that the implementation took to load the vocabulary.
     """
 
     error: str | None = None
     kind: str = ""
     confined: str = ""
+    spent: int = 0
 
     @property
     def unsupported(self) -> bool:

@@ -136,7 +136,8 @@ def execute(
         emit(one)
     linear = {c.name for c in plan.participants if c.about.linear}
     own = own_candidates(plan.participants, plan.named, plan.references)
-    growth = judge_growth(measured, plan.bounds, linear, own)
+    in_python = {c.name for c in plan.participants if c.about.language == "python"}
+    growth = judge_growth(measured, plan.bounds, linear, own, in_python)
     for cell in growth:
         emit(cell)
     verdict = gate.judge(

@@ -12,16 +12,17 @@ from harness.events.base import Event, event
 class Measured(Event):
     """Growth of one implementation on one family.
 
-    measure: ``time``, ``instructions`` or ``steps`` (lines of our own source that are executed);
-    points: [bytes, seconds], or [bytes, number] of the others. verdict: ``linear`` (n log n is
-    within it), ``superlinear``, ``inconclusive``, ``failed``. exponent: with its interval. law: the
-    one of ``n``, ``n log n``, ``n^1.5``, ``n^2``, ``n^3``, ``exponential`` (or ``1``, ``log n``)
-    that describes the points best; laws: all that they do not rule out. constant: nanoseconds
-    (instructions, steps) for a byte more, over the sizes fitted, with its interval; overhead: what
-    a call costs by itself, in the unit of the points. rounds: how often each size was measured.
+    measure: ``time``, ``instructions``, ``steps`` (lines of our own source that are executed) or
+    ``memory`` (bytes at the peak of a call); axis: what grows, ``bytes`` of the input if nothing
+    else is said. points: [axis, seconds], or [axis, number] of the others. verdict: ``linear``
+    (n log n is within it), ``superlinear``, ``inconclusive``, ``failed``. exponent: with its
+    interval. law: the one of ``n``, ``n log n``, ``n^1.5``, ``n^2``, ``n^3``, ``exponential``
+    (or ``1``, ``log n``) that describes the points best; laws: all that they do not rule out.
+    constant: nanoseconds (instructions, steps) for a byte more, over the sizes fitted, with its
+    interval; overhead: what a call costs by itself, in the unit of the points. rounds: how often
+    each size was measured.
 
-    cached: as points, for an input that was encoded just before. memory, stack: [bytes, bytes],
-    the most that a call took beyond what was held before it. memory_per_byte: of memory, at the
+    cached: as points, for an input that was encoded just before. memory_per_byte: of memory, at the
     largest sizes. memory_verdict: ``ordinary``, ``hungry``, ``superlinear``, or nothing.
     expression: one line of Python for the input of ``n`` bytes, with ``random`` imported; ``n`` is
     the first of any point. note: how it failed, or why it stopped.
@@ -45,15 +46,14 @@ class Measured(Event):
     overhead: float | None = None
     rounds: int = 0
     cached: list[list[float]] = field(default_factory=list)
-    memory: list[list[float]] = field(default_factory=list)
-    stack: list[list[float]] = field(default_factory=list)
     memory_per_byte: float | None = None
     memory_verdict: str = ""
     expression: str = ""
+    axis: str = "bytes"
 
     def inspect(self) -> None:
         """Every point has two numbers."""
-        for name in ("points", "cached", "memory", "stack"):
+        for name in ("points", "cached"):
             for number, point in enumerate(getattr(self, name)):
                 if len(point) != 2:
                     raise ValueError(f"{name}[{number}]: has {len(point)} numbers, not two")

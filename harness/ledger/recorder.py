@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
     from harness.events import Event
 
+COSTS_OF_TEXT = frozenset({"time", "steps", "instructions"})
+"""Measures that are kept: those of memory and of a program's word are in the run's own record."""
+
 MAX_REPRODUCER = 64 << 10
 """Bytes of a reproducer that is kept; the few longer ones carry a whole vocabulary."""
 
@@ -85,7 +88,7 @@ class Recorder:
                 self._findings[event.id] = event
             case Counted():
                 self._counts[event.bucket] = event.count
-            case Measured():
+            case Measured() if event.axis == "bytes" and event.measure in COSTS_OF_TEXT:
                 self._growth[event.implementation, event.vocabulary, event.family] = event
             case Finished():
                 self._finish(event)

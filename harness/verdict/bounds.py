@@ -13,8 +13,9 @@ matches counts, the user's file before the shipped one::
 
 An implementation that no entry matches is held to ``linear`` where it claims that itself, and the
 user's own candidates to :data:`DEFAULT`. A library that tokgate knows by name is held to nothing by
-default, as its growth is its author's matter, and known. The memory of a candidate is held to not
-growing with the square, by default or where an entry's bound is below ``n^1.5``.
+default, as its growth is its author's matter, and known. The memory of a candidate is held to
+:data:`harness.verdict.memory.LIMIT` bytes a byte and to not growing with the square, by default or
+where an entry's bound is below ``n^1.5``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.reading import shown
 from harness.events import GrowthJudged
+from harness.verdict import memory
 from harness.verdict.expectations import ExpectationsError, tables
 from harness.verdict.exponents import HIERARCHY, LEAST_POINTS, THRESHOLD, Verdict
 from impls.registry import BUILT_IN, FIELD
@@ -53,6 +55,13 @@ both, but only over a range where it is more than caches make (:data:`judgement.
 IN_STEPS = {LINEAR: 1.1, DEFAULT: 1.25, "n^1.5": 1.6, "quadratic": 2.1, "cubic": 3.1}
 """The greatest exponent of each bound in steps and instructions, which are exact: ``n log n`` reads
 as 1.15 from 256 bytes to 4 KiB."""
+
+SAID = {"left": "leaving nothing behind", "claim": "times that are true"}
+"""Measures that have a bound of their own, whatever the entry: memory after many inputs, and what a
+program says of its own time."""
+
+BESIDE_TIME = ("memory", *SAID)
+"""Measures that no claim of linear cost is about."""
 
 LEAN = (LINEAR, DEFAULT)
 """Bounds that say that memory does not grow with the square either."""
@@ -125,10 +134,12 @@ def judge_growth(
     bounds: Sequence[Bound],
     claiming: Collection[str],
     own: Collection[str] = (),
+    in_python: Collection[str] = (),
 ) -> list[GrowthJudged]:
     """What became of each cell that a bound is on.
 
     claiming: who claims linear cost. own: the user's own candidates (:func:`own_candidates`).
+    in_python: who is written in Python, and may take more memory.
     """
     judged = []
     for cell in measured:
@@ -139,30 +150,31 @@ def judge_growth(
             bound = Bound(DEFAULT, UNSAID)
         if bound is None:
             continue
-        if bound.bound != NO_BOUND:
+        if cell.measure in BESIDE_TIME and bound.reason == CLAIMED:
+            bound = replace(bound, reason=UNSAID)  # nobody claims anything of these
+        if cell.measure == "memory":
+            allowed = bound.memory
+            if allowed is None and cell.implementation in own and bound.bound in LEAN:
+                python = cell.implementation in in_python
+                allowed = memory.LIMIT_IN_PYTHON if python else memory.LIMIT
+            if allowed is not None:
+                outcome, line = memory.outcome_of(cell, allowed)
+                limit = f"{allowed:g} bytes a byte"
+                judged.append(_judged(cell, bound, limit, cell.measure, outcome, line))
+        elif cell.measure in SAID and bound.bound != NO_BOUND:
+            judged.append(_judged(cell, bound, SAID[cell.measure], cell.measure, *as_said(cell)))
+        elif bound.bound != NO_BOUND:
             outcome, line = outcome_of(cell, bound.bound)
             row = _judged(cell, bound, bound.bound, cell.measure, outcome, line)
-            judged.append(replace(row, own=cell.implementation in own))
-        if bound.memory is not None and cell.memory_per_byte is not None:
-            kept = cell.memory_per_byte <= bound.memory and cell.memory_verdict != "superlinear"
-            line = f"{cell.memory_per_byte:.0f} bytes of memory a byte, {cell.memory_verdict}"
-            allowed = f"{bound.memory:g} bytes a byte"
-            outcome = "pass" if kept else "fail"
-            judged.append(_judged(cell, bound, allowed, "memory", outcome, "" if kept else line))
-        elif cell.implementation in own and bound.bound in LEAN and cell.memory_verdict:
-            kept = cell.memory_verdict != "superlinear"
-            outcome, line = "pass" if kept else "fail", memory_line(cell)
-            judged.append(_judged(cell, bound, DEFAULT, "memory", outcome, "" if kept else line))
+            own_cell = cell.implementation in own and cell.axis == "bytes"
+            judged.append(replace(row, own=own_cell))
     return judged
 
 
-def memory_line(cell: Measured) -> str:
-    """What memory came to at the smallest and the largest size, in words."""
-    (small, least), (large, most) = cell.memory[0], cell.memory[-1]
-    return (
-        f"its memory grows faster than the input ({least / small:.0f} bytes a byte at "
-        f"{small:.0f} bytes, {most / large:.0f} at {large:.0f})"
-    )
+def as_said(cell: Measured) -> tuple[str, str]:
+    """The outcome of what was judged when it was measured, by no exponent, and a line on it."""
+    outcomes = {Verdict.LINEAR.value: "pass", Verdict.SUPERLINEAR.value: "fail"}
+    return outcomes.get(cell.verdict, "inconclusive"), cell.note
 
 
 def own_candidates(
@@ -209,6 +221,8 @@ def outcome_of(cell: Measured, bound: str) -> tuple[str, str]:
         return "inconclusive", cell.note
     limit = (IN_TIME if cell.measure == "time" else IN_STEPS)[bound]
     line = f"exponent {cell.exponent:.2f} ({cell.low:.2f} to {cell.high:.2f}) in {cell.measure}"
+    if cell.axis != "bytes":
+        line = f"{line} by the number of {cell.axis}"
     if cell.measure != "time":
         if cell.exponent <= limit:
             return "pass", ""

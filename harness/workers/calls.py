@@ -22,14 +22,37 @@ class Timed(Protocol):
     """An encoder that works in another process, where the clock of this one does not reach.
 
     nanoseconds: what its last call took, as the other process says: finer than any clock, as the
-    protocol is left out, but only its word. Whoever judges by it looks at the clock, too.
+    protocol is left out, but only its word. Whoever judges by it looks at the clock, too. told:
+    whether it says so; else it is ``waited``, the time from the request until the answer.
+    exchanged: bytes of the request and of the answer.
     """
 
     nanoseconds: int
+    told: bool
+    waited: int
+    exchanged: tuple[int, int]
 
     def processor_time(self) -> int:
         """Nanoseconds of CPU time that the other process has taken, by the kernel's count."""
         ...
+
+    def echo(self) -> int | None:
+        """Nanoseconds from a request of the same length as the last one until it is answered.
+
+        The other process has nothing to do for it but to read it. None where it does not answer.
+        """
+        ...
+
+
+def without_pipe(encoder: Timed, spent: int) -> int:
+    """What calls took, given what the encoder says of the last of them, without the pipe's part.
+
+    Where it says nothing itself, what an echo of the same length takes is left out: at most half,
+    as what is left of a difference of two times that are alike is noise.
+    """
+    if encoder.told:
+        return spent
+    return max(spent - (encoder.echo() or 0), spent // 2)
 
 
 def encoding_call(encoder: Encoder, data: bytes, mode: Mode) -> Callable[[], object]:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from zlib import crc32
 
-from harness.workers.calls import Timed
+from harness.workers.calls import Timed, without_pipe
+from impls.interface import Unsupported
 from impls.processes import descendants
 
 if TYPE_CHECKING:
@@ -53,30 +55,130 @@ def nanoseconds(encoder: Encoder, call: Callable[[], object]) -> int:
     if isinstance(encoder, Timed):
         before = encoder.processor_time()
         call()
-        return max(encoder.processor_time() - before, encoder.nanoseconds)
+        counted = encoder.processor_time() - before
+        return max(counted, without_pipe(encoder, encoder.nanoseconds))
     start = time.process_time_ns()
     call()
     return time.process_time_ns() - start
 
 
-def memory(call: Callable[[], object]) -> tuple[int, int]:
-    """Bytes that a call takes at its peak beyond those held before, and by which its stack grew.
+def processor_time(encoder: Encoder, call: Callable[[], object]) -> int:
+    """CPU time of a call that is no encoding: of this process, or of the one that does the work."""
+    if isinstance(encoder, Timed):
+        before = encoder.processor_time()
+        call()
+        return encoder.processor_time() - before
+    start = time.process_time_ns()
+    call()
+    return time.process_time_ns() - start
 
-    Of this process and of the programs that it runs, by the kernel's count of resident pages, so
-    that memory which is asked for and never touched is free. The stack is that of the thread that
-    calls, which never shrinks: what an earlier call needed is not seen again.
+
+def claimed(encoder: Encoder, call: Callable[[], object]) -> tuple[int, ...]:
+    """Nanoseconds of a call, as a program behind a pipe says, and as it is seen from outside.
+
+    By its own word; of CPU time; from the request until the answer; of an echo. Then bytes of the
+    request and of the answer. -1 stands for what it does not say, or does not do. Raises
+    Unsupported for who works in this process.
+    """
+    if not isinstance(encoder, Timed):
+        raise Unsupported("works in the worker's own process, where the clock sees it")
+    before = encoder.processor_time()
+    call()
+    counted = encoder.processor_time() - before
+    said = encoder.nanoseconds if encoder.told else -1
+    waited, (asked, answered) = encoder.waited, encoder.exchanged
+    echo = encoder.echo()
+    return said, counted, waited, -1 if echo is None else echo, asked, answered
+
+
+def memory(encoder: Encoder, call: Callable[[], object]) -> tuple[int, int, int]:
+    """Bytes that a call takes at its peak, by which its stack grew, and that stay afterwards.
+
+    The peak is beyond those held before, less what the answer itself takes: a list of integers is
+    Python's and its caller's, 36 bytes a token, whoever makes it. Of this process and of the
+    programs that it runs, by the kernel's count of resident pages, so that memory which is asked
+    for and never touched is free. Where the work is done by a program behind a pipe
+    (:class:`harness.workers.timing.Timed`), of that program and its children alone: what this
+    process takes is the protocol's. The stack is that of the thread that calls, which never
+    shrinks: what an earlier call needed is not seen again.
     """
     release()
-    watched = [os.getpid(), *descendants(os.getpid())]
+    watched = descendants(os.getpid())
+    if not isinstance(encoder, Timed):
+        watched = [os.getpid(), *watched]
     before = {pid: fields for pid in watched if (fields := pages(pid, reset=True)) is not None}
-    call()
-    peak = stack = 0
-    for pid, (rest, _, stood) in before.items():
-        after = pages(pid, reset=False)
-        if after is not None:
-            peak += max(0, after[1] - rest)
-            stack = max(stack, after[2] - stood)
-    return peak, stack
+    answer = call()
+    after = {pid: fields for pid in before if (fields := pages(pid, reset=False)) is not None}
+    mine = 0 if isinstance(encoder, Timed) else size_of(answer)
+    del answer
+    release()
+    left = {pid: fields for pid in after if (fields := pages(pid, reset=False)) is not None}
+    peak = sum(max(0, most - before[pid][0]) for pid, (_, most, _) in after.items())
+    kept = sum(max(0, rest - before[pid][0]) for pid, (rest, _, _) in left.items())
+    stack = max((fields[2] - before[pid][2] for pid, fields in after.items()), default=0)
+    return max(0, peak - mine), max(0, stack), kept
+
+
+SMALL_IDS = 256
+"""The integers up to here are in memory anyway, once for all lists."""
+
+INTEGER = 32
+"""Bytes of an integer object: 28, which Python's allocator gives out in pieces of 16."""
+
+
+def size_of(answer: object) -> int:
+    """Bytes of the ids that a call gave: of the list and its integers, or of an array."""
+    if isinstance(answer, list | tuple):
+        large = sum(1 for one in answer if not isinstance(one, int) or one > SMALL_IDS)
+        return sys.getsizeof(answer) + INTEGER * large
+    return sys.getsizeof(answer)
+
+
+def held(encoder: Encoder) -> tuple[int, int]:
+    """Bytes that are held now: by the kernel's count of resident pages, and by the allocator's.
+
+    Of this process and the programs that it runs; of a program behind a pipe alone where the work
+    is done by one. The kernel counts what is mapped from no file, so that code which is read in
+    late is left out. The allocator's count is of this process alone, of what the C library gave
+    out (Python's own blocks lie in what it maps by itself); 0 where there is none.
+    """
+    gc.collect()
+    release()
+    watched = descendants(os.getpid())
+    if not isinstance(encoder, Timed):
+        watched = [os.getpid(), *watched]
+    resident = sum(anonymous(pid) for pid in watched)
+    return resident, 0 if isinstance(encoder, Timed) else given_out()
+
+
+def anonymous(pid: int) -> int:
+    """Resident bytes of a process that are mapped from no file; 0 if it has ended."""
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("RssAnon:"))
+    return 0
+
+
+class MallocInfo(ctypes.Structure):
+    """What ``mallinfo2`` of the GNU C library gives, all of it in bytes or numbers of pieces."""
+
+    _fields_: ClassVar = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena", "ordblks", "smblks", "hblks", "hblkhd",
+            "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost",
+        )
+    ]  # fmt: skip
+
+
+def given_out() -> int:
+    """Bytes that the C library has given out and that nobody gave back; 0 for another library."""
+    with contextlib.suppress(OSError, AttributeError):
+        ask = ctypes.CDLL(None).mallinfo2
+        ask.restype = MallocInfo
+        found = ask()
+        return int(found.uordblks) + int(found.hblkhd)
+    return 0
 
 
 def release() -> None:

@@ -155,6 +155,7 @@ class WorkerPool:
         self.claims = Claims()
         self._loading: dict[str, Future[Loaded]] = {}
         self._loaded: list[str] = []
+        self._load_spent: dict[str, int] = {}
         self._stopped = threading.Event()
         self._limit: Callable[[], float] = lambda: math.inf
         self._own = threading.local()
@@ -224,6 +225,7 @@ class WorkerPool:
             if future.done():
                 del self._loading[name]
                 self._loaded.append(name)
+                self._load_spent[name] = future.result().spent
                 if future.result().error is not None:
                     self._loaded.remove(name)
                     failed[name] = future.result()
@@ -241,6 +243,10 @@ class WorkerPool:
     def loaded(self) -> Sequence[str]:
         """Who has loaded the vocabulary."""
         return list(self._loaded)
+
+    def load_spent(self, name: str) -> int:
+        """Nanoseconds of CPU time that one took to load the vocabulary; 0 where nobody knows."""
+        return self._load_spent.get(name, 0)
 
     def excused(self) -> list[Excused]:
         """The failures that did not come back when asked again, since this was asked last."""
@@ -363,9 +369,12 @@ class WorkerPool:
         self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter
     ) -> Results:
         """Encode input by input with what each cost, in ``costs``. Raises Stopped, OutOfTime."""
+        return self.answer(name, Encode(Inputs.of(inputs), contract.mode, meter=meter))
+
+    def answer(self, name: str, request: Encode | Decode | Serve) -> Results:
+        """The answer of one implementation to one request. Raises Stopped and OutOfTime."""
         if self.out_of_time:
             raise OutOfTime
-        request = Encode(Inputs.of(inputs), contract.mode, meter=meter)
         return self._in_time([(name, self._ask(name, request))])[0]
 
     def measure(self, name: str, request: Measure) -> Results:

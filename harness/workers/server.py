@@ -14,6 +14,7 @@ import pickle
 import resource
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -52,7 +53,7 @@ from harness.workers.answers import (
     raise_,
     served,
 )
-from harness.workers.calls import is_batch
+from harness.workers.calls import Timed, is_batch
 from harness.workers.opening import opened
 from harness.workers.otherwise import otherwise
 from harness.workers.requests import rows
@@ -140,7 +141,9 @@ class Server:
             with collecting.seldom():
                 implementation = registry.resolve(request.spec)
                 vocabulary = pickle.loads(request.packed)
+                before = time.process_time_ns()
                 self._encoder = implementation.load(vocabulary)
+                spent = time.process_time_ns() - before
                 if isinstance(self._encoder, WarmsUp):
                     self._encoder.warm_up(request.modes)
         except Died as error:
@@ -156,16 +159,35 @@ class Server:
         if not isinstance(self._encoder, Encoder):
             kind = type(self._encoder).__name__
             return Loaded(f"load() returned a {kind} without an encode method", "protocol")
-        return Loaded()
+        if isinstance(self._encoder, Timed):
+            spent = self._encoder.processor_time()  # what this process did for it is the harness's
+        return Loaded(spent=spent)
 
     def _decode(self, request: Decode, encoder: Encoder) -> Results:
         ends: list[int] = request.ends.tolist()
         spans = zip([0, *ends], ends, strict=False)
         asked: list[list[int]] = [request.ids[start:end].tolist() for start, end in spans]
+        other = streamed if request.stream else skipped if request.skip else cleaned_up
+        if request.timed:
+            call: Callable[[Encoder, list[int]], object] = other if request.stream else decoded
+            return self._timed(encoder, asked, lambda ids: call(encoder, ids))
         if request.stream or request.skip or request.clean:
-            other = streamed if request.stream else skipped if request.skip else cleaned_up
             return self._one_by_one(asked, lambda ids: Encoded(tuple(ids), other(encoder, ids)))
         return self._one_by_one(asked, lambda ids: decoded(encoder, ids))
+
+    def _timed(self, encoder: Encoder, asked: Sequence[T], call: Callable[[T], object]) -> Results:
+        """As _one_by_one, the answers thrown away, with the CPU time of each in ``costs``."""
+        spent: list[int] = []
+
+        def cost(one: T) -> Outcome:
+            spent.append(meters.processor_time(encoder, lambda: call(one)))
+            return Encoded(())
+
+        with undisturbed():
+            results = self._one_by_one(asked, cost)
+        if results.status.any():
+            return results
+        return replace(results, costs=np.array(spent, dtype=np.int64)[:, None])
 
     def _serve(self, request: Serve, encoder: Encoder) -> Results:
         numbers = iter(request.numbers)
@@ -187,6 +209,8 @@ class Server:
             return self._one_by_one(
                 request.inputs, lambda data: located(encoder, data, request.mode)
             )
+        if request.meter is Meter.HELD:
+            return self._held_after(request, encoder)
         if request.meter is not None:
             return self._metered(request, encoder, request.meter)
         if isinstance(encoder, EncodesBatches):
@@ -309,6 +333,20 @@ class Server:
         with ThreadPoolExecutor(THREADS) as pool:
             return Results.of(list(pool.map(run, inputs)))
 
+    def _held_after(self, request: Encode, encoder: Encoder) -> Results:
+        """As _one_by_one, the ids thrown away; the last input's costs are what is held then."""
+        mode = request.mode
+
+        def forgotten(data: bytes) -> Outcome:
+            encoder.encode(data, mode)
+            return Encoded(())
+
+        results = self._one_by_one(request.inputs, forgotten)
+        costs = np.zeros((len(results), 2), dtype=np.int64)
+        if len(costs):
+            costs[-1] = meters.held(encoder)
+        return replace(results, costs=costs)
+
     def _metered(self, request: Encode, encoder: Encoder, meter: Meter) -> Results:
         """As _one_by_one, with what each call cost; a call without an answer cost nothing."""
         outcomes: list[Outcome] = []
@@ -343,10 +381,12 @@ def measured_of(measure: Callable[[], Results]) -> Results:
 
 NOTHING: dict[Meter, tuple[int, ...]] = {
     Meter.TIME: (0,),
-    Meter.MEMORY: (0, 0),
+    Meter.MEMORY: (0, 0, 0),
     Meter.STEPS: (0,),
     Meter.INSTRUCTIONS: (0,),
     Meter.LINES: (0,) * (1 + meters.PLACES),
+    Meter.HELD: (0, 0),
+    Meter.CLAIM: (0,) * 6,
 }
 """The cost of a call without an answer, in as many numbers as the cost of any other."""
 
@@ -358,7 +398,9 @@ def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[in
         return encoder.encode(data, mode)
 
     if meter is Meter.MEMORY:
-        return meters.memory(call)
+        return meters.memory(encoder, call)
+    if meter is Meter.CLAIM:
+        return meters.claimed(encoder, call)
     if meter is Meter.STEPS:
         return (meters.steps(call),)
     if meter is Meter.INSTRUCTIONS:

@@ -21,6 +21,7 @@ from harness.workers.calls import (
     characters_apart,
     counting_call,
     encoding_call,
+    without_pipe,
 )
 
 if TYPE_CHECKING:
@@ -121,4 +122,5 @@ def passes(
     if elsewhere is None:
         return Spent(cpu // count, wall // count, count), answers
     counted = cpu + max(0, elsewhere.processor_time() - theirs)
-    return Spent(measured // count, wall // count, count, counted // count), answers
+    measured = without_pipe(elsewhere, measured // count) if calls else 0
+    return Spent(measured, wall // count, count, counted // count), answers

@@ -120,7 +120,7 @@ def packed_loaded(sequence: int, loaded: Loaded) -> bytes:
     """The message of what became of a vocabulary."""
     error = None if loaded.error is None else loaded.error[:MESSAGE_LIMIT]
     header = {"seq": sequence, "kind": "loaded", "error": error, "is": loaded.kind}
-    return _packed({**header, "confined": loaded.confined}, b"")
+    return _packed({**header, "confined": loaded.confined, "spent": loaded.spent}, b"")
 
 
 def _packed(header: dict[str, Any], body: bytes) -> bytes:
@@ -220,7 +220,8 @@ def response_of(message: dict[str, Any], sequence: int, count: int) -> Loaded | 
             raise Garbled("its answer to a vocabulary has no text")
         error = None if error is None else error[:MESSAGE_LIMIT]
         short = confined[:MESSAGE_LIMIT] if isinstance(confined, str) else ""
-        return Loaded(error, label[:LONGEST_QUOTE], short)
+        spent: Any = message.get("spent")
+        return Loaded(error, label[:LONGEST_QUOTE], short, spent if _is_count(spent) else 0)
     if kind != "results":
         raise Garbled(f"its answer is of no kind that there is: {quoted(kind)}")
     try:

@@ -8,9 +8,13 @@ from __future__ import annotations
 import inspect
 
 from harness.checks import CHECKS
+from harness.studies.costs.series import measure_series
 from harness.studies.growth import cell as growth
 from harness.studies.growth import sizes
 from harness.verdict import exponents
+from harness.verdict.leaks import judge_left
+from harness.verdict.memory import judge_memory
+from harness.verdict.told import judge_told
 from tests.docs.pages import ROOT
 
 PAGE = ROOT / "docs" / "formulas.md"
@@ -97,6 +101,24 @@ ROWS = (
     ),
 )
 
+COSTS = {
+    "memory": judge_memory,
+    "what is left behind": judge_left,
+    "a program's own times": judge_told,
+    "other axes": measure_series,
+}
+"""Costs by the functions that judge them, whose docstrings begin with the formula."""
+
+BETWEEN = """
+## Costs besides time
+
+What is held of costs other than time for a byte, by the functions that judge it; the page on the
+gate says [who is held to it](gate.md#costs-besides-time).
+
+| cost | formula | how it is decided |
+|---|---|---|
+"""
+
 
 def cell(text: str) -> str:
     """One line of a table; bars that are lengths are escaped."""
@@ -110,7 +132,12 @@ def page() -> str:
         formula, _, rest = (inspect.getdoc(check) or "").partition("\n\n")
         rows.append(f"| `{name}` | {cell(formula)} | {cell(rest)} |\n")
     growing = [f"| {what} | {formula} | {source} |\n" for what, formula, source in ROWS]
-    return BEGINNING + "".join(rows) + GROWTH + "".join(growing)
+    costs = []
+    for name, judged in COSTS.items():
+        formula, _, rest = (inspect.getdoc(judged) or "").partition("\n\n")
+        rest = rest.partition("\n\nParameters")[0]
+        costs.append(f"| {name} | {cell(formula)} | {cell(rest)} |\n")
+    return BEGINNING + "".join(rows) + GROWTH + "".join(growing) + BETWEEN + "".join(costs)
 
 
 if __name__ == "__main__":

@@ -136,6 +136,29 @@ class Hungry(Linear):
         return list(data[: len(taken)])
 
 
+class Caching(Linear):
+    """Keeps an answer of 8 KiB for each text that it has seen."""
+
+    name = "caching"
+    seen: ClassVar[dict[bytes, bytes]] = {}
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        self.seen.setdefault(data, b"\x01" * 8192)
+        return list(data)
+
+
+class Keeping(Linear):
+    """Takes two megabytes, and keeps one of them."""
+
+    name = "keeping"
+    kept: ClassVar[list[bytes]] = []
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        self.kept.append(b"\x01" * (1 << 20))
+        taken = b"\x01" * (1 << 20)
+        return list(data[: len(taken)])
+
+
 ALL = (
     Linear,
     LogLinear,

@@ -358,10 +358,14 @@ class TestBatches:
 
     def test_a_program_behind_the_protocol_is_asked_one_thing_at_a_time(self) -> None:
         class Program(TestClock.Counting):
-            nanoseconds = 1
+            nanoseconds = waited = 1
+            told, exchanged = True, (1, 1)
 
             def processor_time(self) -> int:
                 return 0
+
+            def echo(self) -> int | None:
+                return None
 
         with pytest.raises(Unsupported, match="one thing at a time"):
             measured(Program(), self.request(threads=2))

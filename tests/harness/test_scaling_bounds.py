@@ -152,41 +152,66 @@ def test_candidates_are_held_to_n_log_n_unless_an_entry_says_otherwise() -> None
     assert [one.outcome for one in judge_growth([open_], [], (), {"mine"})] == ["inconclusive"]
 
 
+def memory_cell(rate: float, verdict: str = "ordinary") -> Measured:
+    """Of so many bytes a byte at all sizes."""
+    peaks = [[float(4096 << i), rate * (4096 << i)] for i in range(6)]
+    return replace(
+        CELL, measure="memory", points=peaks, memory_per_byte=rate, memory_verdict=verdict
+    )
+
+
 def test_memory_of_candidates_is_gated_but_where_a_bound_lifts_it() -> None:
-    memory = [[4096.0, 1e6], [65536.0, 2.56e8]]
-    square = replace(CELL, memory=memory, memory_per_byte=3900.0, memory_verdict="superlinear")
-    hungry = replace(square, memory_verdict="hungry")
+    little, much = memory_cell(60.0), memory_cell(1030.0, "hungry")
+    peaks = [[4096.0 * 2**i, 1e6 * 4.0**i] for i in range(6)]
+    square = replace(memory_cell(1.0, "superlinear"), points=peaks)
 
     def outcomes(one: Measured, bounds: list[Bound], own: set[str]) -> list[tuple[str, str]]:
         judged = judge_growth([one], bounds, (), own)
         return [(row.measure, row.outcome) for row in judged]
 
-    assert outcomes(square, [], {"mine"}) == [("time", "pass"), ("memory", "fail")]
-    assert outcomes(hungry, [], {"mine"}) == [("time", "pass"), ("memory", "pass")]
-    assert outcomes(square, [], {"another"}) == []
+    assert outcomes(little, [], {"mine"}) == [("memory", "pass")]
+    assert outcomes(much, [], {"mine"}) == [("memory", "fail")]
+    assert outcomes(square, [], {"mine"}) == [("memory", "fail")]
+    assert outcomes(much, [], {"another"}) == []
     linear, quadratic = Bound("linear", "r"), Bound("quadratic", "r")
-    assert outcomes(square, [linear], {"mine"}) == [("time", "pass"), ("memory", "fail")]
-    assert outcomes(square, [quadratic], {"mine"}) == [("time", "pass")]
+    assert outcomes(much, [linear], {"mine"}) == [("memory", "fail")]
+    assert outcomes(much, [linear], set()) == []
+    assert outcomes(square, [quadratic], {"mine"}) == []
     assert outcomes(square, [Bound("none", "r")], {"mine"}) == []
-    row = judge_growth([square], [], (), {"mine"})[1]
+    (row,) = judge_growth([much], [], (), {"mine"})
+    assert row.bound == "64 bytes a byte"
     assert row.line == (
-        "its memory grows faster than the input (244 bytes a byte at 4096 bytes, 3906 at 65536)"
+        "it takes 1,030 bytes of memory a byte (1,030 bytes a byte at 32 KiB, 1,030 at 128 KiB)"
     )
+    (row,) = judge_growth([square], [], (), {"mine"})
+    assert row.line.startswith("its memory grows faster than the input (244 bytes a byte at 4 KiB")
+
+
+def test_what_is_written_in_python_may_take_the_memory_that_its_numbers_take() -> None:
+    cells = [memory_cell(300.0), memory_cell(1030.0, "hungry")]
+    judged = judge_growth(cells, [], (), {"mine"}, {"mine"})
+    assert [(one.bound, one.outcome) for one in judged] == [
+        ("512 bytes a byte", "pass"),
+        ("512 bytes a byte", "fail"),
+    ]
 
 
 def test_memory_is_bound_by_itself() -> None:
     bounds = [Bound("none", "a small machine", memory=64)]
-    little = replace(CELL, memory_per_byte=10.0, memory_verdict="ordinary")
-    much = replace(CELL, memory_per_byte=1000.0, memory_verdict="hungry")
-    square = replace(CELL, memory_per_byte=10.0, memory_verdict="superlinear")
-    outcomes = [judge_growth([one], bounds, ()) for one in (CELL, little, much, square)]
+    cells = (CELL, memory_cell(10.0), memory_cell(1000.0), memory_cell(10.0, "superlinear"))
+    outcomes = [judge_growth([one], bounds, ()) for one in cells]
     assert [[one.outcome for one in judged] for judged in outcomes] == [
         [],
         ["pass"],
         ["fail"],
         ["fail"],
     ]
-    assert outcomes[2][0].line == "1000 bytes of memory a byte, hungry"
+
+
+def test_memory_that_ran_out_breaks_any_limit() -> None:
+    died = replace(memory_cell(10.0), verdict="failed", note="out-of-memory at 64 KiB")
+    (one,) = judge_growth([died], [Bound("none", "much", memory=1e9)], ())
+    assert (one.outcome, one.line) == ("fail", "out-of-memory at 64 KiB")
 
 
 def written(tmp_path: Path, text: str) -> Path:

@@ -31,7 +31,7 @@ from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.suites import SUITES, Budget, parse_budget
 from harness.events import Measured
-from harness.studies.growth.cell import FIRST_LOOK, HUNGRY, LAST_LOOK, PROOFS, judge_memory
+from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK, PROOFS
 from harness.studies.growth.measurement import Measurement, chosen, counts_steps, taking_part
 from harness.studies.growth.prober import DEATHS, SMALLEST
 from harness.verdict.exponents import LEAST_POINTS
@@ -54,7 +54,6 @@ class Simulated:
         self.asked: list[tuple[str, bytes]] = []
         self.requests: Counter[tuple[str, Meter]] = Counter()
         self.gone: dict[str, str] = {}
-        self.memory = 10
 
     def gauge(
         self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter
@@ -67,9 +66,6 @@ class Simulated:
         answers = [self._answers[name](data) for data in inputs]
         results = Results.of([Encoded(()) if isinstance(a, int) else a for a in answers])
         spent = np.array([a if isinstance(a, int) else 0 for a in answers], dtype=np.int64)
-        if meter is Meter.MEMORY:
-            peaks = np.array([self.memory * len(data) for data in inputs], dtype=np.int64)
-            return replace(results, costs=np.stack([peaks, np.zeros_like(peaks)], axis=1))
         return replace(results, costs=spent[:, None])
 
     def measure(self, name: str, request: Measure) -> Results:
@@ -447,88 +443,6 @@ class TestClaims:
         assert "ms of a round trip" in hidden.note
 
 
-class TestMemory:
-    def test_what_is_measured_beside_time(self) -> None:
-        said, pool = measure({"linear": linear})
-        assert said[0].memory == [[size, 10 * len_of(size)] for size in SIZES_WEIGHED]
-        assert said[0].memory_per_byte == pytest.approx(10, rel=0.01)
-        assert said[0].memory_verdict == "ordinary"
-        assert pool.requests["linear", Meter.MEMORY] == 1
-
-    def test_verdicts(self) -> None:
-        def judged(law: Callable[[int], float]) -> str:
-            return judge_memory({size: int(law(size)) for size in SIZES_WEIGHED})[1]
-
-        assert judged(lambda n: 300 * n) == "ordinary"
-        assert judged(lambda n: 1000 * n) == "hungry"
-        assert judged(lambda n: 90_000 + 1000 * n) == "hungry"
-        assert judged(lambda n: n * n) == "superlinear"
-        # A buffer that doubles where it must, and one that is a page: nothing to speak of.
-        assert judged(lambda n: 2 ** (n * 20).bit_length()) == "ordinary"
-        assert judged(lambda n: 4096) == "ordinary"
-        assert judged(lambda n: int(n**1.8) * 40) == "superlinear"
-        assert judge_memory({}) == (None, "")
-        assert HUNGRY < 1000
-
-    def test_no_allocator_is_accused(self) -> None:
-        rng = np.random.default_rng(0)
-        sizes = [4096 << doubling for doubling in range(9)]
-        verdicts: Counter[str] = Counter()
-        for _ in range(4000):
-            a_byte, growth = rng.uniform(1, 300), rng.choice([1.125, 1.5, 2.0, 4.0])
-            held = rng.choice([0, rng.uniform(0, 64 << 20)])
-            peaks = {}
-            for size in sizes[: rng.integers(4, 10)]:
-                needed = a_byte * size
-                capacity = 4096 * growth ** np.ceil(np.log(needed / 4096) / np.log(growth))
-                copied = rng.choice([0.0, capacity / growth])  # both buffers, while it grows
-                peaks[size] = int(max(0, capacity + copied - held) + rng.uniform(0, 256 << 10))
-            verdicts[judge_memory(peaks)[1]] += 1
-        assert verdicts["superlinear"] == 0, verdicts
-
-    def test_a_square_is_told_with_all_that_an_allocator_does(self) -> None:
-        rng = np.random.default_rng(0)
-        told = 0
-        for _ in range(500):
-            held = rng.choice([0, rng.uniform(0, 1 << 20)])
-            law = rng.uniform(0.02, 1.0)
-            peaks = {n: int(max(0, 50 * n + law * n * n - held)) for n in SIZES_WEIGHED}
-            told += judge_memory(peaks)[1] == "superlinear"
-        assert told > 450, told
-
-    def test_what_looks_superlinear_is_measured_again(self) -> None:
-        class Once(Simulated):
-            """Its first peaks have another's memory in them."""
-
-            def gauge(
-                self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter
-            ) -> Results:
-                results = super().gauge(name, contract, inputs, meter)
-                if meter is not Meter.MEMORY:
-                    return results
-                first = self.requests[name, meter] == 1
-                peaks = [len(data) ** 2 if first else 300 * len(data) for data in inputs]
-                costs = np.array([[peak, 0] for peak in peaks], dtype=np.int64)
-                return replace(results, costs=costs)
-
-        pool = Once({"linear": linear})
-        said: list[Measured] = []
-        taking = contract([participant("linear")])
-        Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:1], LARGEST).run(
-            20.0, said.append
-        )
-        assert pool.requests["linear", Meter.MEMORY] == 2
-        assert said[0].memory_verdict == "ordinary"
-
-
-SIZES_WEIGHED = [4096 << doubling for doubling in range(5)]
-
-
-def len_of(size: int) -> int:
-    """Of the control's input at the round in which memory is measured."""
-    return len(FAMILIES[0].make(sources.resolve("toy_bytes"), size, FIRST_LOOK))
-
-
 class TestChoice:
     """Which families a run measures."""
 
@@ -635,7 +549,8 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert exited.value.code == 1
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["complete"] and summary["cases"] == 0
-    cells = {(m["implementation"], m["family"]): m for m in summary["scaling"]}
+    timed = [m for m in summary["scaling"] if (m["measure"], m["axis"]) == ("time", "bytes")]
+    cells = {(m["implementation"], m["family"]): m for m in timed}
     verdicts = {cell: m["verdict"] for cell, m in cells.items()}
 
     def of(name: str) -> set[str]:

@@ -95,13 +95,8 @@ def right(cells: dict[tuple[str, str], Measured]) -> None:
     overflow = cells["planted.recursive", "brackets"]
     assert overflow.verdict == "failed", overflow
     assert "crashed at" in overflow.note and "SIGSEGV" in overflow.note
-    hungry = cells["planted.hungry", "prose"]
-    assert hungry.memory_verdict == "hungry", hungry
-    assert hungry.verdict != "superlinear"  # the kernel's pages are dearer by the megabyte
-    assert hungry.memory_per_byte == pytest.approx(1010, rel=0.1)
-    others = {one.memory_verdict for (name, _), one in cells.items() if name != "planted.hungry"}
-    assert others <= {"ordinary", ""}
-    assert "ordinary" in others
+    # The kernel's pages are dearer by the megabyte.
+    assert cells["planted.hungry", "prose"].verdict != "superlinear"
 
 
 @pytest.mark.first

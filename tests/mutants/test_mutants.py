@@ -157,8 +157,33 @@ def in_threads(encoder, texts, mode):
 
 GROWING = [n for n, one in EVERY.items() if one.check == "scaling"]
 
+BY_OTHER_THAN_TEXT = {
+    "growth.square-in-specials": lambda one: one.passes(b"<s>" * 2000),
+    "growth.square-in-batch": lambda one: one.batch_passes(2000),
+    "growth.square-in-decoding": lambda one: one.decode_passes(2000),
+}
+MEMORY_AND_LOADING = {"growth.holds-megabytes", "growth.leaves-behind", "growth.square-in-loading"}
+"""These are measured in tests/harness/test_costs_*.py, as nothing but a measurement shows them."""
 
-@pytest.mark.parametrize("name", [n for n in GROWING if EVERY[n].vocabulary == "toy_bytes"])
+
+@pytest.mark.parametrize("name", list(BY_OTHER_THAN_TEXT))
+def test_who_grows_by_something_else_makes_more_passes_by_that(name):
+    mutant = EVERY[name]
+    wrong, right = mutant.implementation, registry.resolve(mutant.control)
+    passes = BY_OTHER_THAN_TEXT[name]
+    assert passes(wrong) >= 2000
+    assert passes(right) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in GROWING
+        if EVERY[name].vocabulary == "toy_bytes"
+        and name not in {*BY_OTHER_THAN_TEXT, *MEMORY_AND_LOADING}
+    ],
+)
 def test_who_grows_makes_more_passes_than_bytes_on_something(name):
     mutant = EVERY[name]
     wrong = mutant.implementation.load(resolve("toy_bytes"))

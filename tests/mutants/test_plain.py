@@ -60,6 +60,7 @@ def test_every_control_is_tested():
         "harness.studies.selftest.plain.bpe:PlainServices",
         "harness.studies.selftest.plain.bpe:PlainDropout",
         "harness.studies.selftest.plain.growing:PlainBytes",
+        "harness.studies.selftest.plain.growing:PlainGrowing",
         "harness.studies.selftest.plain.healers:PlainHealer",
         "harness.studies.selftest.plain.healing:PlainHealing",
     }

@@ -215,7 +215,6 @@ def cell(
     values: dict[str, Any] = {
         "points": [[n, base * n**law + 2e-7] for n in sizes],
         "cached": [[n, base * n / 9] for n in sizes],
-        "memory": [[n, 12 * n] for n in sizes],
         "memory_per_byte": 12.0,
         "memory_verdict": "ordinary",
         "expression": "b'ab' * (n // 2) + b'a' * (n % 2)",

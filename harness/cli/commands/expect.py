@@ -13,7 +13,7 @@ from corpora.errors import UserError
 from harness.cli.commands.common import recorded
 from harness.cli.display import Display
 from harness.core.writing import write_whole
-from harness.verdict import bounds, expectations
+from harness.verdict import bounds, expectations, memory
 from reports import proposing
 
 if TYPE_CHECKING:
@@ -76,15 +76,21 @@ def held(cell: Measured, limits: Sequence[Bound]) -> bool:
     bound = next((one for one in limits if one.covers(cell)), None)
     if bound is None:
         return False
-    hungry = cell.memory_verdict == "superlinear"
-    if bound.bound == bounds.NO_BOUND:
-        return not (hungry and bound.memory is not None)
-    kept = bounds.outcome_of(cell, bound.bound)[0] == "pass"
-    return kept and not (hungry and bound.bound in bounds.LEAN)
+    if cell.measure == "memory":
+        if bound.memory is None:
+            return bound.bound not in bounds.LEAN
+        return memory.outcome_of(cell, bound.memory)[0] == "pass"
+    return bound.bound == bounds.NO_BOUND or bounds.outcome_of(cell, bound.bound)[0] == "pass"
 
 
-def narrowest(cell: Measured, memory: bool) -> str:
-    """The narrowest bound that a measurement keeps; memory: in memory, too."""
-    allowed = [one for one in bounds.IN_TIME if not (memory and one in bounds.LEAN)]
-    kept = (one for one in allowed if bounds.outcome_of(cell, one)[0] == "pass")
-    return next(kept, bounds.NO_BOUND)
+def narrowest(cells: Sequence[Measured]) -> str:
+    """The narrowest bound that all measurements of one cell keep."""
+    return next((one for one in bounds.IN_TIME if all(keeps(c, one) for c in cells)), "none")
+
+
+def keeps(cell: Measured, bound: str) -> bool:
+    """Whether a measurement keeps a bound; memory for each byte is written down by itself."""
+    if cell.measure == "memory":
+        soars = cell.memory_verdict == memory.SUPERLINEAR or cell.verdict == "failed"
+        return not (soars and bound in bounds.LEAN)
+    return bounds.outcome_of(cell, bound)[0] == "pass"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -11,9 +10,7 @@ from harness.engine.costs import least
 from harness.events import Measured
 from harness.studies.growth.claims import Claims, Reconciled, reconcile
 from harness.verdict.exponents import (
-    HIERARCHY,
     LEAST_POINTS,
-    RANGE,
     UNKNOWN,
     Growth,
     Verdict,
@@ -51,23 +48,8 @@ where it may be called linear: what is small there may be a square that sets in.
 RISING_LOOK = 12
 """Rounds after which they are asked no more."""
 
-FLOOR = 256 << 10
-"""Bytes of memory below which there is nothing to judge: an allocator's own pieces."""
-
-DOUBLED = 2.6
-"""Memory is called superlinear if every doubling of the largest inputs takes so many times as much:
-more than a buffer does that is twice as long and is copied, and less than ``n^1.5``."""
-
 SPARE_POINTS = 1
 """Sizes that a cell keeps besides those that it needs, when it gives up its largest ones."""
-
-LEAST_PEAKS = 5
-"""Sizes that have to take more than :data:`FLOOR` before memory may be called superlinear: of the
-first one or two, a part may come from what was free before."""
-
-HUNGRY = 512.0
-"""Bytes of memory for a byte of input from which on an implementation is called hungry: some 300 is
-what a list of objects takes that describes each byte's token (tokenizers has one)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +82,7 @@ class Cell:
     tiny: likewise for a few bytes. cached: size to nanoseconds of an input encoded just before.
     counted, round_trips: as ``times``, where those are only the word of a program: CPU time by the
     kernel's count, and time on the wall. tiny_counted: of a few bytes.
-    memory, stack: size to bytes at the peak. steps: length of the input to lines executed.
+    steps: length of the input to lines executed.
     young: costs of a size that is to come next, a call each. grown: its largest size is settled,
     for now. seconds: that passed for it so far. round_seconds: that a round is expected to take, by
     the last one. agreeing: how many rounds in a row it has looked
@@ -125,8 +107,6 @@ class Cell:
     round_trips: dict[int, int] = field(default_factory=dict)
     tiny_counted: int | None = None
     cached: dict[int, int] = field(default_factory=dict)
-    memory: dict[int, int] = field(default_factory=dict)
-    stack: dict[int, int] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
     young: list[Call] = field(default_factory=list)
     rounds: int = 0
@@ -305,14 +285,13 @@ class Cell:
         self.stopped = f"stopped at {shown(size)}: {seconds * 1e3:.3g} ms a call"
 
     def event(self) -> Measured:
-        """What there is to say of its time and memory."""
+        """What there is to say of its time."""
         found, reason = self._judged(named=True), self.failure
         growth = found.growth
         if growth.verdict is Verdict.SUPERLINEAR and not self.proved:
             growth = replace(growth, verdict=Verdict.INCONCLUSIVE)
         if growth.verdict is Verdict.INCONCLUSIVE and not self.given_up:
             reason = self._open_reason
-        per_byte, memory_verdict = judge_memory(self.memory)
         contrast = self._claims.contrast(shown(max(self.counted))) if found.contradicted else ""
         repeated = "measured on texts that its process had before" if self.repeated else ""
         times = self.counted if found.counted else self.times
@@ -327,10 +306,6 @@ class Cell:
             overhead=growth.overhead / 1e9,
             rounds=self.rounds,
             cached=[[size, spent / 1e9] for size, spent in sorted(self.cached.items())],
-            memory=pairs(self.memory),
-            stack=pairs(self.stack) if any(self.stack.values()) else [],
-            memory_per_byte=per_byte,
-            memory_verdict=memory_verdict,
         )
 
     @property
@@ -384,43 +359,6 @@ def proof_of(strength: float) -> tuple[int, int]:
 def pairs(points: Mapping[int, float]) -> list[list[float]]:
     """Points as they stand in events, by size."""
     return [[size, cost] for size, cost in sorted(points.items())]
-
-
-def judge_memory(peaks: Mapping[int, int]) -> tuple[float | None, str]:
-    """Bytes of memory for a byte of input, and what is said of it; None where none was measured.
-
-    ``superlinear``: it takes more for each byte the longer the input, by the whole as well as by
-    what each doubling adds. ``hungry``: it takes beyond ``HUNGRY`` for each byte. Buffers double
-    now and then, so that only the whole range tells.
-    """
-    if not peaks:
-        return None, ""
-    sizes = sorted(peaks)
-    first = next(size for size in sizes if size * RANGE >= sizes[-1])
-    more = peaks[sizes[-1]] - peaks[first]
-    per_byte = more / (sizes[-1] - first) if sizes[-1] > first else peaks[first] / first
-    per_byte = max(0.0, per_byte)
-    telling = {size: peak for size, peak in peaks.items() if peak >= FLOOR}
-    if soars_in_memory(telling):
-        return per_byte, "superlinear"
-    return per_byte, "hungry" if telling and per_byte > HUNGRY else "ordinary"
-
-
-def soars_in_memory(peaks: Mapping[int, int]) -> bool:
-    """Whether memory grows with the square of the input, say, and not as an allocator's does.
-
-    What was free before a call, and is taken first, makes the peaks of a linear use look steep (its
-    doublings add as much for each byte); a buffer that doubles makes one step or another steep.
-    """
-    if len(peaks) < LEAST_PEAKS:
-        return False
-    found = judge({size: float(peak) for size, peak in peaks.items()})
-    if found.verdict is not Verdict.SUPERLINEAR:
-        return False
-    sizes = sorted(peaks)
-    added = [(peaks[b] - peaks[a]) / (b - a) for a, b in pairwise(sizes)]
-    least_step = min(peaks[b] / peaks[a] for a, b in pairwise(sizes[-LEAST_POINTS:]))
-    return added[-1] > HIERARCHY * added[0] and least_step > DOUBLED
 
 
 def shown(size: int) -> str:

@@ -169,10 +169,6 @@ class Measurement:
             try:
                 beside = self._reference(cell) if cell.own and cell.looked else None
                 self._prober.round(cell, schedule.limit(cell), beside)
-                # What looks superlinear needs its time for more rounds.
-                soars = cell.verdict is Verdict.SUPERLINEAR
-                if cell.decided or (cell.rounds == FIRST_LOOK and not soars):
-                    self._prober.weigh(cell)
             except OutOfTime:
                 cell.cut_off = not cell.decided
                 raise
@@ -252,7 +248,6 @@ class Measurement:
             self._prober.warm_up(cell)
             while not (stopped() or cell.decided or cell.rounds >= FIRST_LOOK):
                 self._prober.round(cell, FIRST_LOOK_CALL)
-            self._prober.weigh(cell)
             cell.cut_off = False
 
     def _firsts(self) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""The questions of one cell of growth to its worker: times, memory and steps at which sizes.
+"""The questions of one cell of growth to its worker: times and steps at which sizes.
 
 A round encodes one fresh input of a family at each size, so that what is kept from earlier inputs
 does not help. Of the times of all rounds the smallest at each size counts. The sizes of a cell, one
@@ -17,7 +17,7 @@ from corpora.families.recipes import VARIANTS
 from harness.core.messages import Measure, Meter
 from harness.core.outcomes import Inputs, Status
 from harness.engine.costs import TINY, WARM_UP, least
-from harness.studies.growth.cell import FIRST_LOOK, Call, Cell, judge_memory, shown
+from harness.studies.growth.cell import FIRST_LOOK, Call, Cell, shown
 from harness.studies.growth.schedule import crowding
 from harness.studies.growth.sizes import ahead, next_sizes
 from harness.verdict.exponents import Verdict
@@ -56,9 +56,6 @@ STEP_SECONDS = 1.0
 DEARER = 3.0
 """The next size is expected to take so many times as long to count as this one, which is between
 ``n`` and ``n^2``, as those that are counted are undecided between the two."""
-
-MEMORY_FROM = 4 << 10
-"""Bytes from which on memory is measured: pages are as large."""
 
 FIRST_SIZES = (SMALLEST, 2 * SMALLEST, 4 * SMALLEST)
 """Sizes asked at once of a cell of which nothing is known."""
@@ -377,28 +374,6 @@ class Prober:
         if results.costs is None:
             cell.failure = "gave no costs"
         return results
-
-    def weigh(self, cell: Cell) -> None:
-        """Memory and stack at the larger sizes, from small to large.
-
-        A second time where it looks superlinear, and the least of both counts: what an allocator
-        took for others does not come again.
-        """
-        sizes = [size for size in sorted(cell.times) if size >= MEMORY_FROM]
-        if not sizes or cell.memory or cell.failure or cell.given_up:
-            return
-        self._weigh(cell, sizes)
-        if judge_memory(cell.memory)[1] == "superlinear":
-            self._weigh(cell, sizes)
-
-    def _weigh(self, cell: Cell, sizes: Sequence[int]) -> None:
-        asked = (WARM_UP, *sizes)
-        results = self._gauge(cell, asked, self._texts(cell, asked), Meter.MEMORY)
-        if results is None or results.costs is None:
-            return
-        for size, (peak, stack) in zip(sizes, results.costs[1:].tolist(), strict=True):
-            cell.memory[size] = least(cell.memory.get(size), peak)
-            cell.stack[size] = least(cell.stack.get(size), stack)
 
     def count_steps(self, cell: Cell, seconds: float) -> None:
         """Steps, at small sizes, while the next is expected to be counted within ``seconds``.

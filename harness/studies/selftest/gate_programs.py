@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import argparse
 import base64
+import time
 from typing import Any
 
 from impls.examples.stdio_encoder import Program, serve
 
-KINDS = ("right", "every-fourth", "whole-batch", "claims-all")
+KINDS = ("right", "every-fourth", "whole-batch", "claims-all", "true-times", "false-times")
 
 EVERY = 4
 """The batches of which one lacks a result."""
+
+FALSE_NANOSECONDS = 1000
 
 CLAIMED = ("encode", "count", "count_till_limit", "split", "append", "prepend", "interval")
 
@@ -31,6 +34,8 @@ class GateProgram(Program):
         response = super().respond(request)
         if request["op"] == "hello":
             response["name"] = f"gate.{self.kind}"
+            if self.kind.endswith("-times"):
+                response["operations"] = ["encode"]
             if self.kind == "claims-all":
                 response["operations"] = CLAIMED
         elif self.kind == "claims-all" and request["op"] not in ("load", "encode"):
@@ -38,6 +43,18 @@ class GateProgram(Program):
         elif request["op"] == "encode" and "results" in response:
             self.encoded(request["inputs"], response)
         return response
+
+    def result(self, op: str, item: Any) -> dict[str, Any]:
+        """The result of one input, with the time that it took, or what is said of it."""
+        start = time.perf_counter_ns()
+        result = super().result(op, item)
+        if self.kind == "true-times":
+            result["ns"] = time.perf_counter_ns() - start
+        elif self.kind == "false-times":
+            result["ns"] = FALSE_NANOSECONDS
+        if self.kind.endswith("-times"):
+            result.pop("offsets", None)  # which take longer to write than the ids to find
+        return result
 
     def encoded(self, inputs: list[str], response: dict[str, Any]) -> None:
         """Spoil the response to a batch; one input alone is answered rightly."""

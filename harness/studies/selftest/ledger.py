@@ -34,6 +34,9 @@ come back at once may come back as another."""
 PATIENCE = 0.3
 """A mistake has its name long before its input is the smallest, and others wait to be caught."""
 
+BROKEN = frozenset({"superlinear", "hungry"})
+"""What is said of growth, or of memory, that no bound of a candidate allows for."""
+
 ROUNDS = 1
 """Batches of each generator after which a hunt ends that has caught all: each was tasted."""
 
@@ -102,7 +105,7 @@ class Ledger:
             self._before = now
         elif isinstance(event, Measured):
             suspect = self.suspects.get(event.implementation)
-            if suspect is not None and event.verdict == "superlinear":
+            if suspect is not None and BROKEN & {event.verdict, event.memory_verdict}:
                 suspect.superlinear.append(event.family)
                 seconds = time.monotonic() - self._began
                 sighting = Sighting(event.family, "scaling", 0, seconds, 0, seconds)

@@ -33,6 +33,7 @@ PLUG_INS = {
 PROGRAMS = {
     "every-fourth": "Leaves out a result of every fourth batch: a breach of the protocol.",
     "whole-batch": "Rejects a whole batch because of one invalid input: the others are valid.",
+    "false-times": "Says of each input that it took a microsecond: its growth is seen by it.",
     "claims-all": "Claims operations, and answers unsupported to each: users will call them.",
 }
 """Kinds of :mod:`harness.studies.selftest.gate_programs`, likewise."""
@@ -70,4 +71,5 @@ for _class, _summary in PLUG_INS.items():
     else:
         plant(_name, _summary, _spec, f"{FILE}:Right")
 for _kind, _summary in PROGRAMS.items():
-    plant(f"gate.{_kind}", _summary, f"{PROGRAM} {_kind}", f"{PROGRAM} right")
+    _right = "true-times" if _kind == "false-times" else "right"
+    plant(f"gate.{_kind}", _summary, f"{PROGRAM} {_kind}", f"{PROGRAM} {_right}")

@@ -1,4 +1,8 @@
-"""Costs that grow faster than the text: everywhere, on some texts only, above a size only."""
+"""Costs that grow faster than the text: everywhere, on some texts only, above a size only.
+
+And memory: that is taken while an input is encoded, and that is left behind. And costs that grow
+with something else than the text: special tokens, texts in a batch, ids, tokens of the vocabulary.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from harness.studies.selftest.mutant import planted
 from harness.studies.selftest.plain.bpe import PlainBpe
-from harness.studies.selftest.plain.growing import PlainBytes
+from harness.studies.selftest.plain.growing import ABSENT, PlainBytes, PlainGrowing
 
 if TYPE_CHECKING:
     from impls.interface import Mode
@@ -17,8 +21,20 @@ ON = "toy_bytes"
 MERGING = "tekken_240718"
 """A vocabulary with merges of everything: runs of one byte, newlines, words."""
 
+SPECIAL = "tekken_240911"
+"""A vocabulary that has special tokens, each of which begins with ``<`` or ``[``."""
+
 STRIDE = 16
 """Bytes to each pass over the input: with them, the square is seen from a kilobyte on."""
+
+HELD = 1024
+"""Bytes that ``HoldsMegabytes`` takes for each byte: 1 MiB for each KiB."""
+
+LEFT = 2 << 10
+"""Bytes that ``LeavesBehind`` keeps of each input."""
+
+LOADED = 4
+"""Tokens to each pass of ``SquareInLoading``: a second for 30,000 tokens."""
 
 LARGE = 8 << 10
 """Bytes up to which ``SquareWhenLarge`` is linear."""
@@ -150,3 +166,60 @@ class RescansNewlines(Rescanning):
 
     def rescans(self, piece: bytes) -> bool:
         return piece.count(b"\n") > FEW_NEWLINES
+
+
+@planted("scaling", on=ON)
+class HoldsMegabytes(PlainBytes):
+    """Takes 1 MiB for each KiB of its input, and gives it back: a matrix in place of a row."""
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        taken = b"\x01" * (HELD * len(data))
+        return super().encode(data[: len(taken)], mode)
+
+
+@planted("scaling", on=ON)
+class LeavesBehind(PlainBytes):
+    """Keeps 2 KiB of each input that nobody will ask for: a log of calls."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.log: list[bytes] = []
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        self.log.append(b"\x01" * LEFT)
+        return super().encode(data, mode)
+
+
+@planted("scaling", on=SPECIAL, mode="special")
+class SquareInSpecials(PlainGrowing):
+    """Looks for the next special token from the beginning of the text, for each of them."""
+
+    def passes(self, data: bytes) -> int:
+        return data.count(b"<") + data.count(b"[")
+
+
+@planted("scaling", on=ON)
+class SquareInBatch(PlainGrowing):
+    """Joins what it has so far for each text of a batch."""
+
+    def batch_passes(self, count: int) -> int:
+        return count
+
+
+@planted("scaling", on=ON)
+class SquareInDecoding(PlainGrowing):
+    """Joins what it has so far for each id."""
+
+    def decode_passes(self, count: int) -> int:
+        return STRIDE * count
+
+
+@planted("scaling", on=ON)
+class SquareInLoading(PlainGrowing):
+    """Looks for each token among all that come before it."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        whole = b"".join(token or b"" for token in self.vocabulary.tokens)
+        for _ in range(len(self.vocabulary) // LOADED):
+            whole.count(ABSENT)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from harness.studies.selftest.plain.base import Plain
+from impls.interface import Capability
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
 
@@ -19,7 +26,7 @@ class PlainBytes(Plain):
     """One id a byte, in one pass: what is measured is what a mistake burns besides."""
 
     name = "plain.bytes"
-    modes = ("raw",)
+    modes: ClassVar[tuple[str, ...]] = ("raw",)
     max_input = None
     linear = True
 
@@ -35,4 +42,35 @@ class PlainBytes(Plain):
 
     def passes(self, data: bytes) -> int:
         """How often it goes over its input."""
+        return 1
+
+
+class PlainGrowing(PlainBytes):
+    """The same, for texts in a batch and for ids as well: one pass each."""
+
+    name = "plain.growing"
+    modes = ("raw", "special")
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.DECODE})
+
+    def encode_batch(
+        self, data: bytes, ends: NDArray[np.int64], mode: Mode
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """All texts at once: an id is a byte."""
+        for _ in range(self.batch_passes(len(ends))):
+            data.count(ABSENT)
+        return np.frombuffer(data, dtype=np.uint8).astype(np.int32), ends.astype(np.int64)
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """The bytes, in as many passes as the ids are said to need."""
+        found = bytes(i & 255 for i in ids)
+        for _ in range(self.decode_passes(len(ids))):
+            found.count(ABSENT)
+        return found
+
+    def batch_passes(self, count: int) -> int:
+        """How often it goes over all the texts of a batch."""
+        return 1
+
+    def decode_passes(self, count: int) -> int:
+        """How often it goes over what it has decoded."""
         return 1

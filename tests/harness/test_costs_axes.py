@@ -1,0 +1,194 @@
+"""Costs along other axes: the judgement on simulated costs, and what each axis asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from corpora.families.catalog import families
+from corpora.vocabularies import sources
+from corpora.vocabularies.drawn.sized import of_size
+from corpora.vocabularies.model import Algorithm
+from harness.core.comparisons import contracts_of
+from harness.engine import selection
+from harness.events import Measured
+from harness.studies.costs import load
+from harness.studies.costs.axes import AXES, SIZES, measure_axis
+from harness.studies.costs.series import OPEN_AFTER, PROVED_AFTER, event, measure_series
+from harness.studies.costs.subject import answering
+from harness.verdict.bounds import judge_growth
+from harness.verdict.exponents import LEAST_POINTS
+from harness.workers import Limits
+from harness.workers.pool import WorkerPool
+
+MUTANTS = "harness.studies.selftest.mutants.growth"
+RIGHT = "harness.studies.selftest.plain.growing:PlainGrowing"
+LIMIT = 8_000_000
+
+
+def never() -> bool:
+    return False
+
+
+def measured(
+    law: Callable[[int], float],
+    noise: Callable[[], float] = lambda: 1.0,
+    sizes: Sequence[int] = SIZES,
+    stopped: Callable[[], bool] = never,
+) -> Measured:
+    """What is said of a cost in nanoseconds."""
+
+    def ask(asked: Sequence[int], turn: int) -> list[int]:
+        return [int(law(size) * noise()) for size in asked]
+
+    said = event("mine", "v", "calls", "batch", measure_series(ask, sizes, LIMIT, stopped))
+    assert said is not None
+    return said
+
+
+def busy(seed: int) -> Callable[[], float]:
+    """Noise of a machine on which others work: mostly a little, now and then several times."""
+    rng = np.random.default_rng(seed)
+    return lambda: float(1 + rng.exponential(0.1) + (rng.random() < 0.2) * rng.exponential(2.0))
+
+
+LINEAR: list[Callable[[int], float]] = [
+    lambda n: 20_000 + 500 * n,
+    lambda n: 3_000 + 1_000 * n,
+    lambda n: 100 * n * np.log(n),
+    lambda n: 900_000 + 200 * n,
+    lambda n: 50_000.0,
+    # A table that no longer fits a cache: a step in the cost of each.
+    lambda n: 300 * n * (1.0 if n < 500 else 1.8),
+]
+
+SQUARES: list[Callable[[int], float]] = [
+    lambda n: 10_000 + 100 * n + 20 * n * n,
+    lambda n: 2_000 + 7 * n * n,
+    lambda n: 20_000 + 500 * n + 100 * n * n,
+]
+
+
+@pytest.mark.parametrize("law", LINEAR)
+def test_linear_costs_are_accused_on_no_busy_machine(law: Callable[[int], float]) -> None:
+    for seed in range(60):
+        assert measured(law, busy(seed)).verdict != "superlinear"
+    assert measured(law).rounds == 3
+
+
+@pytest.mark.parametrize("law", SQUARES)
+def test_squares_are_told_on_busy_machines_as_well(law: Callable[[int], float]) -> None:
+    assert measured(law).verdict == "superlinear"
+    assert measured(law).rounds == PROVED_AFTER
+    told = [measured(law, busy(seed)).verdict for seed in range(40)]
+    assert told.count("superlinear") >= 36
+    assert "linear" not in told
+
+
+def test_what_looks_superlinear_when_time_is_up_is_looked_at_until_it_is_sure() -> None:
+    said = measured(SQUARES[0], stopped=lambda: True)
+    assert (said.verdict, said.rounds) == ("superlinear", PROVED_AFTER)
+    assert measured(LINEAR[0], stopped=lambda: True).rounds == 3
+
+
+def test_a_square_that_is_not_answered_to_the_end_is_open() -> None:
+    def ask(asked: Sequence[int], turn: int) -> list[int] | None:
+        return None if turn == 6 else [int(SQUARES[0](size)) for size in asked]
+
+    said = event("mine", "v", "calls", "batch", measure_series(ask, SIZES, LIMIT, never))
+    assert said is not None
+    assert (said.verdict, said.note) == ("inconclusive", "out of time after 6 rounds")
+
+
+def test_what_is_slow_has_fewer_sizes_and_enough_of_them_to_be_judged() -> None:
+    said = measured(lambda n: 5e3 * n * n)
+    assert len(said.points) >= LEAST_POINTS
+    assert said.verdict == "superlinear"
+    few = measured(lambda n: 5e6 * n)  # each call beyond what is allowed
+    assert len(few.points) < LEAST_POINTS
+    assert few.verdict == "inconclusive"
+    assert few.rounds < OPEN_AFTER
+
+
+def test_who_does_not_answer_has_no_row() -> None:
+    found = measure_series(lambda sizes, turn: None, SIZES, LIMIT, never)
+    assert event("mine", "v", "calls", "batch", found) is None
+
+
+def test_a_row_is_judged_by_the_bound_of_the_candidate() -> None:
+    linear, square = measured(LINEAR[0]), measured(SQUARES[0])
+    assert [one.outcome for one in judge_growth([linear], [], (), {"mine"})] == ["pass"]
+    (one,) = judge_growth([square], [], (), {"mine"})
+    assert (one.outcome, one.family, one.bound) == ("fail", "batch", "n log n")
+    assert one.line.endswith("in time by the number of calls")
+
+
+def rows(spec: str, vocabulary: str = "toy_bytes") -> dict[str, Measured]:
+    """What is measured of an implementation, by row."""
+    loaded = sources.resolve(vocabulary)
+    (one,), _ = selection.participants([spec])
+    contracts = contracts_of(loaded, [one], frozenset(), proper=True)
+    family = families()["prose"]
+    pool = WorkerPool([one], Limits())
+    try:
+        pool.load(loaded, [one.name])
+        subject = answering(pool, one, contracts, family.make(loaded, 256, 0))
+        assert subject is not None
+        said = {axis.row: measure_axis(axis, subject, contracts, family, never) for axis in AXES}
+    finally:
+        pool.close()
+    return {row: one for row, one in said.items() if one is not None}
+
+
+def test_what_is_right_is_linear_along_each_axis_that_it_has() -> None:
+    found = rows(RIGHT, "tekken_240911")
+    assert {row: one.verdict for row, one in found.items()} == {
+        "special-tokens": "linear",
+        "batch": "linear",
+        "decoding": "linear",
+    }
+    assert [found[row].axis for row in found] == ["special tokens", "calls", "ids"]
+
+
+def test_ids_that_are_decoded_one_by_one_have_a_row() -> None:
+    assert rows("tiktoken")["streaming"].verdict == "linear"
+
+
+@pytest.mark.parametrize(
+    ("name", "row"), [("SquareInBatch", "batch"), ("SquareInDecoding", "decoding")]
+)
+def test_each_square_shows_on_its_own_axis(name: str, row: str) -> None:
+    found = rows(f"{MUTANTS}:{name}")
+    assert [one for one, said in found.items() if said.verdict == "superlinear"] == [row]
+
+
+def loading(spec: str) -> Measured:
+    (one,), _ = selection.participants([spec])
+    said = load.measure_load(one, Algorithm.BPE, Limits(), "toy_bytes", never)
+    assert said is not None
+    return said
+
+
+def test_a_square_in_loading_is_told_by_the_cost_of_the_load_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(load, "SIZES", load.SIZES[:5])
+    said = loading(f"{MUTANTS}:SquareInLoading")
+    assert (said.verdict, said.family, said.axis) == ("superlinear", "loading", "tokens")
+    assert loading(RIGHT).verdict != "superlinear"
+
+
+@pytest.mark.parametrize("algorithm", [Algorithm.BPE, Algorithm.UNIGRAM, Algorithm.WORDPIECE])
+def test_random_vocabularies_have_their_size_and_are_the_same_each_time(
+    algorithm: Algorithm,
+) -> None:
+    one, again = of_size(algorithm, 1500), of_size(algorithm, 1500)
+    assert one is not None and again is not None
+    assert len(one) == 1500
+    assert one.fingerprint == again.fingerprint
+    texts = [token for token in one.tokens if token is not None]
+    assert len(set(texts)) == len(texts)
+    assert of_size(cast("Any", "wordlevel"), 1500) is None

@@ -1,0 +1,123 @@
+"""What is left behind: leaks are told from caches, pools and allocators, in simulated passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from corpora.families.catalog import families
+from corpora.vocabularies import sources
+from harness.engine import selection
+from harness.engine.costs import loaded
+from harness.events import Measured
+from harness.studies.costs.left import INPUTS, inputs_of, measure_left
+from harness.studies.costs.subject import Subject
+from harness.verdict.leaks import MOST, SURE, Leak, Left, judge_left
+from harness.workers import meters
+from tests.harness import planted_growth
+
+PLANTED = Path(planted_growth.__file__)
+KIB = 1 << 10
+
+
+def passes(held: Callable[[int], float], inputs: int = 1000) -> tuple[Left, int]:
+    """The judgement, and after how many passes it was made; held: bytes after so many inputs."""
+    readings: list[int] = []
+    found = Left(Leak.OPEN, 0.0)
+    while found.leak is Leak.OPEN and len(readings) <= MOST:
+        readings.append(int(held(inputs * (1 + len(readings)))))
+        found = judge_left(readings, inputs)
+    return found, len(readings)
+
+
+@pytest.mark.parametrize("rate", [1 * KIB, 4.1 * KIB, 256 * KIB])
+def test_leaks_are_told_with_their_rate(rate: float) -> None:
+    found, count = passes(lambda n: 5e7 + rate * n)
+    assert found.leak is Leak.LEAKS
+    assert found.rate == pytest.approx(rate, rel=0.01)
+    assert count == SURE + 1
+
+
+def test_little_is_no_leak_and_soon_said() -> None:
+    assert passes(lambda n: 5e7) == (Left(Leak.NONE, 0.0), 3)
+    assert passes(lambda n: 5e7 + 50 * n)[0].leak is Leak.NONE
+
+
+def test_fewer_inputs_of_who_is_slow_see_larger_leaks_only() -> None:
+    assert passes(lambda n: 600.0 * n, 128)[0].leak is Leak.NONE
+    assert passes(lambda n: 2048.0 * n, 128)[0].leak is Leak.LEAKS
+
+
+@pytest.mark.parametrize("a_input", [1e2, 1e3, 1e4, 1e5])
+@pytest.mark.parametrize("full", [1e5, 1e6, 12e6, 1e8])
+def test_a_cache_that_fills_up_is_no_leak(full: float, a_input: float) -> None:
+    # Of the same inputs a cache keeps each once: it is full, or has them, after the first pass.
+    noise = np.random.default_rng(0).uniform(0, 100 * KIB, size=100)
+
+    def cache(n: int) -> float:
+        return min(full, a_input * min(n, 1000)) + float(noise[n // 1000])
+
+    assert passes(cache)[0].leak is Leak.NONE
+
+
+def test_an_allocator_that_finds_its_size_is_no_leak() -> None:
+    rng = np.random.default_rng(13)
+
+    def held(until: float, noise: np.ndarray, arenas: np.ndarray, n: int) -> float:
+        turn = n // 1000
+        pool = until * (1 - 0.5**turn)
+        return float(pool + noise[turn] + arenas[:turn].max(initial=0))
+
+    for _ in range(3000):
+        noise = rng.uniform(0, 256 * KIB, size=MOST + 2)
+        arenas = rng.integers(0, 2, size=MOST + 2) * (1 << 20)
+        said, _ = passes(partial(held, rng.uniform(0, 64 << 20), noise, arenas))
+        assert said.leak is not Leak.LEAKS
+
+
+def test_memory_that_sinks_and_rises_stays_open_and_is_not_accused() -> None:
+    found, count = passes(lambda n: 4e6 * (n // 1000 % 3))
+    assert found.leak is Leak.OPEN
+    assert count == MOST + 1
+
+
+def test_inputs_are_of_many_kinds_and_lengths() -> None:
+    vocabulary = sources.resolve("toy_bytes")
+    made = inputs_of(vocabulary, [f for f in families().values() if f.suits(vocabulary)])
+    assert len(made) == INPUTS
+    assert len(set(made)) > 0.5 * INPUTS
+    assert {len(data) // 100 for data in made} >= {0, 1, 2, 5}
+
+
+def said_of(spec: str) -> Measured:
+    vocabulary = sources.resolve("toy_bytes")
+    (one,), _ = selection.participants([spec])
+    fitting = [f for f in families().values() if f.suits(vocabulary)]
+    with loaded(one, vocabulary) as on:
+        subject = Subject(on.pool, one, on.contract)
+        said = measure_left(subject, inputs_of(vocabulary, fitting), lambda: False)
+    assert said is not None
+    return said
+
+
+def test_a_leak_of_a_few_kibibytes_is_measured() -> None:
+    leaks = said_of("harness.studies.selftest.mutants.growth:LeavesBehind")
+    assert (leaks.verdict, leaks.measure, leaks.axis) == ("superlinear", "left", "inputs")
+    assert leaks.note.startswith(("it leaves 2.0 KiB", "it leaves 2.1 KiB"))
+    assert "by the allocator's count" in leaks.note
+
+
+def test_a_cache_of_megabytes_is_not_accused() -> None:
+    caches = said_of(f"{PLANTED}:Caching")
+    assert (caches.verdict, caches.note) == ("linear", "")
+    assert caches.points[0][1] > 4 << 20
+
+
+def test_the_allocator_counts_what_is_given_out() -> None:
+    before = meters.given_out()
+    taken = np.ones(4 << 20, dtype=np.uint8)
+    assert meters.given_out() - before == pytest.approx(len(taken), rel=0.1)

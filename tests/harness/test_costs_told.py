@@ -1,0 +1,136 @@
+"""What a program says of its own time: lies are told from protocols of any cost."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from corpora.families.catalog import families
+from corpora.vocabularies import sources
+from harness.core.comparisons import contracts_of
+from harness.engine import selection
+from harness.events import Measured
+from harness.studies.costs.subject import answering
+from harness.studies.costs.told import measure_told
+from harness.verdict.told import Told, judge_told
+from harness.workers import Limits
+from harness.workers.calls import without_pipe
+from harness.workers.pool import WorkerPool
+
+PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.gate_programs --kind"
+
+SIZES = (16 << 10, 64 << 10, 256 << 10)
+
+
+def calls(
+    work: float, said: float | None, parse: float, *, write: float = 4.0, slow: float = 1.0
+) -> dict[int, list[Told]]:
+    """Calls of a program: nanoseconds for a byte of its work, of what it says, and of its parser.
+
+    write: how many times as long it takes to write a byte as to read one. slow: how many times as
+    long everything takes at the clock on the wall.
+    """
+    found = {}
+    for size in SIZES:
+        asked, answered = int(size * 1.4), 4 * size
+        protocol = parse * asked + parse * write * answered
+        spent = int(work * size + protocol)
+        call = Told(
+            None if said is None else int(said * size),
+            spent,
+            int(spent * slow),
+            int(parse * asked * slow),
+            asked,
+            answered,
+        )
+        found[size] = [call] * 3
+    return found
+
+
+@pytest.mark.parametrize("parse", [0.5, 3.0, 20.0, 1000.0])
+def test_true_words_are_believed_however_slow_the_protocol_is(parse: float) -> None:
+    for work in (1.0, 50.0, 2000.0):
+        for write in (1.0, 4.0, 7.0):
+            for slow in (1.0, 5.0):
+                told = calls(work, work, parse, write=write, slow=slow)
+                assert judge_told(told) is False, (work, write, slow)
+
+
+def test_random_programs_that_say_the_truth_are_never_accused() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(3000):
+        work, parse = np.exp(rng.uniform(0, 9)), np.exp(rng.uniform(-1, 7))
+        told = calls(work, work, parse, write=rng.uniform(0.5, 8), slow=rng.uniform(1, 8))
+        assert judge_told(told) is not True
+
+
+def test_a_microsecond_for_everything_is_no_true_word() -> None:
+    assert judge_told(calls(2000.0, 1e-3, 3.0)) is True
+    assert judge_told(calls(2000.0, 200.0, 3.0)) is True
+    assert judge_told(calls(2000.0, 900.0, 3.0)) is False  # by a factor it may be threads
+    # What its protocol might take as well is not told apart.
+    assert judge_told(calls(20.0, 1e-3, 3.0)) is False
+
+
+def test_who_says_nothing_or_gives_no_echo_is_not_judged() -> None:
+    assert judge_told(calls(2000.0, None, 3.0)) is None
+    mute = {
+        size: [Told(one.said, one.counted, one.waited, None, one.asked, one.answered) for one in of]
+        for size, of in calls(2000.0, 1e-3, 3.0).items()
+    }
+    assert judge_told(mute) is None
+    assert judge_told({}) is None
+
+
+def test_one_size_alone_is_no_evidence() -> None:
+    told = calls(2000.0, 1e-3, 3.0)
+    assert judge_told({SIZES[0]: told[SIZES[0]]}) is None
+
+
+class Behind:
+    """An encoder behind a pipe, as the clock meets it."""
+
+    nanoseconds, waited, exchanged = 900, 900, (10, 10)
+
+    def __init__(self, *, told: bool, echo: int | None) -> None:
+        self.told, self._echo = told, echo
+
+    def processor_time(self) -> int:
+        return 0
+
+    def echo(self) -> int | None:
+        return self._echo
+
+
+def test_the_pipe_is_left_out_of_what_the_clock_says_and_of_no_word() -> None:
+    assert without_pipe(Behind(told=True, echo=300), 900) == 900
+    assert without_pipe(Behind(told=False, echo=300), 900) == 600
+    assert without_pipe(Behind(told=False, echo=None), 900) == 900
+    # What is left of a difference is half at the least: less of it would be noise.
+    assert without_pipe(Behind(told=False, echo=800), 900) == 450
+
+
+def said_of(kind: str) -> Measured | None:
+    vocabulary = sources.resolve("toy_bytes")
+    participants, _ = selection.participants([f"{PROGRAM} {kind}"])
+    contracts = contracts_of(vocabulary, participants, frozenset(), proper=True)
+    pool = WorkerPool(participants, Limits())
+    try:
+        pool.load(vocabulary, [participants[0].name])
+        subject = answering(pool, participants[0], contracts, b"abc")
+        assert subject is not None
+        assert subject.contract.mode.label == "raw"  # the only one that it does
+        return measure_told(subject, families()["prose"], lambda: False)
+    finally:
+        pool.close()
+
+
+def test_programs_that_say_the_truth_something_else_and_nothing() -> None:
+    lies, true = said_of("false-times"), said_of("true-times")
+    assert lies is not None and true is not None
+    assert (lies.verdict, lies.measure) == ("superlinear", "claim")
+    assert "it says that" in lies.note and "0.001 ms" in lies.note and "ms of CPU time" in lies.note
+    assert (true.verdict, true.note) == ("linear", "")
+    assert said_of("right") is None
