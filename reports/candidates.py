@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from impls import registry
-from reports.plots import SIZES, Plot, Series, cost, costs, size, usable
+from reports.plots import Plot, Series, cost, costs, extent, grown, usable
 from reports.record import cell_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _plot(judged: GrowthJudged, measured: Sequence[Measured]) -> FamilyPlot:
              == (judged.vocabulary, judged.family, judged.measure)]  # fmt: skip
     [shown] = [one for one in alike if one.implementation == judged.implementation]
     points = usable(shown.points)
-    write = cost(shown.measure)
+    write, far = cost(shown.measure), extent(shown.axis)
     largest = int(points[-1][0]) if points else 0
     code = f"import random, sys; n = {largest}; sys.stdout.buffer.write({shown.expression})"
     return FamilyPlot(
@@ -104,8 +104,10 @@ def _plot(judged: GrowthJudged, measured: Sequence[Measured]) -> FamilyPlot:
         words=WORDS[judged.outcome],
         line=judged.line or f"exponent {shown.exponent:.2f}" if shown.exponent else judged.line,
         plot=_drawn(shown, [one for one in alike if one is not shown], judged.bound),
-        points=[(size(x), write(y)) for x, y in points],
-        command=f"python -c {shlex.quote(code)}" if shown.expression and largest else "",
+        points=[(far(x), write(y)) for x, y in points],
+        command=f"python -c {shlex.quote(code)}"
+        if shown.expression and largest and shown.axis == "bytes"
+        else "",
     )
 
 
@@ -124,7 +126,9 @@ def _drawn(shown: Measured, others: Sequence[Measured], bound: str) -> Markup:
         Series(shown.implementation, points, "accent", wide=True),
     ]  # fmt: skip
     label = f"{shown.implementation} on {shown.family}, with its bound {bound}"
-    return Plot(label, SIZES, costs(shown.measure), lines, height=SMALL).markup(values=False)
+    return Plot(label, grown(shown.axis), costs(shown.measure), lines, height=SMALL).markup(
+        values=False
+    )
 
 
 def bound_line(points: Sequence[Point], overhead: float, bound: str) -> list[Point]:

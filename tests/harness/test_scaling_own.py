@@ -14,7 +14,6 @@ import harness.studies.growth.schedule
 from corpora.families.base import Family
 from corpora.families.catalog import FAMILIES, TELLING
 from corpora.vocabularies import sources
-from harness.core.messages import Meter
 from harness.core.outcomes import Failed, Outcome, Status
 from harness.events import Measured
 from harness.studies.growth.cell import FIRST_LOOK
@@ -211,4 +210,3 @@ class TestAnswersThatAreKept:
         assert max(one.rounds for one in cells.values()) > FIRST_LOOK
         asked = Counter(data for _, data in pool.asked if len(data) > 128)
         assert sum(times > 1 for times in asked.values()) <= len(cells)  # the cached figures
-        assert pool.requests["mine", Meter.MEMORY] >= 1
