@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import (
+    Check,
+    Judgement,
+    LongRuns,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+)
 from harness.checks.serving import draw, parts_of, serving, unanswered
-from harness.core.comparisons import Contract
 from harness.core.messages import PAST_THE_LIMIT, Serve
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from impls.interface import Capability
@@ -23,26 +31,20 @@ class Asked:
     limits: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CountTillLimit:
+class CountTillLimit(Check):
     """count(x) = |encode(x)|; count_till_limit(x, n) = |encode(x)|, or null exactly if it is > n.
 
     Asked with the count itself for a limit, with one less, and with one drawn from the input's
     own checksum. Whether encode(x) itself is right is for the equivalence check.
     """
 
-    name: str = "count-till-limit"
-    summary: str = "counting gives the number of ids, and null exactly past a limit"
-    every: int = 4
-
-    def applies(self, contract: Contract) -> bool:
-        """With somebody who counts."""
-        services = (Capability.COUNT, Capability.COUNT_TILL_LIMIT)
-        return any(
-            participant.can(service)
-            for participant in contract.participants
-            for service in services
-        )
+    name = "count-till-limit"
+    summary = "counting gives the number of ids, and null exactly past a limit"
+    severity = Severity.SERVICE
+    said = "counted wrongly"
+    every = 4
+    needs = (Capability.COUNT, Capability.COUNT_TILL_LIMIT)
+    long_runs = LongRuns.ALL
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The services; how many tokens there are is known already."""

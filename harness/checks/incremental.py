@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from harness.checks.base import Judgement, Observation, Probe
+from harness.checks.base import Check, Judgement, LongRuns, Observation, Probe, Severity
 from harness.checks.serving import (
     Inquiry,
     Question,
@@ -26,8 +25,7 @@ CUTS = 5
 """Chunks of a longer text, besides the last."""
 
 
-@dataclass(frozen=True, slots=True)
-class Incremental:
+class Incremental(Check):
     """For chunks c1, .., cn of x: append gives |encode(c1 .. ci)| after chunk i, prepend, from the
     last chunk to the first, |encode(ci .. cn)|.
 
@@ -35,18 +33,17 @@ class Incremental:
     pre-tokenization. They are drawn from the input's own checksum.
     """
 
-    name: str = "incremental"
-    summary: str = "a text that grows at either end has at each length as many tokens as encoded"
-    every: int = 4
+    name = "incremental"
+    summary = "a text that grows at either end has at each length as many tokens as encoded"
+    severity = Severity.SERVICE
+    said = "counted a growing text wrongly"
+    every = 4
+    needs = (Capability.APPEND, Capability.PREPEND)
+    long_runs = LongRuns.ALL
 
     def applies(self, contract: Contract) -> bool:
         """Without pre-tokenization, with somebody who appends or prepends."""
-        services = (Capability.APPEND, Capability.PREPEND)
-        return is_raw(contract) and any(
-            participant.can(service)
-            for participant in contract.participants
-            for service in services
-        )
+        return is_raw(contract) and super().applies(contract)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The services, and the encodings of what there is after each chunk."""

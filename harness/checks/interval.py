@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain, combinations_with_replacement
 
-from harness.checks.base import Judgement, Observation, Probe
+from harness.checks.base import Check, Judgement, LongRuns, Observation, Probe, Severity
 from harness.checks.serving import (
     Inquiry,
     Question,
@@ -29,23 +28,24 @@ DRAWN = 4
 SHORT = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Check):
     """For all x and 0 <= s <= e <= |x|: interval(x, s, e) = |encode(x[s:e])|.
 
     Ranges may begin and end inside characters, so this is asked without pre-tokenization. They
     are drawn from the input's own checksum.
     """
 
-    name: str = "interval"
-    summary: str = "any range of a text is counted as many tokens as encoded by itself"
-    every: int = 4
+    name = "interval"
+    summary = "any range of a text is counted as many tokens as encoded by itself"
+    severity = Severity.SERVICE
+    said = "counted a part of the input wrongly"
+    every = 4
+    needs = (Capability.INTERVAL,)
+    long_runs = LongRuns.ALL
 
     def applies(self, contract: Contract) -> bool:
         """Without pre-tokenization, with somebody who counts intervals."""
-        return is_raw(contract) and any(
-            participant.can(Capability.INTERVAL) for participant in contract.participants
-        )
+        return is_raw(contract) and super().applies(contract)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The service, and the encodings of the ranges."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from harness.checks.base import Judgement, Observation, Probe
+from harness.checks.base import Check, Judgement, Observation, Probe, Severity
 from harness.checks.ways import judged, probes_of
-from harness.core.comparisons import Contract
 from harness.core.messages import Way
 from harness.core.outcomes import Results
 
 STAGES = {Way.RELOADED: "reload", Way.RESPELLED: "spelling"}
 
 
-@dataclass(frozen=True, slots=True)
-class Reload:
+class Reload(Check):
     """For all x: load(save(tokenizer)).encode(x) = tokenizer.encode(x).
 
     Of encoders that can be saved (``Reloads``), each through its own library's file format; and of
@@ -24,13 +21,11 @@ class Reload:
     loaded once, at the first question, which takes a second: few batches are asked.
     """
 
-    name: str = "reload"
-    summary: str = "saved and loaded again, or of a file written anew, a tokenizer is the same"
-    every: int = 24
-
-    def applies(self, contract: Contract) -> bool:
-        """Always: who cannot be saved says so."""
-        return True
+    name = "reload"
+    summary = "saved and loaded again, or loaded from a file written anew, a tokenizer is the same"
+    severity = Severity.IDS
+    said = "answered differently when saved and loaded again"
+    every = 24
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The encoded inputs, to the encoder loaded again."""

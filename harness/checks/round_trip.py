@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from harness.checks.base import (
+    Check,
     Judgement,
+    LongRuns,
     Observation,
     Probe,
+    Script,
+    Severity,
+    Shows,
     Violation,
     encoded_indices,
     has_lost,
@@ -24,8 +28,7 @@ from harness.core.standing import Standing, most_trusted
 from impls.interface import Capability
 
 
-@dataclass(frozen=True, slots=True)
-class RoundTrip:
+class RoundTrip(Check):
     """decode(encode(x)) = x for each implementation with ``decode``.
 
     For vocabularies whose normalizer changes the text (SentencePiece), or whose added tokens take
@@ -34,9 +37,16 @@ class RoundTrip:
     most trusted one gives U+FFFD that x lacks, who gives x back, or the bytes, is not blamed.
     """
 
-    name: str = "round-trip"
-    summary: str = "decoding the ids gives the text back (normalizing: all decoders agree)"
-    every: int = 3
+    name = "round-trip"
+    summary = (
+        "decoding the ids gives the text back; where a normalizer changes it, all decoders agree"
+    )
+    severity = Severity.TEXT
+    said = "did not decode back to the input"
+    every = 3
+    needs = (Capability.DECODE,)
+    long_runs = LongRuns.SHORT
+    script = Script(Shows.DIFFER, "decode")
 
     def applies(self, contract: Contract) -> bool:
         """With a decoder; with two where there is only their agreement to check."""

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+)
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode, Padding, Windows
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
@@ -31,8 +38,7 @@ PADDING = (Padding(1, left=False), Padding(4, left=True), Padding(8, left=False)
 Asked = tuple[str, "Windows | Padding", list[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Truncation:
+class Truncation(Check):
     """For ids t = encode(x), a length l and an overlap o < l: the window kept is t[:l], or t[-l:]
     from the left; the next ones begin l - o further on, and the last one ends where t does.
 
@@ -40,13 +46,11 @@ class Truncation:
     be seen, and what is lost or doubled between two of them shows nowhere else.
     """
 
-    name: str = "truncation"
-    summary: str = "the windows of a truncated text are those of its ids, whatever side and overlap"
-    every: int = 10
-
-    def applies(self, contract: Contract) -> bool:
-        """Always: who does not cut says so."""
-        return True
+    name = "truncation"
+    summary = "the windows of a truncated text are those of its ids, whatever side and overlap"
+    severity = Severity.SERVICE
+    said = "cut a long text into other windows than its ids have"
+    every = 10
 
     def probes(self, seen: Observation) -> list[Probe]:
         """Each input by one of the shapes, which its checksum decides."""
@@ -76,8 +80,7 @@ class Truncation:
         return judgement
 
 
-@dataclass(frozen=True, slots=True)
-class PaddedRows:
+class PaddedRows(Check):
     """Of the texts x, xx and the empty one padded together: all rows are as long as the longest,
     rounded up to the multiple asked for; the mask is 0 on the padded side and 1 elsewhere; and the
     ids where it is 1 are those of encode.
@@ -85,13 +88,11 @@ class PaddedRows:
     Of encoders that pad (``Pads``).
     """
 
-    name: str = "padding"
-    summary: str = "rows padded together are as long as asked for, and their masks give encode"
-    every: int = 16
-
-    def applies(self, contract: Contract) -> bool:
-        """Always: who does not pad says so."""
-        return True
+    name = "padding"
+    summary = "rows padded together are as long as asked for, and their masks give encode"
+    severity = Severity.SERVICE
+    said = "padded a batch wrongly"
+    every = 16
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The rows, and the text twice over by itself."""

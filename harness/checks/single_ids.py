@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.checks.base import REPLACEMENT, Judgement, Observation, Probe, Violation
+from harness.checks.base import (
+    REPLACEMENT,
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Script,
+    Severity,
+    Shows,
+    Violation,
+)
 from harness.checks.round_trip import rewrites
-from harness.core.comparisons import Contract
 from harness.core.messages import Decode
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
 from harness.core.partition import Part
@@ -31,8 +39,7 @@ LIMIT = 1 << 31
 """Ids travel as 32 bits with a sign."""
 
 
-@dataclass(frozen=True, slots=True)
-class SingleIds:
+class SingleIds(Check):
     """For each token t with id i: decode(i) = t, or t with U+FFFD in place of what is not UTF-8.
     For each i that is no token's, be it negative or past the last one: decode(i) is an error, or
     no text, or U+FFFD, or a text that names the number, and never that of another token. Neither
@@ -43,13 +50,16 @@ class SingleIds:
     implementation by itself: a server decodes what a model says, which is no encoding of any text.
     """
 
-    name: str = "single-ids"
-    summary: str = "each id decodes to its token, and numbers that are none to nothing of another"
-    every: int = 12
-
-    def applies(self, contract: Contract) -> bool:
-        """With a decoder."""
-        return any(participant.can(Capability.DECODE) for participant in contract.participants)
+    name = "single-ids"
+    summary = (
+        "each id decodes to its token; a number that is no token's, to no other token's text, and"
+        " it ends no process"
+    )
+    severity = Severity.TEXT
+    said = "decoded a single id wrongly"
+    every = 12
+    needs = (Capability.DECODE,)
+    script = Script(Shows.ANOTHER_TEXT, "decode")
 
     def probes(self, seen: Observation) -> list[Probe]:
         """Decode each of the ids by itself."""

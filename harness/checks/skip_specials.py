@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+)
 from harness.checks.round_trip import rewrites, stage_of
 from harness.checks.serving import draw
 from harness.checks.single_ids import decoders
@@ -26,8 +33,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 
-@dataclass(frozen=True, slots=True)
-class SkipSpecials:
+class SkipSpecials(Check):
     """For ids t = encode(x) without special or unknown tokens, and t' = t with special tokens put
     before, after, and between whole characters: decode_without_specials(t') = decode(t).
 
@@ -36,15 +42,16 @@ class SkipSpecials:
     in the middle may be treated apart there. Tokens and places are drawn from the input's checksum.
     """
 
-    name: str = "skip-specials"
-    summary: str = "decoded without special tokens, ids with some give the text without them"
-    every: int = 10
+    name = "skip-specials"
+    summary = "decoded without special tokens, ids with some give the text without them"
+    severity = Severity.TEXT
+    said = "did not leave special tokens out of a text"
+    every = 10
+    needs = (Capability.DECODE,)
 
     def applies(self, contract: Contract) -> bool:
         """With a decoder, to vocabularies that have any; who skips none says so."""
-        return bool(special_ids(contract.vocabulary)) and any(
-            participant.can(Capability.DECODE) for participant in contract.participants
-        )
+        return bool(special_ids(contract.vocabulary)) and super().applies(contract)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The ids alone, and with special tokens among them."""

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from harness.checks.base import (
     REPLACEMENT,
+    Check,
     Judgement,
     Observation,
     Probe,
+    Severity,
     Violation,
     encoded_indices,
     is_text,
 )
 from harness.checks.single_ids import decoders
-from harness.core.comparisons import Contract
 from harness.core.messages import Decode
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
 from harness.core.partition import Part
 from impls.interface import Capability
 
 
-@dataclass(frozen=True, slots=True)
-class StreamDecoder:
+class StreamDecoder(Check):
     """For ids t = encode(x) of x in UTF-8: what decode_stream gives out for t, id by id, is
     together decode(t), but for U+FFFD at its end.
 
@@ -35,13 +35,12 @@ class StreamDecoder:
     it back for as long as nothing follows.
     """
 
-    name: str = "stream-decoder"
-    summary: str = "a library's own decoder id by id gives the text that it decodes at once"
-    every: int = 6
-
-    def applies(self, contract: Contract) -> bool:
-        """With a decoder; who has none of this kind says so."""
-        return any(participant.can(Capability.DECODE) for participant in contract.participants)
+    name = "stream-decoder"
+    summary = "a library's own decoder id by id gives the text that it decodes at once"
+    severity = Severity.TEXT
+    said = "decoded id by id otherwise than at once"
+    every = 6
+    needs = (Capability.DECODE,)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The ids at once, and id by id."""

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+)
 from harness.checks.round_trip import rewrites
 from harness.checks.serving import draw
 from harness.core.comparisons import Contract
@@ -20,8 +27,7 @@ from impls.interface import Capability
 Halves = tuple[list[int], list[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Streaming:
+class Streaming(Check):
     """For ids t = encode(x) and k such that t[:k] spells whole characters:
     decode(t[:k]) decode(t[k:]) = decode(t).
 
@@ -30,15 +36,16 @@ class Streaming:
     drawn from the input's own checksum.
     """
 
-    name: str = "streaming"
-    summary: str = "ids decoded in two parts, cut between characters, give the text of the whole"
-    every: int = 6
+    name = "streaming"
+    summary = "ids decoded in two parts, cut between characters, give the text of the whole"
+    severity = Severity.TEXT
+    said = "decoded differently token by token"
+    every = 6
+    needs = (Capability.DECODE,)
 
     def applies(self, contract: Contract) -> bool:
         """With a decoder."""
-        return not rewrites(contract) and any(
-            participant.can(Capability.DECODE) for participant in contract.participants
-        )
+        return not rewrites(contract) and super().applies(contract)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The whole, then both parts, of each input."""

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices, is_text
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+    is_text,
+)
 from harness.checks.serving import draw
-from harness.core.comparisons import Contract
 from harness.core.messages import Encode, Way
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
 from harness.core.partition import Part
@@ -17,8 +24,7 @@ STAND_INS = ("\ufffd", "\ufffd" * 3, "?", "")
 has it, or nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surrogates:
+class Surrogates(Check):
     """For u s v with a lone surrogate s between the characters of a text: encode_str(u s v) is an
     error, or encode(u r v) for r = U+FFFD, once or for each of its bytes, "?", nothing, or the
     three bytes of s. It never ends the process.
@@ -28,13 +34,14 @@ class Surrogates:
     half that fits, which some put together, nothing is asked.
     """
 
-    name: str = "surrogates"
-    summary: str = "half a pair of UTF-16 in a str is refused or replaced, and nothing else is lost"
-    every: int = 16
-
-    def applies(self, contract: Contract) -> bool:
-        """Always: who does not take ``str`` says so."""
-        return True
+    name = "surrogates"
+    summary = (
+        "half a pair of UTF-16 in a str is refused or replaced, and the rest of the text is "
+        "encoded as it is"
+    )
+    severity = Severity.IDS
+    said = "lost or changed text around half a pair of UTF-16"
+    every = 16
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The text with a surrogate, and what it may be taken for."""

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
-from harness.core.comparisons import Contract
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+)
 from harness.core.messages import Encode, Template
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
 from harness.core.partition import Part, blames, partition
@@ -20,8 +26,7 @@ Frame = tuple[tuple[int, ...], ...]
 """The ids before, between and after the texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class AddedSpecials:
+class AddedSpecials(Check):
     """For added(a) = c encode(a) d with a letter a, and all x: added(x) = c encode(x) d; and of
     pairs for added(a, aa) = c encode(a) d encode(aa) e: added(x, xx) = c encode(x) d encode(xx) e.
 
@@ -33,13 +38,11 @@ class AddedSpecials:
     more.
     """
 
-    name: str = "template"
-    summary: str = "special tokens that are added to a text or a pair stand around its ids alone"
-    every: int = 12
-
-    def applies(self, contract: Contract) -> bool:
-        """Always: who adds none says so."""
-        return True
+    name = "template"
+    summary = "special tokens that are added to a text or a pair stand around its ids alone"
+    severity = Severity.IDS
+    said = "added special tokens wrongly"
+    every = 12
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The texts and pairs with special tokens, and each twice over; the letter first."""

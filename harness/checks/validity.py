@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from corpora.vocabularies.model import Algorithm, Alphabet
-from harness.checks.base import Judgement, Observation, Probe, Violation
+from harness.checks.base import Check, Judgement, Observation, Probe, Severity, Violation
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Failed, Inputs, Results, Unsupported
 from harness.core.partition import Part
 
 
-@dataclass(frozen=True, slots=True)
-class Validity:
+class Validity(Check):
     """For e = encode(x) and all i < j: encode(decode(e[i:j])) = e[i:j].
 
     Holds for byte-pair encoding of a piece over a vocabulary in which every token encodes to
@@ -23,9 +21,11 @@ class Validity:
     The ranges are drawn from the input's own checksum: the same input is cut the same way.
     """
 
-    name: str = "validity"
-    summary: str = "any contiguous part of an encoding is the encoding of its own text"
-    every: int = 4
+    name = "validity"
+    summary = "any contiguous part of an encoding is the encoding of its own text"
+    severity = Severity.IDS
+    said = "gave an encoding that is not valid"
+    every = 4
 
     def applies(self, contract: Contract) -> bool:
         """Raw byte-level byte-pair encoding of proper vocabularies."""
