@@ -276,18 +276,14 @@ class RunRecord:
         """Findings by cause: unexpected first, then the severest, then the most frequent."""
         expired = {e.bucket for e in self.expectations if e.status == "expired"}
         made = [self._bucket(alike, expired) for alike in by_cause(self.findings).values()]
-        return tuple(
-            sorted(
-                made,
-                key=lambda b: (b.expected, SEVERITIES.index(severity(b.example)), -b.count, b.name),
-            )
-        )
+        place = {b.name: SEVERITIES.index(severity(b.example)) for b in made}
+        return tuple(sorted(made, key=lambda b: (b.expected, place[b.name], -b.count, b.name)))
 
     def rate(self, bucket: Bucket) -> float | None:
-        """The share of the inputs judged on which a cause was seen, by its check, where it was found.
+        """The share of the inputs judged, by its check where it was found, on which a cause shows.
 
-        Of several culprits the one with the most inputs counts. None where nothing says how many there
-        were, and where violations were told without a batch, as those of examples are.
+        Of several culprits the one with the most inputs counts. None where nothing says how many
+        there were, and where violations were told without a batch, as those of examples are.
         """
         places = {(one.contract, one.check) for one in bucket.findings}
         judged = [
