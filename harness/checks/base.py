@@ -12,15 +12,19 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from harness.core.outcomes import Encoded, Inputs, Outcome, Results
+import numpy as np
+
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
+from impls.interface import Capability
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from harness.core.comparisons import Contract
     from harness.core.messages import Decode, Encode, Serve
     from harness.core.partition import Part
-    from impls.interface import Capability
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,6 +191,21 @@ class Check(Protocol):
         ...
 
 
+Fault = tuple[str, "tuple[Part, ...]"]
+"""The stage of a violation, and its parts: what is right first."""
+
+
+def encoded_by(seen: Observation) -> list[tuple[str, list[int]]]:
+    """By implementation the inputs that it encoded, of those who encoded any."""
+    rows = {name: encoded_indices(results) for name, results in seen.results.items()}
+    return [(name, some) for name, some in rows.items() if some]
+
+
+def stage_of(outcome: Outcome, stage: str) -> str:
+    """How an answer failed; the stage of one that is wrong."""
+    return Status(outcome.status).label if isinstance(outcome, Failed) else stage
+
+
 def encoded_indices(results: Results) -> list[int]:
     """The inputs that were encoded."""
     return [i for i, status in enumerate(results.status.tolist()) if status == 0]
@@ -195,6 +214,21 @@ def encoded_indices(results: Results) -> list[int]:
 def ids_of(outcome: Outcome) -> tuple[int, ...]:
     """The ids, or none."""
     return outcome.ids if isinstance(outcome, Encoded) else ()
+
+
+def packed(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Sequences of ids as a request to decode carries them."""
+    flat = np.array([i for ids in rows for i in ids], dtype=np.int32)
+    return flat, np.cumsum([len(ids) for ids in rows], dtype=np.int64)
+
+
+def decoders(seen: Observation) -> list[str]:
+    """Those who claim to decode and answered the batch."""
+    return [
+        one.name
+        for one in seen.contract.participants
+        if one.can(Capability.DECODE) and one.name in seen.results
+    ]
 
 
 REPLACEMENT = "\ufffd".encode()

@@ -13,11 +13,11 @@ from harness.checks.base import (
     Probe,
     Severity,
     Violation,
+    decoders,
     encoded_indices,
+    packed,
 )
-from harness.checks.round_trip import stage_of
-from harness.checks.single_ids import decoders
-from harness.checks.skip_specials import packed
+from harness.checks.round_trip import decoding_stage
 from harness.core.messages import Decode
 from harness.core.outcomes import Encoded, Results, Unsupported
 from harness.core.partition import Part
@@ -91,7 +91,7 @@ class CleanUp(Check):
                     Part((f"{name} (cleaned up by the rule)",), right),
                     Part((f"{name} (cleaning up)",), outcome),
                 )
-                data, stage = seen.inputs[index], stage_of(outcome)
+                data, stage = seen.inputs[index], decoding_stage(outcome)
                 judgement.violations.append(
                     Violation(self.name, index, data, parts, (name,), stage)
                 )

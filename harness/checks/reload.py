@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from harness.checks.base import Check, Judgement, Observation, Probe, Severity
-from harness.checks.ways import judged, probes_of
+from harness.checks.again import EncodesAnotherWay
+from harness.checks.base import Severity
 from harness.core.messages import Way
-from harness.core.outcomes import Results
-
-STAGES = {Way.RELOADED: "reload", Way.RESPELLED: "spelling"}
 
 
-class Reload(Check):
+class Reload(EncodesAnotherWay):
     """For all x: load(save(tokenizer)).encode(x) = tokenizer.encode(x).
 
     Of encoders that can be saved (``Reloads``), each through its own library's file format; and of
@@ -26,11 +21,4 @@ class Reload(Check):
     severity = Severity.IDS
     said = "answered differently when saved and loaded again"
     every = 24
-
-    def probes(self, seen: Observation) -> list[Probe]:
-        """The encoded inputs, to the encoder loaded again."""
-        return probes_of(seen, list(STAGES))
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Compare each implementation with itself."""
-        return judged(self.name, seen, STAGES, answers)
+    stages = ((Way.RELOADED, "reload"), (Way.RESPELLED, "spelling"))
