@@ -11,10 +11,11 @@ from harness.checks.base import (
     Probe,
     Severity,
     Violation,
-    encoded_indices,
+    encoded_by,
+    stage_of,
 )
 from harness.core.messages import Encode, Template
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.outcomes import Encoded, Inputs, Outcome, Results, Unsupported
 from harness.core.partition import Part, blames, partition
 
 SINGLE, PAIR = Template(pair=False), Template(pair=True)
@@ -48,7 +49,7 @@ class AddedSpecials(Check):
         """The texts and pairs with special tokens, and each twice over; the letter first."""
         mode = seen.contract.mode
         found = []
-        for name, rows in asked(seen):
+        for name, rows in encoded_by(seen):
             inputs = [LETTER, *(seen.inputs[i] for i in rows)]
             texts, twice = Inputs.of(inputs), Inputs.of([data + data for data in inputs])
             requests = [
@@ -63,7 +64,7 @@ class AddedSpecials(Check):
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
         """Look for the ids of the texts among those with special tokens."""
         judgement = Judgement()
-        for place, (name, rows) in enumerate(asked(seen)):
+        for place, (name, rows) in enumerate(encoded_by(seen)):
             single, pair, twice, letter = answers[4 * place :][:4]
             for results, shape in ((single, SINGLE), (pair, PAIR)):
                 first = texts_of(letter.outcome(0), twice.outcome(0), shape)
@@ -88,12 +89,6 @@ class AddedSpecials(Check):
             wrong = {(one.index, name) for one in judgement.violations for name in one.culprits}
             judgement.violations += unlike(seen, answers, wrong)
         return judgement
-
-
-def asked(seen: Observation) -> list[tuple[str, list[int]]]:
-    """By implementation the inputs that it encodes."""
-    rows = {name: encoded_indices(results) for name, results in seen.results.items()}
-    return [(name, some) for name, some in rows.items() if some]
 
 
 def texts_of(once: Outcome, twice: Outcome, shape: Template) -> list[tuple[int, ...]] | None:
@@ -133,7 +128,7 @@ def unlike(
     fault there by itself, of whom no more is said.
     """
     violations = []
-    places = [(name, rows, 4 * place) for place, (name, rows) in enumerate(asked(seen))]
+    places = [(name, rows, 4 * place) for place, (name, rows) in enumerate(encoded_by(seen))]
     for number, shape in enumerate((SINGLE, PAIR)):
         found: dict[tuple[int, tuple[tuple[int, ...], ...]], dict[str, Outcome]] = {}
         for name, rows, place in places:
@@ -168,5 +163,5 @@ def violation(
 ) -> Violation:
     """A violation, whose right part has the ids with what is added to a letter."""
     parts = (Part((f"encode, {shape}",), right), Part((name,), outcome))
-    stage = Status(outcome.status).label if isinstance(outcome, Failed) else "template"
+    stage = stage_of(outcome, "template")
     return Violation("template", index, seen.inputs[index], parts, (name,), stage)
