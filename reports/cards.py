@@ -12,7 +12,7 @@ from urllib.parse import quote
 from corpora.plain_text import escape, shows
 from corpora.vocabularies.sources import PACKAGED
 from reports.proposing import entries
-from reports.severity import rate, severity, share
+from reports.severity import severity, share
 from reports.text import (
     CodePoint,
     Literal,
@@ -288,14 +288,14 @@ def card(
     data = base64.b64decode(finding.input_b64)
     points = list(code_points(data, budget.points))
     spelled = sum(1 if not p.valid else len(chr(int(p.label[2:], 16)).encode()) for p in points)
-    seen = rate(record, bucket)
+    seen = record.rate(bucket)
     return Card(
         number=number,
         anchor=finding.id,
         title=spoken(finding),
         cuts=_cuts(finding),
         state=state_of(bucket),
-        severity=severity(bucket),
+        severity=severity(bucket.example),
         rate=f"{share(seen)} of inputs" if seen is not None else "",
         expect=_expectation(bucket, record),
         history=history,

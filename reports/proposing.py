@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from packaging.version import InvalidVersion, Version
 
+from harness.checks import inputless
 from harness.events import any_kind, by_cause
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Covering(Protocol):
         """Whether it is about a bucket on a vocabulary."""
         ...
 
-    def explains(self, bucket: str, data: bytes) -> bool:
+    def explains(self, bucket: str, data: bytes, *, inputless: bool) -> bool:
         """Whether it covers a finding of such a bucket with this minimal input."""
         ...
 
@@ -69,7 +70,8 @@ def entries(
         for one in findings
         if one.expected is None
         and not any(
-            e.covers(one.bucket, one.vocabulary) and e.explains(one.bucket, input_of(one))
+            e.covers(one.bucket, one.vocabulary)
+            and e.explains(one.bucket, input_of(one), inputless=inputless(one.bucket))
             for e in known
         )
     ]

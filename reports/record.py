@@ -42,6 +42,7 @@ from harness.verdict.coverage import Coverage, State
 from reports.cells import NOBODY, OF_STATE, Cell, Status
 from reports.cluster import NO_CLUSTER, Cluster, ClusterFold
 from reports.healers import NO_HEALERS, Healers
+from reports.severity import SEVERITIES, severity
 from reports.texts import NO_TEXTS, Texts, TextsFold
 
 if TYPE_CHECKING:
@@ -54,16 +55,6 @@ if TYPE_CHECKING:
         VocabularyLoaded,
         Withdrawn,
     )
-
-DEATHS = frozenset({"crashed", "out-of-memory", "timed-out", "protocol", "errored"}) | {
-    "left-processes",
-    "false-claim",
-}
-"""Kinds of :class:`harness.events.Group` in which an implementation gave no answer at all, or left
-processes behind."""
-
-CHECK_SEVERITY = ("determinism", "equivalence", "round-trip", "validity", "offsets")
-"""Worst first: a wrong id breaks a model, a wrong offset only what points into the text."""
 
 FAILING_EXPECTATIONS = frozenset({"stale", "expired"})
 
@@ -138,15 +129,6 @@ class Bucket:
     def expected(self) -> bool:
         """Whether the gate lets it through."""
         return self.reason is not None and not self.expired
-
-    @property
-    def severity(self) -> int:
-        """0 is the worst: no answer at all; then by check (:data:`CHECK_SEVERITY`)."""
-        if any(g.kind in DEATHS for f in self.findings for g in f.groups):
-            return 0
-        check = self.example.check.replace("_", "-").replace(" ", "-")
-        known = CHECK_SEVERITY.index(check) if check in CHECK_SEVERITY else len(CHECK_SEVERITY)
-        return 1 + known
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +276,22 @@ class RunRecord:
         """Findings by cause: unexpected first, then the severest, then the most frequent."""
         expired = {e.bucket for e in self.expectations if e.status == "expired"}
         made = [self._bucket(alike, expired) for alike in by_cause(self.findings).values()]
-        return tuple(sorted(made, key=lambda b: (b.expected, b.severity, -b.count, b.name)))
+        place = {b.name: SEVERITIES.index(severity(b.example)) for b in made}
+        return tuple(sorted(made, key=lambda b: (b.expected, place[b.name], -b.count, b.name)))
+
+    def rate(self, bucket: Bucket) -> float | None:
+        """The share of the inputs judged, by its check where it was found, on which a cause shows.
+
+        Of several culprits the one with the most inputs counts. None where nothing says how many
+        there were, and where violations were told without a batch, as those of examples are.
+        """
+        places = {(one.contract, one.check) for one in bucket.findings}
+        judged = [
+            sum(self.coverage.judged[contract, check, name] for contract, check in places)
+            for name in bucket.example.culprits
+        ]
+        most = max(judged, default=0)
+        return bucket.count / most if 0 < bucket.count <= most else None
 
     @property
     def unexpected(self) -> tuple[Bucket, ...]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from corpora.plain_text import one_line, printable
+from harness.checks import CHECKS
 from reports.places import expectations_file, place
 from reports.record import FAILING_EXPECTATIONS, Verdict
 from reports.text import literal
@@ -44,40 +45,13 @@ MAX_NOTES = 50
 """Notes on what was left open, withdrawn implementations among them."""
 PREFIX = "tokgate/"
 
-RULES = {
-    "survival": "Every input is answered: no crash, abort, hang, panic or leak.",
-    "equivalence": "The same bytes give the same ids in all implementations.",
-    "round-trip": "Decoding an encoding gives the text back.",
-    "re-encoding": "Text that was decoded is encoded alike again.",
-    "determinism": "The same input gives the same ids whenever and wherever it is asked.",
-    "validity": "Any part of a byte-pair encoding is the encoding of its own text.",
-    "offsets": "Byte ranges are in order, within the text, and spell their tokens.",
-    "release-offsets": "Releases of one library give the same offsets.",
-    "release-decode": "Releases of one library decode any ids alike.",
-    "minimality": "An encoder that claims the fewest tokens never gives more than another.",
-    "incremental": "A growing text has at each length as many tokens as encoded.",
-    "interval": "Any range of a text is counted as many tokens as encoded by itself.",
-    "count-till-limit": "Counting gives the number of ids, and null exactly past a limit.",
-    "heal": "Tokens forced by a grammar are the tokenizer's own, whatever follows.",
-    "split": "Chunks cover the text, end between characters, and keep to the limit of tokens.",
-    "batch": "Inputs encoded together give the ids that each gives by itself.",
-    "reload": "What is saved in a library's own format and loaded again gives the same ids.",
-    "specials": "Text without special tokens encodes alike with special tokens on and off.",
-    "stream-decoder": "A library's decoder id by id gives the text that it decodes at once.",
-    "truncation": "The windows of a text that is cut are those of its ids.",
-    "padding": "Rows padded together are as long as asked for, and their masks give their ids.",
-    "skip-specials": "Decoded without special tokens, ids with some give the text alone.",
-    "clean-up": "Decoded with its spaces cleaned up, a text loses those before punctuation alone.",
-    "unstable": "Ids that are called stable stay, whatever the text goes on with.",
-    "single-ids": "Each id decodes to its token, and a number that is none to no other's text.",
-    "streaming": "Ids decoded one by one give the text of all decoded together.",
-    "chunks": "A text cut where its pre-tokens part is encoded as its two halves are.",
+MORE_RULES = {
     "scaling": "Cost grows no faster with the length of the input than its bound allows.",
     "expectation": "An entry of the expectations file shows as it says, and is not past its date.",
     "start": "Every implementation asked for can be started.",
     "gate": "The run came to its end, and everything that was named was examined.",
 }
-"""Rule to what it demands. A check that is not here gets a sentence made from its name."""
+"""What is demanded besides the checks, by rule."""
 
 _HELP = (
     "tokgate compares implementations of one tokenizer on generated and hostile inputs. The "
@@ -98,13 +72,19 @@ def render(record: RunRecord) -> str:
         kept = kept[: len(kept) // 2]
 
 
+def demands() -> dict[str, str]:
+    """Rule to what it demands: of each check its summary, as a sentence."""
+    checks = {n: f"{one.summary[0].upper()}{one.summary[1:]}." for n, one in CHECKS.items()}
+    return {**checks, **MORE_RULES}
+
+
 def fingerprint(*parts: str) -> str:
     """A stable name of a fault: it depends on these parts and nothing else."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 def _log(record: RunRecord, results: list[dict[str, Any]], left_out: int) -> dict[str, Any]:
-    rules = sorted({result["ruleId"].removeprefix(PREFIX) for result in results} | RULES.keys())
+    rules = sorted({result["ruleId"].removeprefix(PREFIX) for result in results} | demands().keys())
     place_of = {PREFIX + rule: index for index, rule in enumerate(rules)}
     started = record.started
     lines = [*([_left_out(left_out)] if left_out else []), *record.notes[:MAX_NOTES]]
@@ -135,7 +115,7 @@ def _left_out(number: int) -> str:
 
 
 def _rule(rule: str) -> dict[str, Any]:
-    law = RULES.get(rule) or f"The property {one_line(rule, 80)} holds on every input."
+    law = demands().get(rule) or f"The property {one_line(rule, 80)} holds on every input."
     return {
         "id": PREFIX + rule,
         "name": "".join(part.capitalize() for part in rule.split("-"))[:255],

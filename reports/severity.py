@@ -1,71 +1,39 @@
-"""How bad a finding is, in a word, and on how many inputs it shows."""
+"""How bad a finding is, in a word; a share of inputs, as text."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reports.record import DEATHS
+from harness.checks import CHECKS
+from harness.checks.base import Severity
 
 if TYPE_CHECKING:
-    from reports.record import Bucket, RunRecord
+    from harness.checks.base import Check
+    from harness.events import Found
 
-CRASH, IDS, TEXT, OFFSETS, SERVICE = (
-    "crash",
-    "wrong ids",
-    "wrong text",
-    "wrong offsets",
-    "wrong service",
-)
-"""The severities, the worst first: a crash loses the request, wrong ids break the model, wrong text
-breaks what a user reads, wrong offsets break what points into a text, and a wrong service (a count,
-a split, padding) is a helper's mistake."""
+SEVERITIES = tuple(Severity)
+"""The worst first."""
 
-SEVERITIES = (CRASH, IDS, TEXT, OFFSETS, SERVICE)
-
-_BY_CHECK = {
-    "equivalence": IDS,
-    "determinism": IDS,
-    "validity": IDS,
-    "batch": IDS,
-    "reload": IDS,
-    "specials": IDS,
-    "chunks": IDS,
-    "unstable": IDS,
-    "heal": IDS,
-    "round-trip": TEXT,
-    "single-ids": TEXT,
-    "stream-decoder": TEXT,
-    "streaming": TEXT,
-    "skip-specials": TEXT,
-    "clean-up": TEXT,
-    "release-decode": TEXT,
-    "offsets": OFFSETS,
-    "release-offsets": OFFSETS,
+DEATHS = frozenset({"crashed", "out-of-memory", "timed-out", "protocol", "errored"}) | {
+    "left-processes",
+    "false-claim",
 }
+"""Kinds of :class:`harness.events.Group` in which an implementation gave no answer at all, or left
+processes behind."""
 
 
-def severity(bucket: Bucket) -> str:
-    """One of :data:`SEVERITIES`."""
-    finding = bucket.example
+def check_of(finding: Found) -> Check | None:
+    """The check of a finding; None for one that this version of tokgate does not have."""
+    return CHECKS.get(finding.check.replace("_", "-").replace(" ", "-"))
+
+
+def severity(finding: Found) -> Severity:
+    """How bad a finding is: a crash where somebody blamed gave no answer, else by its check."""
     blamed = set(finding.culprits)
     if any(g.kind in DEATHS and blamed & set(g.implementations) for g in finding.groups):
-        return CRASH
-    return _BY_CHECK.get(finding.check.replace("_", "-").replace(" ", "-"), SERVICE)
-
-
-def rate(record: RunRecord, bucket: Bucket) -> float | None:
-    """The share of the inputs judged on which a cause was seen, by its check, where it was found.
-
-    Of several culprits the one with the most inputs counts. None where nothing says how many there
-    were, and where violations were told without a batch, as those of examples are.
-    """
-    places = {(one.contract, one.check) for one in bucket.findings}
-    judged = [
-        sum(record.coverage.judged[contract, check, name] for contract, check in places)
-        for name in bucket.example.culprits
-    ]
-    most = max(judged, default=0)
-    return bucket.count / most if 0 < bucket.count <= most else None
+        return Severity.CRASH
+    check = check_of(finding)
+    return Severity.SERVICE if check is None else check.severity
 
 
 def share(value: float) -> str:

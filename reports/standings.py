@@ -106,7 +106,7 @@ def _standing(
         high=high,
         findings=len(blamed),
         unexpected=sum(not b.expected for b in blamed),
-        severity=severity(worst) if worst else "",
+        severity=severity(worst.example) if worst else "",
         anchor=anchor,
         number=number,
         growth=growth.verdict if growth else "",
@@ -126,7 +126,7 @@ def _worst(buckets: list[Bucket]) -> Bucket | None:
     """The finding to read first: an unexpected one, and of these the severest."""
     return min(
         buckets,
-        key=lambda b: (b.expected, SEVERITIES.index(severity(b)), -b.count),
+        key=lambda b: (b.expected, SEVERITIES.index(severity(b.example)), -b.count),
         default=None,
     )
 

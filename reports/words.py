@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import printable_line
-from reports.record import DEATHS, FAILING_EXPECTATIONS, Verdict
-from reports.severity import SEVERITIES, severity
+from reports.record import FAILING_EXPECTATIONS, Verdict
+from reports.severity import DEATHS, check_of, severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.events import Found
-    from reports.severity import SEVERITIES, severity
-from reports.record import Bucket, RunRecord
+    from reports.record import Bucket, RunRecord
 
 KINDS_SHOWN = 8
 """Variants of a cause that a line names."""
@@ -27,33 +26,6 @@ _DIED = {
     "left-processes": "left processes behind",
     "false-claim": "claims what it does not do",
 }
-
-_LAWS = {
-    "determinism": "answered differently when asked again",
-    "round-trip": "did not decode back to the input",
-    "validity": "gave an encoding that is not valid",
-    "offsets": "gave offsets that do not fit the input",
-    "release-offsets": "gave other offsets than another release",
-    "release-decode": "decoded ids otherwise than another release",
-    "incremental": "counted a growing text wrongly",
-    "interval": "counted a part of the input wrongly",
-    "count-till-limit": "counted wrongly",
-    "split": "split the input against the rules",
-    "heal": "forced a token that the tokenizer itself would not give",
-    "batch": "answered differently in a batch",
-    "reload": "answered differently when saved and loaded again",
-    "specials": "treated ordinary text differently with special tokens on",
-    "truncation": "cut a long text into other windows than its ids have",
-    "padding": "padded a batch wrongly",
-    "clean-up": "cleaned spaces up that belong to the text, or left others",
-    "unstable": "called ids stable that another end of the text changes",
-    "skip-specials": "did not leave special tokens out of a text",
-    "single-ids": "decoded a single id wrongly",
-    "stream-decoder": "decoded id by id otherwise than at once",
-    "streaming": "decoded differently token by token",
-    "chunks": "encoded a text differently in two chunks",
-}
-
 
 _DOES = {
     "pre-tokens": "splits the text otherwise than",
@@ -100,9 +72,8 @@ def headline(bucket: Bucket) -> str:
 
 def spoken(finding: Found) -> str:
     """What happened, in the words of a maintainer: ``mine merges otherwise than tiktoken``."""
-    check = finding.check.replace("_", "-").replace(" ", "-")
     plain = heading(finding)
-    disagrees = check == "equivalence" and not finding.undecided and " disagree" in plain
+    disagrees = not said_of(finding) and not finding.undecided and " disagree" in plain
     if not disagrees:
         return plain.replace(listed(finding.culprits), some(finding.culprits))
     trusted = "" if finding.mistake else f" {some(finding.groups[0].implementations, 1)}"
@@ -160,13 +131,19 @@ def heading(finding: Found) -> str:
     for group in groups:
         if group.kind in DEATHS and set(group.implementations) & set(finding.culprits):
             return f"{listed(group.implementations)} {_DIED[group.kind]}"
-    check = finding.check.replace("_", "-").replace(" ", "-")
-    if check in _LAWS:
-        return f"{who} {_LAWS[check]}"
-    if check == "equivalence" and groups:
+    said = said_of(finding)
+    if said:
+        return f"{who} {said}"
+    if check_of(finding) and groups:
         verb = "disagrees" if len(finding.culprits) == 1 else "disagree"
         return f"{who} {verb} with {listed(groups[0].implementations)}"
     return f"{who}: {finding.check}"
+
+
+def said_of(finding: Found) -> str:
+    """What the culprits did by the finding's check; nothing where they disagree with others."""
+    check = check_of(finding)
+    return check.said if check else ""
 
 
 def _quarrel(finding: Found) -> str:
@@ -174,9 +151,9 @@ def _quarrel(finding: Found) -> str:
     culprits = set(finding.culprits)
     sides = [[n for n in group.implementations if n in culprits] for group in finding.groups]
     who = [" = ".join(names) for names in sides if names] or finding.culprits
-    check = finding.check.replace("_", "-").replace(" ", "-")
-    if check != "equivalence" and check in _LAWS:
-        return f"{' or '.join(who)} {_LAWS[check]}: nobody is blamed"
+    said = said_of(finding)
+    if said:
+        return f"{' or '.join(who)} {said}: nobody is blamed"
     return f"{listed(who)} differ, and nobody is blamed"
 
 
@@ -233,8 +210,8 @@ def _worst(record: RunRecord) -> str:
     """The worst of the unexpected findings with its severity, if there is any."""
     if not record.unexpected:
         return ""
-    worst = min(record.unexpected, key=lambda bucket: SEVERITIES.index(severity(bucket)))
-    return f"; the worst is {severity(worst)}: {spoken(worst.example)}"
+    worst = record.unexpected[0].example
+    return f"; the worst is {severity(worst)}: {spoken(worst)}"
 
 
 def _judged(record: RunRecord) -> str:

@@ -18,7 +18,14 @@ ALLOWED = {
     "corpora": {"corpora"},
     "impls": {"impls", "corpora.vocabularies"},
     "harness": {"harness", "impls", "corpora"},
-    "reports": {"reports", "harness.events", "harness.verdict", "impls", "corpora"},
+    "reports": {
+        "reports",
+        "harness.events",
+        "harness.verdict",
+        "harness.checks",
+        "impls",
+        "corpora",
+    },
 }
 HARNESS = (
     "core",

@@ -29,7 +29,6 @@ from harness.checks.survival import Survival
 from harness.checks.template import AddedSpecials
 from harness.checks.unstable import UnstableEnds
 from harness.checks.validity import Validity
-from impls.interface import Capability
 
 CHECKS: dict[str, Check] = {
     check.name: check
@@ -68,15 +67,12 @@ CHECKS: dict[str, Check] = {
 }
 """All checks by name, in the order in which they judge."""
 
-NEEDS: dict[str, tuple[Capability, ...]] = {
-    "incremental": (Capability.APPEND, Capability.PREPEND),
-    "interval": (Capability.INTERVAL,),
-    "count-till-limit": (Capability.COUNT, Capability.COUNT_TILL_LIMIT),
-    "split": (Capability.SPLIT,),
-    "offsets": (Capability.OFFSETS,),
-    "heal": (Capability.HEAL,),
-}
-"""The capabilities of which a check asks for one; of the others it is told by their summaries."""
+
+def inputless(bucket: str) -> bool:
+    """Whether findings of a bucket may have no input that brings them back."""
+    check = CHECKS.get(bucket.split("/", maxsplit=1)[0])
+    return check is not None and check.alone
+
 
 MEASURES = {
     "scaling": "cost grows linearly with the length of the input, on every hostile family",

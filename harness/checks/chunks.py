@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm, PieceType
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+)
 from harness.checks.serving import draw
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
@@ -36,8 +43,7 @@ SPACES = b" \n"
 """The white space before which a text for WordPiece may always be cut, since words end there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chunks:
+class Chunks(Check):
     """For uv with pieces(uv) = pieces(u) pieces(v): encode(uv) = encode(u) encode(v).
 
     pieces are the pre-tokens by the vocabulary's own patterns, so that whatever looks ahead over
@@ -52,9 +58,11 @@ class Chunks:
     blamed besides it.
     """
 
-    name: str = "chunks"
-    summary: str = "a text cut where its pre-tokens part is encoded as its two halves are"
-    every: int = 6
+    name = "chunks"
+    summary = "a text cut where its pre-tokens part is encoded as its two halves are"
+    severity = Severity.IDS
+    said = "encoded a text differently in two chunks"
+    every = 6
 
     def applies(self, contract: Contract) -> bool:
         """With pre-tokenization and nothing before it."""

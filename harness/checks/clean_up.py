@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
-from harness.checks.round_trip import stage_of
-from harness.checks.single_ids import decoders
-from harness.checks.skip_specials import packed
-from harness.core.comparisons import Contract
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    decoders,
+    encoded_indices,
+    packed,
+)
+from harness.checks.round_trip import decoding_stage
 from harness.core.messages import Decode
 from harness.core.outcomes import Encoded, Results, Unsupported
 from harness.core.partition import Part
@@ -35,8 +41,7 @@ REPLACED = (
 """What becomes of what, in this order, from left to right each."""
 
 
-@dataclass(frozen=True, slots=True)
-class CleanUp:
+class CleanUp(Check):
     """For ids t = encode(x) and y = decode(t): decode_cleaned(t) = clean(y), or for byte-pair
     encoding y itself, where clean takes the space away before each of . ? ! , n't 'm 's 've 're,
     and both around ', in this order.
@@ -46,13 +51,12 @@ class CleanUp:
     releases leave a text of byte-pair encoding alone, since that loses spaces of its own by it.
     """
 
-    name: str = "clean-up"
-    summary: str = "decoded with its spaces cleaned up, a text loses those before punctuation alone"
-    every: int = 12
-
-    def applies(self, contract: Contract) -> bool:
-        """With a decoder; who cleans nothing up says so."""
-        return any(participant.can(Capability.DECODE) for participant in contract.participants)
+    name = "clean-up"
+    summary = "decoded with its spaces cleaned up, a text loses those before punctuation alone"
+    severity = Severity.TEXT
+    said = "cleaned spaces up that belong to the text, or left others"
+    every = 12
+    needs = (Capability.DECODE,)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The texts with their spaces cleaned up."""
@@ -87,7 +91,7 @@ class CleanUp:
                     Part((f"{name} (cleaned up by the rule)",), right),
                     Part((f"{name} (cleaning up)",), outcome),
                 )
-                data, stage = seen.inputs[index], stage_of(outcome)
+                data, stage = seen.inputs[index], decoding_stage(outcome)
                 judgement.violations.append(
                     Violation(self.name, index, data, parts, (name,), stage)
                 )

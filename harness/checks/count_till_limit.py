@@ -2,105 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.again import Asked, AsksAgain
+from harness.checks.base import (
+    Fault,
+    LongRuns,
+    Observation,
+    Probe,
+    Severity,
+    encoded_indices,
+)
 from harness.checks.serving import draw, parts_of, serving, unanswered
-from harness.core.comparisons import Contract
 from harness.core.messages import PAST_THE_LIMIT, Serve
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from impls.interface import Capability
 
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A service of one implementation, with the limit for each of the inputs at ``indices``."""
-
-    name: str
-    service: Capability
-    indices: tuple[int, ...]
-    limits: tuple[int, ...] = ()
+Limited = tuple[int, "int | None"]
+"""The index of an input, and the limit that it is counted up to, if any."""
 
 
-@dataclass(frozen=True, slots=True)
-class CountTillLimit:
+class CountTillLimit(AsksAgain[Limited]):
     """count(x) = |encode(x)|; count_till_limit(x, n) = |encode(x)|, or null exactly if it is > n.
 
     Asked with the count itself for a limit, with one less, and with one drawn from the input's
     own checksum. Whether encode(x) itself is right is for the equivalence check.
     """
 
-    name: str = "count-till-limit"
-    summary: str = "counting gives the number of ids, and null exactly past a limit"
-    every: int = 4
+    name = "count-till-limit"
+    summary = "counting gives the number of ids, and null exactly past a limit"
+    severity = Severity.SERVICE
+    said = "counted wrongly"
+    every = 4
+    needs = (Capability.COUNT, Capability.COUNT_TILL_LIMIT)
+    long_runs = LongRuns.ALL
 
-    def applies(self, contract: Contract) -> bool:
-        """With somebody who counts."""
-        services = (Capability.COUNT, Capability.COUNT_TILL_LIMIT)
-        return any(
-            participant.can(service)
-            for participant in contract.participants
-            for service in services
-        )
-
-    def probes(self, seen: Observation) -> list[Probe]:
+    def asked(self, seen: Observation) -> Iterator[Asked[Limited]]:
         """The services; how many tokens there are is known already."""
-        probes = []
-        for asked in self._asked(seen):
-            texts = Inputs.of([seen.inputs[index] for index in asked.indices])
-            numbers = tuple((limit,) for limit in asked.limits) or ((),) * len(texts)
-            probes.append(
-                Probe(asked.name, Serve(asked.service, texts, numbers, seen.contract.mode))
-            )
-        return probes
+        for service in self.needs:
+            for name in serving(seen, service):
+                results = seen.results[name]
+                indices = encoded_indices(results)
+                texts = Inputs.of([seen.inputs[index] for index in indices])
+                for limits in self._limits(seen, service, results, indices):
+                    numbers = tuple(() if limit is None else (limit,) for limit in limits)
+                    request = Serve(service, texts, numbers, seen.contract.mode)
+                    yield Asked(name, [*zip(indices, limits, strict=True)], [Probe(name, request)])
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+    def compared(
+        self, seen: Observation, one: Asked[Limited], answers: Sequence[Results]
+    ) -> Iterator[tuple[int, Fault | None]]:
         """Compare with the numbers of ids."""
-        judgement = Judgement()
-        for asked, answer in zip(self._asked(seen), answers, strict=True):
-            name, service = asked.name, str(asked.service)
-            for row, index in enumerate(asked.indices):
-                outcome = answer.outcome(row)
-                if isinstance(outcome, Unsupported):
-                    continue
-                judgement.exercised[name] += 1
-                data = seen.inputs[index]
-                if not isinstance(outcome, Encoded):
-                    stage, parts = unanswered(name, service, outcome)
-                    judgement.violations.append(
-                        Violation(self.name, index, data, parts, (name,), stage)
-                    )
-                    continue
-                right, where = len(seen.results[name].ids_of(index)), "the text"
-                if asked.limits:
-                    limit = asked.limits[row]
-                    where = f"the text, with a limit of {limit}"
-                    right = right if right <= limit else PAST_THE_LIMIT
-                (number,) = outcome.ids
-                if number != right:
-                    parts = parts_of(name, name, service, right, number, where)
-                    judgement.violations.append(
-                        Violation(self.name, index, data, parts, (name,), service)
-                    )
-        return judgement
+        for row, (index, limit) in enumerate(one.rows):
+            outcome = answers[0].outcome(row)
+            service = str(Capability.COUNT if limit is None else Capability.COUNT_TILL_LIMIT)
+            if isinstance(outcome, Unsupported):
+                continue
+            if not isinstance(outcome, Encoded):
+                yield index, unanswered(one.name, service, outcome)
+                continue
+            right, where = len(seen.results[one.name].ids_of(index)), "the text"
+            if limit is not None:
+                where = f"the text, with a limit of {limit}"
+                right = right if right <= limit else PAST_THE_LIMIT
+            (number,) = outcome.ids
+            parts = parts_of(one.name, one.name, service, right, number, where)
+            yield index, None if number == right else (service, parts)
 
-    def _asked(self, seen: Observation) -> list[Asked]:
-        found = []
-        for name in serving(seen, Capability.COUNT):
-            indices = tuple(encoded_indices(seen.results[name]))
-            found.append(Asked(name, Capability.COUNT, indices))
-        for name in serving(seen, Capability.COUNT_TILL_LIMIT):
-            results = seen.results[name]
-            indices = tuple(encoded_indices(results))
-            counts = [len(results.ids_of(index)) for index in indices]
-            drawn = [
-                draw(seen.inputs[index]).randint(0, count + 1)
-                for index, count in zip(indices, counts, strict=True)
-            ]
-            below = [max(0, count - 1) for count in counts]
-            found += [
-                Asked(name, Capability.COUNT_TILL_LIMIT, indices, tuple(limits))
-                for limits in (counts, below, drawn)
-            ]
-        return found
+    def _limits(
+        self, seen: Observation, service: Capability, results: Results, indices: Sequence[int]
+    ) -> list[list[int | None]]:
+        """The limits of each input, for one question after another."""
+        if service is Capability.COUNT:
+            return [[None] * len(indices)]
+        counts = {index: len(results.ids_of(index)) for index in indices}
+        return [
+            [*counts.values()],
+            [max(0, count - 1) for count in counts.values()],
+            [draw(seen.inputs[index]).randint(0, count + 1) for index, count in counts.items()],
+        ]

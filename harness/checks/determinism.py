@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from harness.checks.base import Judgement, Observation, Probe, Violation
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Script,
+    Severity,
+    Shows,
+    Violation,
+)
 from harness.checks.equivalence import differing
-from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs, Results, Unsupported
 from harness.core.partition import Part, comparable
 from impls.interface import Capability
 
 
-@dataclass(frozen=True, slots=True)
-class Determinism:
+class Determinism(Check):
     """encode(x) is one value: later, in another order, and from several threads at once.
 
     The threads are tried only where an implementation claims to allow them.
     """
 
-    name: str = "determinism"
-    summary: str = "the same input gives the same ids later, in another order, and in threads"
-    every: int = 5
-
-    def applies(self, contract: Contract) -> bool:
-        """Always."""
-        return True
+    name = "determinism"
+    summary = "the same input gives the same ids later, in another order, and from several threads"
+    severity = Severity.IDS
+    said = "answered differently when asked again"
+    every = 5
+    alone = True
+    by_chance = True
+    script = Script(Shows.CHANGES)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """Each implementation again: the batch backwards, and from threads."""

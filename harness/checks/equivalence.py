@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.checks.base import Judgement, Observation, Probe, Violation
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Script,
+    Severity,
+    Shows,
+    Violation,
+)
 from harness.core.comparisons import ComparedGroup, Contract
 from harness.core.outcomes import Outcome, Results, Unsupported
 from harness.core.partition import blames, partition
@@ -18,8 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class Equivalence:
+class Equivalence(Check):
     """For all exact implementations A, B under one contract and all x: encode_A(x) = encode_B(x).
 
     A rejection equals a rejection. What an implementation does not support is not compared, and
@@ -27,17 +33,14 @@ class Equivalence:
     are judged.
     """
 
-    name: str = "equivalence"
-    summary: str = "the same bytes give the same ids in all implementations"
-    every: int = 1
+    name = "equivalence"
+    summary = "the same bytes give the same ids in all implementations"
+    severity = Severity.IDS
+    script = Script(Shows.DIFFER)
 
     def applies(self, contract: Contract) -> bool:
         """With two or more."""
         return len(contract.exact) > 1
-
-    def probes(self, seen: Observation) -> list[Probe]:
-        """None: the encodings are what is compared."""
-        return []
 
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
         """The fast path compares whole batches; only batches that differ are taken apart."""

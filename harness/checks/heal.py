@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices, ids_of
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+    ids_of,
+)
 from harness.checks.heal_questions import HealQuestion, question
 from harness.checks.serving import DEFINITION, serving, unanswered
 from harness.core.comparisons import Contract
@@ -30,8 +38,7 @@ SHOWN = 40
 """Bytes of a text that stand in a finding's line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heal:
+class Heal(Check):
     """For (t, l) = heal(f, encode(c), W): t spells f without its end l, and for all w in W:
     encode(c f w) begins with encode(c) followed by t.
 
@@ -41,15 +48,16 @@ class Heal:
     tokens with which all of W begin, where W is all that the grammar allows.
     """
 
-    name: str = "heal"
-    summary: str = "tokens forced by a grammar are the tokenizer's own, whatever follows"
-    every: int = 4
+    name = "heal"
+    summary = "tokens that a grammar forces are the tokenizer's own, whatever follows"
+    severity = Severity.IDS
+    said = "forced a token that the tokenizer itself would not give"
+    every = 4
+    needs = (Capability.HEAL,)
 
     def applies(self, contract: Contract) -> bool:
         """With somebody who heals, where special tokens are text like any other."""
-        return contract.mode.special == "none" and any(
-            participant.can(Capability.HEAL) for participant in contract.participants
-        )
+        return contract.mode.special == "none" and super().applies(contract)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The contexts and the sentences, encoded by who defines them."""

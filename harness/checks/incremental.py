@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from harness.checks.base import Judgement, Observation, Probe
-from harness.checks.serving import (
-    Inquiry,
-    Question,
-    draw,
-    inquiries,
-    is_raw,
-    judged,
-    probes_of,
-)
-from harness.core.comparisons import Contract
-from harness.core.outcomes import Results
+from harness.checks.base import LongRuns, Severity
+from harness.checks.serving import CountsParts, Question, draw
 from impls.interface import Capability
 
 EACH_BYTE = 12
@@ -26,8 +13,7 @@ CUTS = 5
 """Chunks of a longer text, besides the last."""
 
 
-@dataclass(frozen=True, slots=True)
-class Incremental:
+class Incremental(CountsParts):
     """For chunks c1, .., cn of x: append gives |encode(c1 .. ci)| after chunk i, prepend, from the
     last chunk to the first, |encode(ci .. cn)|.
 
@@ -35,44 +21,21 @@ class Incremental:
     pre-tokenization. They are drawn from the input's own checksum.
     """
 
-    name: str = "incremental"
-    summary: str = "a text that grows at either end has at each length as many tokens as encoded"
-    every: int = 4
+    name = "incremental"
+    summary = "a text that grows at either end has at each length as many tokens as encoded"
+    severity = Severity.SERVICE
+    said = "counted a growing text wrongly"
+    every = 4
+    needs = (Capability.APPEND, Capability.PREPEND)
+    long_runs = LongRuns.ALL
 
-    def applies(self, contract: Contract) -> bool:
-        """Without pre-tokenization, with somebody who appends or prepends."""
-        services = (Capability.APPEND, Capability.PREPEND)
-        return is_raw(contract) and any(
-            participant.can(service)
-            for participant in contract.participants
-            for service in services
-        )
-
-    def probes(self, seen: Observation) -> list[Probe]:
-        """The services, and the encodings of what there is after each chunk."""
-        return probes_of(seen, self._asked(seen))
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Compare each count."""
-        return judged(self.name, seen, self._asked(seen), answers)
-
-    def _asked(self, seen: Observation) -> list[Inquiry]:
-        return [
-            *inquiries(seen, Capability.APPEND, appended),
-            *inquiries(seen, Capability.PREPEND, prepended),
-        ]
-
-
-def appended(index: int, data: bytes) -> Question:
-    """Where chunks end, and the texts up to there."""
-    ends = cuts(data)
-    return Question(index, ends, tuple((0, end) for end in ends))
-
-
-def prepended(index: int, data: bytes) -> Question:
-    """Where chunks begin, the last one first, and the texts from there on."""
-    starts = tuple(len(data) - cut for cut in cuts(data))
-    return Question(index, starts, tuple((start, len(data)) for start in starts))
+    def question(self, service: Capability, index: int, data: bytes) -> Question:
+        """Where chunks end, and the texts up to there; or where they begin, the last one first."""
+        ends = cuts(data)
+        if service is Capability.APPEND:
+            return Question(service, index, ends, tuple((0, end) for end in ends))
+        starts = tuple(len(data) - cut for cut in ends)
+        return Question(service, index, starts, tuple((start, len(data)) for start in starts))
 
 
 def cuts(data: bytes) -> tuple[int, ...]:

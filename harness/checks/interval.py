@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain, combinations_with_replacement
 
-from harness.checks.base import Judgement, Observation, Probe
-from harness.checks.serving import (
-    Inquiry,
-    Question,
-    draw,
-    inquiries,
-    is_raw,
-    judged,
-    probes_of,
-)
-from harness.core.comparisons import Contract
-from harness.core.outcomes import Results
+from harness.checks.base import LongRuns, Severity
+from harness.checks.serving import CountsParts, Question, draw
 from impls.interface import Capability
 
 EVERY_RANGE = 6
@@ -29,40 +17,25 @@ DRAWN = 4
 SHORT = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(CountsParts):
     """For all x and 0 <= s <= e <= |x|: interval(x, s, e) = |encode(x[s:e])|.
 
     Ranges may begin and end inside characters, so this is asked without pre-tokenization. They
     are drawn from the input's own checksum.
     """
 
-    name: str = "interval"
-    summary: str = "any range of a text is counted as many tokens as encoded by itself"
-    every: int = 4
+    name = "interval"
+    summary = "any range of a text is counted as many tokens as encoded by itself"
+    severity = Severity.SERVICE
+    said = "counted a part of the input wrongly"
+    every = 4
+    needs = (Capability.INTERVAL,)
+    long_runs = LongRuns.ALL
 
-    def applies(self, contract: Contract) -> bool:
-        """Without pre-tokenization, with somebody who counts intervals."""
-        return is_raw(contract) and any(
-            participant.can(Capability.INTERVAL) for participant in contract.participants
-        )
-
-    def probes(self, seen: Observation) -> list[Probe]:
-        """The service, and the encodings of the ranges."""
-        return probes_of(seen, self._asked(seen))
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Compare each count."""
-        return judged(self.name, seen, self._asked(seen), answers)
-
-    def _asked(self, seen: Observation) -> list[Inquiry]:
-        return inquiries(seen, Capability.INTERVAL, question)
-
-
-def question(index: int, data: bytes) -> Question:
-    """The ranges of a text that are asked for."""
-    found = ranges(data)
-    return Question(index, tuple(chain.from_iterable(found)), found)
+    def question(self, service: Capability, index: int, data: bytes) -> Question:
+        """The ranges of a text that are asked for."""
+        found = ranges(data)
+        return Question(service, index, tuple(chain.from_iterable(found)), found)
 
 
 def ranges(data: bytes) -> tuple[tuple[int, int], ...]:

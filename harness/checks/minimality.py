@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
-from harness.checks.base import Judgement, Observation, Probe, Violation
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Script,
+    Severity,
+    Shows,
+    Violation,
+)
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Results
 from harness.core.partition import Part
@@ -18,27 +25,24 @@ UNANSWERED = np.iinfo(np.int64).max
 """The length of what is no encoding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Minimality:
+class Minimality(Check):
     """For A with ``Law.FEWEST``, any B, and all x: decode(B(x)) = x implies |A(x)| <= |B(x)|.
 
     Checked without pre-tokenization, where both spell the same one piece. What spells another
     text proves nothing, and is the round trip's to tell.
     """
 
-    name: str = "minimality"
-    summary: str = "what claims the fewest tokens is never longer than any other"
-    every: int = 1
+    name = "minimality"
+    summary = "an encoder that claims the fewest tokens never gives more than another"
+    severity = Severity.IDS
+    said = "gave more tokens than another, and claims the fewest"
+    script = Script(Shows.DIFFER)
 
     def applies(self, contract: Contract) -> bool:
         """With somebody who claims it, and somebody else."""
         claims = [c for c in contract.participants if c.about.law is Law.FEWEST]
         raw = not contract.mode.pretokenize and contract.mode.special == "none"
         return raw and bool(claims) and len(contract.participants) > 1
-
-    def probes(self, seen: Observation) -> list[Probe]:
-        """None: lengths are known."""
-        return []
 
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
         """Only shorter answers are looked at, the shortest first; one violation an input."""

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpora.vocabularies.model import Vocabulary
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import (
+    Check,
+    Judgement,
+    LongRuns,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+)
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Failed, Outcome, Results
@@ -17,8 +26,7 @@ from harness.core.partition import Part
 from impls.interface import Capability
 
 
-@dataclass(frozen=True, slots=True)
-class Offsets:
+class Offsets(Check):
     """For ids t and byte ranges [s, e) of x: ids as without offsets; 0 <= s <= e <= |x|; s and e
     never decrease; and, where nothing is normalized, x[s:e] contains the bytes of t.
 
@@ -26,13 +34,13 @@ class Offsets:
     a character the range of the whole character.
     """
 
-    name: str = "offsets"
-    summary: str = "each token's byte range is in order, within the text, and spells the token"
-    every: int = 5
-
-    def applies(self, contract: Contract) -> bool:
-        """With somebody who gives them."""
-        return any(c.can(Capability.OFFSETS) for c in contract.participants)
+    name = "offsets"
+    summary = "each token's byte range is in order, within the text, and spells the token"
+    severity = Severity.OFFSETS
+    said = "gave offsets that do not fit the input"
+    every = 5
+    needs = (Capability.OFFSETS,)
+    long_runs = LongRuns.SHORT
 
     def probes(self, seen: Observation) -> list[Probe]:
         """Encode again, with offsets."""

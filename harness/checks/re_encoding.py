@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from harness.checks.base import Judgement, Observation, Probe, encoded_indices
+from harness.checks.base import Check, Judgement, Observation, Probe, Severity, encoded_indices
 from harness.checks.equivalence import Equivalence
 from harness.checks.round_trip import rewrites, trusted
 from harness.core.comparisons import Contract
@@ -15,8 +15,7 @@ from harness.core.standing import most_trusted
 from impls.interface import Capability
 
 
-@dataclass(frozen=True, slots=True)
-class ReEncoding:
+class ReEncoding(Check):
     """With y = decode(encode(x)) of the trusted one: encode_A(y) = encode_B(y) for all A, B.
 
     Where nothing is normalized y is x. Elsewhere it is text of a kind that no generator makes,
@@ -24,17 +23,19 @@ class ReEncoding:
     encodes again when a conversation goes on. What differs is a finding of equivalence, on y.
     """
 
-    name: str = "re-encoding"
-    summary: str = "the text that was decoded is encoded alike again"
-    every: int = 4
+    name = "re-encoding"
+    summary = (
+        "the text that was decoded, with its marks for unknown tokens and spaces, is encoded "
+        "alike by all"
+    )
+    severity = Severity.IDS
+    said = "encoded differently what was decoded"
+    every = 4
+    needs = (Capability.DECODE,)
 
     def applies(self, contract: Contract) -> bool:
         """Where text is normalized, someone decodes, and there are two to compare."""
-        return (
-            rewrites(contract)
-            and len(contract.exact) > 1
-            and any(one.can(Capability.DECODE) for one in contract.participants)
-        )
+        return rewrites(contract) and len(contract.exact) > 1 and super().applies(contract)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The text of the trusted one's ids."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -12,7 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Alphabet, PieceType, RankOrder, Vocabulary
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+)
 from harness.checks.round_trip import trusted
 from harness.core.comparisons import Contract
 from harness.core.messages import Dropout, Encode
@@ -31,8 +38,7 @@ LONGEST = 4096
 """Bytes of an input that is looked at: it is encoded so many times."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reachability:
+class Reachability(Check):
     """Of a symbol, and of t with a merge l r -> t, l and r being reachable: t is reachable. For A
     with ``Law.REACHABLE``, or with dropout, and all x: each token of A(x) is reachable, an added
     token or a pre-token looked up whole; none crosses the end of a pre-token; spell(A(x)) =
@@ -45,9 +51,15 @@ class Reachability:
     plain model has all merges of a byte-pair encoding, and each spells what its parts spell.
     """
 
-    name: str = "reachability"
-    summary: str = "with merges left out, tokens are those that merges can make of the text"
-    every: int = 4
+    name = "reachability"
+    summary = (
+        "with merges left out, as by the dropout of a tokenizer.json, tokens are those that "
+        "merges can make of the text"
+    )
+    severity = Severity.IDS
+    said = "gave tokens that no merges make of the text"
+    every = 4
+    by_chance = True
 
     def applies(self, contract: Contract) -> bool:
         """Where somebody leaves merges out, and it is known which there are."""

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from corpora.vocabularies.model import Vocabulary
-from harness.checks.base import Judgement, Observation, Probe, Violation
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Script,
+    Severity,
+    Shows,
+    Violation,
+)
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Results, Status
@@ -26,16 +34,18 @@ RARE = 8
 """One id in so many is a special token's, and as many are just past the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseOffsets:
+class ReleaseOffsets(Check):
     """For releases A and B of one library with the same ids for x: offsets_A(x) = offsets_B(x).
 
     A release that fails where another one answers is at fault by itself.
     """
 
-    name: str = "release-offsets"
-    summary: str = "releases of one library give the same offsets"
-    every: int = 1
+    name = "release-offsets"
+    summary = "releases of one library give the same offsets"
+    severity = Severity.OFFSETS
+    said = "gave other offsets than another release"
+    needs = (Capability.OFFSETS,)
+    script = Script(Shows.DIFFER, "encode_with_offsets")
 
     def applies(self, contract: Contract) -> bool:
         """With two releases that give offsets."""
@@ -75,8 +85,7 @@ class ReleaseOffsets:
         return judgement
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseDecode:
+class ReleaseDecode(Check):
     """For releases A and B of one library and any ids t, which no text need have:
     decode_A(t) = decode_B(t), to refuse them with an error being an answer, too. A release that
     dies of them where another one answers is at fault by itself.
@@ -84,9 +93,12 @@ class ReleaseDecode:
     The ids are drawn from the bytes of the input: special and unknown ones among them.
     """
 
-    name: str = "release-decode"
-    summary: str = "releases of one library decode any ids alike"
-    every: int = 1
+    name = "release-decode"
+    summary = "releases of one library decode any ids alike"
+    severity = Severity.TEXT
+    said = "decoded ids otherwise than another release"
+    needs = (Capability.DECODE,)
+    script = Script(Shows.DIFFER, "decode")
 
     def applies(self, contract: Contract) -> bool:
         """With two releases that decode."""

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from harness.checks.base import Judgement, Observation, Probe
-from harness.checks.ways import judged, probes_of
-from harness.core.comparisons import Contract
+from harness.checks.again import EncodesAnotherWay
+from harness.checks.base import Severity
 from harness.core.messages import Way
-from harness.core.outcomes import Results
-
-STAGES = {Way.RELOADED: "reload", Way.RESPELLED: "spelling"}
 
 
-@dataclass(frozen=True, slots=True)
-class Reload:
+class Reload(EncodesAnotherWay):
     """For all x: load(save(tokenizer)).encode(x) = tokenizer.encode(x).
 
     Of encoders that can be saved (``Reloads``), each through its own library's file format; and of
@@ -24,18 +16,9 @@ class Reload:
     loaded once, at the first question, which takes a second: few batches are asked.
     """
 
-    name: str = "reload"
-    summary: str = "saved and loaded again, or of a file written anew, a tokenizer is the same"
-    every: int = 24
-
-    def applies(self, contract: Contract) -> bool:
-        """Always: who cannot be saved says so."""
-        return True
-
-    def probes(self, seen: Observation) -> list[Probe]:
-        """The encoded inputs, to the encoder loaded again."""
-        return probes_of(seen, list(STAGES))
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Compare each implementation with itself."""
-        return judged(self.name, seen, STAGES, answers)
+    name = "reload"
+    summary = "saved and loaded again, or loaded from a file written anew, a tokenizer is the same"
+    severity = Severity.IDS
+    said = "answered differently when saved and loaded again"
+    every = 24
+    stages = ((Way.RELOADED, "reload"), (Way.RESPELLED, "spelling"))

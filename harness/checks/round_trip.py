@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from harness.checks.base import (
+    Check,
     Judgement,
+    LongRuns,
     Observation,
     Probe,
+    Script,
+    Severity,
+    Shows,
     Violation,
+    decoders,
     encoded_indices,
     has_lost,
     is_text,
@@ -24,8 +29,7 @@ from harness.core.standing import Standing, most_trusted
 from impls.interface import Capability
 
 
-@dataclass(frozen=True, slots=True)
-class RoundTrip:
+class RoundTrip(Check):
     """decode(encode(x)) = x for each implementation with ``decode``.
 
     For vocabularies whose normalizer changes the text (SentencePiece), or whose added tokens take
@@ -34,29 +38,31 @@ class RoundTrip:
     most trusted one gives U+FFFD that x lacks, who gives x back, or the bytes, is not blamed.
     """
 
-    name: str = "round-trip"
-    summary: str = "decoding the ids gives the text back (normalizing: all decoders agree)"
-    every: int = 3
+    name = "round-trip"
+    summary = (
+        "decoding the ids gives the text back; where a normalizer changes it, all decoders agree"
+    )
+    severity = Severity.TEXT
+    said = "did not decode back to the input"
+    every = 3
+    needs = (Capability.DECODE,)
+    long_runs = LongRuns.SHORT
+    script = Script(Shows.DIFFER, "decode")
 
     def applies(self, contract: Contract) -> bool:
         """With a decoder; with two where there is only their agreement to check."""
-        decoders = [c for c in contract.participants if c.can(Capability.DECODE)]
-        return len(decoders) > (1 if loses(contract) else 0)
+        able = [c for c in contract.participants if c.can(Capability.DECODE)]
+        return len(able) > (1 if loses(contract) else 0)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """Decode: own ids, or everybody the first one's."""
-        decoders = [
-            participant.name
-            for participant in seen.contract.participants
-            if participant.can(Capability.DECODE) and participant.name in seen.results
-        ]
         if not loses(seen.contract):
             return [
                 Probe(name, Decode(seen.results[name].ids, seen.results[name].ends))
-                for name in decoders
+                for name in decoders(seen)
             ]
         common = trusted(seen)
-        return [Probe(name, Decode(common.ids, common.ends)) for name in decoders]
+        return [Probe(name, Decode(common.ids, common.ends)) for name in decoders(seen)]
 
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
         """Compare texts."""
@@ -82,7 +88,14 @@ class RoundTrip:
                     wanted = Encoded(tuple(results.ids_of(index)), text=data)
                     parts = (Part(("the input",), wanted), Part((name,), outcome))
                     judgement.violations.append(
-                        Violation(self.name, index, data, parts, (name,), stage=stage_of(outcome))
+                        Violation(
+                            self.name,
+                            index,
+                            data,
+                            parts,
+                            (name,),
+                            stage=decoding_stage(outcome),
+                        )
                     )
         return judgement
 
@@ -116,7 +129,9 @@ class RoundTrip:
                 if isinstance(outcome, Failed):  # which the survival check does not see
                     pair = (*trusted_part, Part((name,), outcome))
                     judgement.violations.append(
-                        Violation(self.name, index, data, pair, (name,), stage=stage_of(outcome))
+                        Violation(
+                            self.name, index, data, pair, (name,), stage=decoding_stage(outcome)
+                        )
                     )
             judgement.violations += [
                 Violation(self.name, index, data, one.parts, one.culprits, "decode", one.undecided)
@@ -212,6 +227,6 @@ def unharmed(results: Results, answer: Results, inputs: Inputs) -> bool:
     )
 
 
-def stage_of(outcome: Outcome) -> str:
+def decoding_stage(outcome: Outcome) -> str:
     """``decode`` for another text, else how the decoder failed."""
     return "decode" if isinstance(outcome, Encoded) else Status(outcome.status).label

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.again import Asked, AsksAgain
+from harness.checks.base import Fault, Observation, Probe, encoded_indices
 from harness.core.messages import PAST_THE_LIMIT, Encode, Serve
 from harness.core.outcomes import Answered, Encoded, Inputs, Outcome, Results, Unsupported
 from harness.core.partition import Part
@@ -33,22 +34,10 @@ class Question:
     parts: ranges of the text whose numbers of tokens are the answer.
     """
 
+    service: Capability
     index: int
     numbers: tuple[int, ...]
     parts: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Inquiry:
-    """One service of one implementation, asked about the inputs that it encodes.
-
-    definers: whose ``encode`` the answers are held against.
-    """
-
-    name: str
-    service: Capability
-    definers: tuple[str, ...]
-    questions: tuple[Question, ...]
 
 
 def draw(data: bytes) -> random.Random:
@@ -71,91 +60,73 @@ def definers(seen: Observation, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([name, *({DEFINITION} & set(seen.results))]))
 
 
-def inquiries(
-    seen: Observation, service: Capability, ask: Callable[[int, bytes], Question]
-) -> list[Inquiry]:
-    """Ask everybody who claims the service about each input that they encode."""
-    return [
-        Inquiry(
-            name,
-            service,
-            definers(seen, name),
-            tuple(ask(i, seen.inputs[i]) for i in encoded_indices(seen.results[name])),
-        )
-        for name in serving(seen, service)
-    ]
+class CountsParts(AsksAgain[Question]):
+    """A check of services that count the tokens of parts of a text, which is one piece."""
 
+    def question(self, service: Capability, index: int, data: bytes) -> Question:
+        """What a service is asked about an input."""
+        raise NotImplementedError
 
-def probes_of(seen: Observation, asked: Sequence[Inquiry]) -> list[Probe]:
-    """The service, and then the parts by each definer, for each inquiry."""
-    mode = seen.contract.mode
-    probes = []
-    for inquiry in asked:
-        texts = Inputs.of([seen.inputs[question.index] for question in inquiry.questions])
-        numbers = tuple(question.numbers for question in inquiry.questions)
-        probes.append(Probe(inquiry.name, Serve(inquiry.service, texts, numbers, mode)))
-        parts = Inputs.of(
-            [
-                seen.inputs[question.index][start:end]
-                for question in inquiry.questions
-                for start, end in question.parts
-            ]
-        )
-        probes += [Probe(definer, Encode(parts, mode)) for definer in inquiry.definers]
-    return probes
+    def applies(self, contract: Contract) -> bool:
+        """Without pre-tokenization, with somebody who has the services."""
+        return is_raw(contract) and super().applies(contract)
 
+    def asked(self, seen: Observation) -> Iterator[Asked[Question]]:
+        """The service, and then the parts by each definer."""
+        mode = seen.contract.mode
+        for service in self.needs:
+            for name in serving(seen, service):
+                encoded = encoded_indices(seen.results[name])
+                rows = [self.question(service, i, seen.inputs[i]) for i in encoded]
+                texts = Inputs.of([seen.inputs[i] for i in encoded])
+                numbers = tuple(row.numbers for row in rows)
+                parts = [seen.inputs[row.index][a:b] for row in rows for a, b in row.parts]
+                define = Encode(Inputs.of(parts), mode)
+                probes = [Probe(name, Serve(service, texts, numbers, mode))]
+                probes += [Probe(definer, define) for definer in definers(seen, name)]
+                yield Asked(name, rows, probes)
 
-def judged(
-    check: str, seen: Observation, asked: Sequence[Inquiry], answers: Sequence[Results]
-) -> Judgement:
-    """Hold each number against the tokens of its part. answers: to :func:`probes_of`."""
-    judgement = Judgement()
-    rest = iter(answers)
-    for inquiry in asked:
-        served = next(rest)
-        defined = [(definer, next(rest)) for definer in inquiry.definers]
+    def compared(
+        self, seen: Observation, one: Asked[Question], answers: Sequence[Results]
+    ) -> Iterator[tuple[int, Fault | None]]:
+        """Hold each number against the tokens of its part."""
+        served, *encodings = answers
+        defined = [*zip(definers(seen, one.name), encodings, strict=True)]
         place = 0
-        for row, question in enumerate(inquiry.questions):
+        for row, question in enumerate(one.rows):
             rows = range(place, place + len(question.parts))
             place = rows.stop
             outcome = served.outcome(row)
             if isinstance(outcome, Unsupported):
                 continue
-            judgement.exercised[inquiry.name] += 1
-            for definer, encodings in defined:
-                wanted = [encodings.outcome(at) for at in rows]
-                found = fault(inquiry, question, definer, wanted, outcome)
-                if found is not None:
-                    stage, parts = found
-                    data = seen.inputs[question.index]
-                    judgement.violations.append(
-                        Violation(check, question.index, data, parts, (inquiry.name,), stage)
-                    )
-                    break
-    return judgement
+            faults = (
+                fault(one.name, question, definer, [each.outcome(at) for at in rows], outcome)
+                for definer, each in defined
+            )
+            yield question.index, next(filter(None, faults), None)
 
 
 def fault(
-    inquiry: Inquiry,
+    name: str,
     question: Question,
     definer: str,
     wanted: Sequence[Outcome],
     outcome: Outcome,
-) -> tuple[str, tuple[Part, ...]] | None:
+) -> Fault | None:
     """The stage and the parts of a violation, if the answer is not what a definer encodes."""
-    service = str(inquiry.service)
+    service = str(question.service)
     if not isinstance(outcome, Encoded):
         if all(isinstance(one, Encoded) for one in wanted):
-            return unanswered(inquiry.name, service, outcome)
+            return unanswered(name, service, outcome)
         return None
     for range_, right, number in zip(question.parts, wanted, outcome.ids, strict=True):
         if isinstance(right, Encoded) and len(right.ids) != number:
             where = "bytes {} to {}".format(*range_)
-            return service, parts_of(definer, inquiry.name, service, len(right.ids), number, where)
+            return service, parts_of(definer, name, service, len(right.ids), number, where)
     return None
 
 
-def unanswered(name: str, service: str, outcome: Outcome) -> tuple[str, tuple[Part, ...]]:
+def unanswered(name: str, service: str, outcome: Outcome) -> Fault:
     """The stage and parts for a service that fails on a text that is encoded."""
     right = Answered("the text is encoded")
     stage = f"{service}-{outcome.status.label}"

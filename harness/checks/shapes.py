@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import TypeVar
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.again import Asked, AsksAgain
+from harness.checks.base import (
+    Fault,
+    Observation,
+    Probe,
+    Severity,
+    encoded_by,
+    stage_of,
+)
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode, Padding, Windows
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.outcomes import Encoded, Inputs, Outcome, Results, Unsupported
 from harness.core.partition import Part
 
 WINDOWS = (
@@ -28,11 +36,10 @@ refuse an overlap that is larger than what is left."""
 
 PADDING = (Padding(1, left=False), Padding(4, left=True), Padding(8, left=False))
 
-Asked = tuple[str, "Windows | Padding", list[int]]
+Shape = TypeVar("Shape", Windows, Padding)
 
 
-@dataclass(frozen=True, slots=True)
-class Truncation:
+class Truncation(AsksAgain[tuple[int, Windows]]):
     """For ids t = encode(x), a length l and an overlap o < l: the window kept is t[:l], or t[-l:]
     from the left; the next ones begin l - o further on, and the last one ends where t does.
 
@@ -40,44 +47,32 @@ class Truncation:
     be seen, and what is lost or doubled between two of them shows nowhere else.
     """
 
-    name: str = "truncation"
-    summary: str = "the windows of a truncated text are those of its ids, whatever side and overlap"
-    every: int = 10
+    name = "truncation"
+    summary = "the windows of a truncated text are those of its ids, whatever side and overlap"
+    severity = Severity.SERVICE
+    said = "cut a long text into other windows than its ids have"
+    every = 10
 
-    def applies(self, contract: Contract) -> bool:
-        """Always: who does not cut says so."""
-        return True
-
-    def probes(self, seen: Observation) -> list[Probe]:
+    def asked(self, seen: Observation) -> Iterator[Asked[tuple[int, Windows]]]:
         """Each input by one of the shapes, which its checksum decides."""
-        return [
-            Probe(name, Encode(Inputs.of([seen.inputs[i] for i in rows]), seen.contract.mode,
-                               shape=shape))
-            for name, shape, rows in asked(seen, windows_for(seen.contract))
-        ]  # fmt: skip
+        for name, shape, rows in shaped(seen, windows_for(seen.contract)):
+            inputs = Inputs.of([seen.inputs[i] for i in rows])
+            request = Encode(inputs, seen.contract.mode, shape=shape)
+            yield Asked(name, [(index, shape) for index in rows], [Probe(name, request)])
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+    def compared(
+        self, seen: Observation, one: Asked[tuple[int, Windows]], answers: Sequence[Results]
+    ) -> Iterator[tuple[int, Fault | None]]:
         """Compare with the windows by definition."""
-        judgement = Judgement()
-        questions = asked(seen, windows_for(seen.contract))
-        for (name, shape, rows), answer in zip(questions, answers, strict=True):
-            assert isinstance(shape, Windows)
-            for row, index in enumerate(rows):
-                outcome = answer.outcome(row)
-                if isinstance(outcome, Unsupported):
-                    continue
-                judgement.exercised[name] += 1
-                ids = seen.results[name].ids_of(index)
+        for row, (index, shape) in enumerate(one.rows):
+            outcome = answers[0].outcome(row)
+            if not isinstance(outcome, Unsupported):
+                ids = seen.results[one.name].ids_of(index)
                 right = Encoded(flat(windows(ids, shape)))
-                if outcome != right:
-                    judgement.violations.append(
-                        violation(self.name, seen, index, name, str(shape), right, outcome)
-                    )
-        return judgement
+                yield index, fault(self.name, one.name, str(shape), right, outcome)
 
 
-@dataclass(frozen=True, slots=True)
-class PaddedRows:
+class PaddedRows(AsksAgain[tuple[int, Padding]]):
     """Of the texts x, xx and the empty one padded together: all rows are as long as the longest,
     rounded up to the multiple asked for; the mask is 0 on the padded side and 1 elsewhere; and the
     ids where it is 1 are those of encode.
@@ -85,62 +80,51 @@ class PaddedRows:
     Of encoders that pad (``Pads``).
     """
 
-    name: str = "padding"
-    summary: str = "rows padded together are as long as asked for, and their masks give encode"
-    every: int = 16
+    name = "padding"
+    summary = "rows padded together are as long as asked for, and their masks give encode"
+    severity = Severity.SERVICE
+    said = "padded a batch wrongly"
+    every = 16
 
-    def applies(self, contract: Contract) -> bool:
-        """Always: who does not pad says so."""
-        return True
-
-    def probes(self, seen: Observation) -> list[Probe]:
+    def asked(self, seen: Observation) -> Iterator[Asked[tuple[int, Padding]]]:
         """The rows, and the text twice over by itself."""
         mode = seen.contract.mode
-        found = []
-        for name, shape, rows in asked(seen, PADDING):
+        for name, shape, rows in shaped(seen, PADDING):
             inputs = [seen.inputs[i] for i in rows]
-            found.append(Probe(name, Encode(Inputs.of(inputs), mode, shape=shape)))
-            found.append(Probe(name, Encode(Inputs.of([data + data for data in inputs]), mode)))
-            found.append(Probe(name, Encode(Inputs.of([b""]), mode)))
-        return found
+            requests = (
+                Encode(Inputs.of(inputs), mode, shape=shape),
+                Encode(Inputs.of([data + data for data in inputs]), mode),
+                Encode(Inputs.of([b""]), mode),
+            )
+            probes = [Probe(name, request) for request in requests]
+            yield Asked(name, [(index, shape) for index in rows], probes)
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+    def compared(
+        self, seen: Observation, one: Asked[tuple[int, Padding]], answers: Sequence[Results]
+    ) -> Iterator[tuple[int, Fault | None]]:
         """Compare with the rows by definition, whatever stands where the mask is 0."""
-        judgement = Judgement()
-        triples = zip(answers[::3], answers[1::3], answers[2::3], strict=True)
-        for (name, shape, rows), (padded, twice, empty) in zip(
-            asked(seen, PADDING), triples, strict=True
-        ):
-            assert isinstance(shape, Padding)
-            for row, index in enumerate(rows):
-                outcome, double, none = padded.outcome(row), twice.outcome(row), empty.outcome(0)
-                if isinstance(outcome, Unsupported) or not (
-                    isinstance(double, Encoded) and isinstance(none, Encoded)
-                ):
-                    continue
-                judgement.exercised[name] += 1
-                once = seen.results[name].ids_of(index)
-                made = [once, list(double.ids), list(none.ids)]
-                right = Encoded(tuple(masked(made, shape)))
-                got = without_padding(outcome)
-                if got != right:
-                    judgement.violations.append(
-                        violation(self.name, seen, index, name, str(shape), right, got)
-                    )
-        return judgement
+        padded, twice, empty = answers
+        none = empty.outcome(0)
+        for row, (index, shape) in enumerate(one.rows):
+            outcome, double = padded.outcome(row), twice.outcome(row)
+            if isinstance(outcome, Unsupported) or not (
+                isinstance(double, Encoded) and isinstance(none, Encoded)
+            ):
+                continue
+            once = seen.results[one.name].ids_of(index)
+            made = [once, list(double.ids), list(none.ids)]
+            right = Encoded(tuple(masked(made, shape)))
+            yield index, fault(self.name, one.name, str(shape), right, without_padding(outcome))
 
 
-def asked(seen: Observation, shapes: Sequence[Windows | Padding]) -> list[Asked]:
+def shaped(seen: Observation, shapes: Sequence[Shape]) -> Iterator[tuple[str, Shape, list[int]]]:
     """By implementation and shape the inputs that it encodes and that the shape falls to."""
-    found: list[Asked] = []
     shape_of = [zlib.crc32(data) % len(shapes) for data in seen.inputs]
-    for name, results in seen.results.items():
-        encoded = encoded_indices(results)
+    for name, encoded in encoded_by(seen):
         for number, shape in enumerate(shapes):
             rows = [index for index in encoded if shape_of[index] == number]
             if rows:
-                found.append((name, shape, rows))
-    return found
+                yield name, shape, rows
 
 
 def windows_for(contract: Contract) -> tuple[Windows, ...]:
@@ -191,16 +175,7 @@ def without_padding(outcome: Outcome) -> Outcome:
     return Encoded(tuple(found))
 
 
-def violation(
-    check: str,
-    seen: Observation,
-    index: int,
-    name: str,
-    words: str,
-    right: Outcome,
-    outcome: Outcome,
-) -> Violation:
-    """A violation whose parts have the rows, each after its length."""
+def fault(check: str, name: str, words: str, right: Outcome, outcome: Outcome) -> Fault | None:
+    """What is wrong, if anything is, with parts that have the rows, each after its length."""
     parts = (Part((f"encode, {words}",), right), Part((name,), outcome))
-    stage = Status(outcome.status).label if isinstance(outcome, Failed) else check
-    return Violation(check, index, seen.inputs[index], parts, (name,), stage)
+    return None if outcome == right else (stage_of(outcome, check), parts)

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from harness.checks.base import REPLACEMENT, Judgement, Observation, Probe, Violation
+from harness.checks.again import Asked, AsksAgain
+from harness.checks.base import (
+    REPLACEMENT,
+    Fault,
+    Observation,
+    Probe,
+    Script,
+    Severity,
+    Shows,
+    decoders,
+    packed,
+    stage_of,
+)
 from harness.checks.round_trip import rewrites
-from harness.core.comparisons import Contract
 from harness.core.messages import Decode
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
 from harness.core.partition import Part
@@ -31,8 +39,11 @@ LIMIT = 1 << 31
 """Ids travel as 32 bits with a sign."""
 
 
-@dataclass(frozen=True, slots=True)
-class SingleIds:
+Single = tuple[int, int, "bytes | None"]
+"""The index of an input, an id, and its token's bytes (None: it is no token's)."""
+
+
+class SingleIds(AsksAgain[Single]):
     """For each token t with id i: decode(i) = t, or t with U+FFFD in place of what is not UTF-8.
     For each i that is no token's, be it negative or past the last one: decode(i) is an error, or
     no text, or U+FFFD, or a text that names the number, and never that of another token. Neither
@@ -43,76 +54,48 @@ class SingleIds:
     implementation by itself: a server decodes what a model says, which is no encoding of any text.
     """
 
-    name: str = "single-ids"
-    summary: str = "each id decodes to its token, and numbers that are none to nothing of another"
-    every: int = 12
+    name = "single-ids"
+    summary = (
+        "each id decodes to its token; a number that is no token's, to no other token's text, and"
+        " it ends no process"
+    )
+    severity = Severity.TEXT
+    said = "decoded a single id wrongly"
+    every = 12
+    needs = (Capability.DECODE,)
+    script = Script(Shows.ANOTHER_TEXT, "decode")
 
-    def applies(self, contract: Contract) -> bool:
-        """With a decoder."""
-        return any(participant.can(Capability.DECODE) for participant in contract.participants)
-
-    def probes(self, seen: Observation) -> list[Probe]:
+    def asked(self, seen: Observation) -> Iterator[Asked[Single]]:
         """Decode each of the ids by itself."""
-        asked = [i for _, i, _ in self._asked(seen)]
-        flat = np.array(asked, dtype=np.int32)
-        request = Decode(flat, np.arange(1, len(flat) + 1, dtype=np.int64))
-        return [Probe(name, request) for name in decoders(seen)] if asked else []
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Compare each text with the token's."""
-        judgement = Judgement()
-        asked = self._asked(seen)
-        for name, answer in zip(decoders(seen), answers, strict=bool(asked)):
-            blamed: set[int] = set()
-            for row, (index, token_id, wanted) in enumerate(asked):
-                outcome = answer.outcome(row)
-                if isinstance(outcome, Unsupported):
-                    continue
-                judgement.exercised[name] += 1
-                if index in blamed or lawful(outcome, wanted):
-                    continue
-                blamed.add(index)  # one violation an input says enough
-                judgement.violations.append(
-                    self._violation(seen.inputs[index], index, name, token_id, wanted, outcome)
-                )
-        return judgement
-
-    def _violation(
-        self,
-        data: bytes,
-        index: int,
-        name: str,
-        token_id: int,
-        wanted: bytes | None,
-        outcome: Outcome,
-    ) -> Violation:
-        right = Encoded((token_id,), text=wanted or b"")
-        known = wanted is not None
-        what = f"the token {token_id}" if known else f"the id {token_id}, which is no token's,"
-        parts = (Part((what,), right), Part((name,), outcome))
-        stage = "decode" if known else "unknown-id"
-        if isinstance(outcome, Failed):
-            stage = Status(outcome.status).label
-        return Violation(self.name, index, data, parts, (name,), stage)
-
-    def _asked(self, seen: Observation) -> list[tuple[int, int, bytes | None]]:
-        """Index of the input, id, and its token's bytes (None: it is no token's)."""
         contract = seen.contract
         exact = not rewrites(contract)
-        return [
+        rows = [
             (index, token_id, wanted)
             for index, data in enumerate(seen.inputs)
             for token_id, wanted in drawn(data, contract.vocabulary, exact=exact)
         ]
+        request = Decode(*packed([[token_id] for _, token_id, _ in rows]))
+        for name in decoders(seen) if rows else ():
+            yield Asked(name, rows, [Probe(name, request)])
 
-
-def decoders(seen: Observation) -> list[str]:
-    """Those who claim to decode and answered the batch."""
-    return [
-        participant.name
-        for participant in seen.contract.participants
-        if participant.can(Capability.DECODE) and participant.name in seen.results
-    ]
+    def compared(
+        self, seen: Observation, one: Asked[Single], answers: Sequence[Results]
+    ) -> Iterator[tuple[int, Fault | None]]:
+        """Compare each text with the token's."""
+        blamed: set[int] = set()
+        for row, (index, token_id, wanted) in enumerate(one.rows):
+            outcome = answers[0].outcome(row)
+            if isinstance(outcome, Unsupported):
+                continue
+            if index in blamed or lawful(outcome, wanted):
+                yield index, None
+                continue
+            blamed.add(index)  # one violation an input says enough
+            known = wanted is not None
+            what = f"the token {token_id}" if known else f"the id {token_id}, which is no token's,"
+            right = Encoded((token_id,), text=wanted or b"")
+            stage = stage_of(outcome, "decode" if known else "unknown-id")
+            yield index, (stage, (Part((what,), right), Part((one.name,), outcome)))
 
 
 def drawn(data: bytes, vocabulary: Vocabulary, *, exact: bool) -> list[tuple[int, bytes | None]]:

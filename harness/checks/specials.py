@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.tokenizer_json_native import made_by_model
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+)
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Results
@@ -19,8 +26,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 
-@dataclass(frozen=True, slots=True)
-class Specials:
+class Specials(Check):
     """With S the special tokens but the unknown one: off, encode(x) has no id of S, for all x. On,
     encode(x) is what it is with them off, for all x in which no text of S stands.
 
@@ -29,9 +35,11 @@ class Specials:
     on whom it is compared with.
     """
 
-    name: str = "specials"
-    summary: str = "special tokens: none while off; on, nothing changes where none stands"
-    every: int = 2
+    name = "specials"
+    summary = "special tokens: none while they are off; while on, nothing changes where none stands"
+    severity = Severity.IDS
+    said = "treated ordinary text differently with special tokens on"
+    every = 2
 
     def applies(self, contract: Contract) -> bool:
         """To vocabularies that have any."""

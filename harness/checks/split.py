@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import (
+    Check,
+    Judgement,
+    LongRuns,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+)
 from harness.checks.serving import counted, definers, draw, serving, unanswered
-from harness.core.comparisons import Contract
 from harness.core.messages import Encode, Serve
 from harness.core.outcomes import Answered, Encoded, Inputs, Outcome, Results, Unsupported
 from harness.core.partition import Part
@@ -23,8 +30,7 @@ LONGEST_CHARACTER = 4
 """Bytes. In a text that is not UTF-8, what a character is is for the implementation to say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(Check):
     """For ends e1, .., ek of split(x, n), with e0 = 0: ei < ei+1 and ek = |x|; no ei lies inside a
     UTF-8 character; |encode(x[ei:ei+1])| <= n, unless x[ei:ei+1] is one character.
 
@@ -32,13 +38,13 @@ class Split:
     that is not UTF-8.
     """
 
-    name: str = "split"
-    summary: str = "chunks cover the text, end between characters, and keep to the limit of tokens"
-    every: int = 4
-
-    def applies(self, contract: Contract) -> bool:
-        """With somebody who splits."""
-        return any(participant.can(Capability.SPLIT) for participant in contract.participants)
+    name = "split"
+    summary = "chunks cover the text, end between characters, and keep to the limit of tokens"
+    severity = Severity.SERVICE
+    said = "split the input against the rules"
+    every = 4
+    needs = (Capability.SPLIT,)
+    long_runs = LongRuns.ALL
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The service."""

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-import numpy as np
-
+from harness.checks.again import Asked, AsksAgain
 from harness.checks.base import (
     REPLACEMENT,
-    Judgement,
+    Fault,
     Observation,
     Probe,
-    Violation,
+    Severity,
+    decoders,
     encoded_indices,
     is_text,
+    packed,
+    stage_of,
 )
-from harness.checks.single_ids import decoders
-from harness.core.comparisons import Contract
 from harness.core.messages import Decode
-from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
+from harness.core.outcomes import Encoded, Results, Unsupported
 from harness.core.partition import Part
 from impls.interface import Capability
 
 
-@dataclass(frozen=True, slots=True)
-class StreamDecoder:
+class StreamDecoder(AsksAgain[int]):
     """For ids t = encode(x) of x in UTF-8: what decode_stream gives out for t, id by id, is
     together decode(t), but for U+FFFD at its end.
 
@@ -35,57 +34,40 @@ class StreamDecoder:
     it back for as long as nothing follows.
     """
 
-    name: str = "stream-decoder"
-    summary: str = "a library's own decoder id by id gives the text that it decodes at once"
-    every: int = 6
+    name = "stream-decoder"
+    summary = "a library's own decoder id by id gives the text that it decodes at once"
+    severity = Severity.TEXT
+    said = "decoded id by id otherwise than at once"
+    every = 6
+    needs = (Capability.DECODE,)
 
-    def applies(self, contract: Contract) -> bool:
-        """With a decoder; who has none of this kind says so."""
-        return any(participant.can(Capability.DECODE) for participant in contract.participants)
-
-    def probes(self, seen: Observation) -> list[Probe]:
-        """The ids at once, and id by id."""
-        found = []
-        for name, (_, ids, ends) in self._asked(seen).items():
-            whole = Decode(ids, ends)
-            found += [Probe(name, whole), Probe(name, replace(whole, stream=True))]
-        return found
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Compare the two."""
-        judgement = Judgement()
-        pairs = zip(answers[::2], answers[1::2], strict=True)
-        for (name, (rows, _, _)), (whole, streamed) in zip(
-            self._asked(seen).items(), pairs, strict=True
-        ):
-            for row, index in enumerate(() if streamed.unsupported else rows):
-                once, pieces = whole.outcome(row), streamed.outcome(row)
-                if not isinstance(once, Encoded) or isinstance(pieces, Unsupported):
-                    continue  # a decoder that fails on the whole is the round trip's
-                judgement.exercised[name] += 1
-                if isinstance(pieces, Encoded) and settled(pieces) == settled(once):
-                    continue
-                parts = (
-                    Part((f"{name} (at once)",), once),
-                    Part((f"{name} (id by id)",), pieces),
-                )
-                data = seen.inputs[index]
-                judgement.violations.append(
-                    Violation(self.name, index, data, parts, (name,), stage_of(pieces))
-                )
-        return judgement
-
-    def _asked(self, seen: Observation) -> dict[str, tuple[list[int], np.ndarray, np.ndarray]]:
-        """By decoder the inputs that it encodes and that are text, with their ids."""
+    def asked(self, seen: Observation) -> Iterator[Asked[int]]:
+        """The ids of texts at once, and id by id."""
         text = {index for index, data in enumerate(seen.inputs) if is_text(data)}
-        found = {}
         for name in decoders(seen):
             results = seen.results[name]
             rows = [index for index in encoded_indices(results) if index in text]
-            asked = [results.ids_of(index) for index in rows]
-            flat = np.array([i for ids in asked for i in ids], dtype=np.int32)
-            found[name] = rows, flat, np.cumsum([len(ids) for ids in asked], dtype=np.int64)
-        return {name: asked for name, asked in found.items() if asked[0]}
+            if rows:
+                whole = Decode(*packed([results.ids_of(index) for index in rows]))
+                yield Asked(
+                    name, rows, [Probe(name, whole), Probe(name, replace(whole, stream=True))]
+                )
+
+    def compared(
+        self, seen: Observation, one: Asked[int], answers: Sequence[Results]
+    ) -> Iterator[tuple[int, Fault | None]]:
+        """Compare the two."""
+        whole, streamed = answers
+        for row, index in enumerate(() if streamed.unsupported else one.rows):
+            once, pieces = whole.outcome(row), streamed.outcome(row)
+            if not isinstance(once, Encoded) or isinstance(pieces, Unsupported):
+                continue  # a decoder that fails on the whole is the round trip's
+            right = isinstance(pieces, Encoded) and settled(pieces) == settled(once)
+            parts = (
+                Part((f"{one.name} (at once)",), once),
+                Part((f"{one.name} (id by id)",), pieces),
+            )
+            yield index, None if right else (stage_of(pieces, "decode"), parts)
 
 
 def settled(outcome: Encoded) -> bytes:
@@ -94,8 +76,3 @@ def settled(outcome: Encoded) -> bytes:
     while text.endswith(REPLACEMENT):
         text = text.removesuffix(REPLACEMENT)
     return text
-
-
-def stage_of(outcome: Outcome) -> str:
-    """``decode`` for another text, else how the decoder failed."""
-    return Status(outcome.status).label if isinstance(outcome, Failed) else "decode"

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-import numpy as np
-
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.again import Asked, AsksAgain
+from harness.checks.base import (
+    Fault,
+    Observation,
+    Probe,
+    Severity,
+    decoders,
+    encoded_indices,
+    packed,
+)
 from harness.checks.round_trip import rewrites
 from harness.checks.serving import draw
 from harness.core.comparisons import Contract
@@ -17,11 +23,11 @@ from harness.core.outcomes import Encoded, Outcome, Results
 from harness.core.partition import Part
 from impls.interface import Capability
 
-Halves = tuple[list[int], list[int]]
+Cut = tuple[int, list[int], list[int]]
+"""The index of an input, and its ids before and after a place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Streaming:
+class Streaming(AsksAgain[Cut]):
     """For ids t = encode(x) and k such that t[:k] spells whole characters:
     decode(t[:k]) decode(t[k:]) = decode(t).
 
@@ -30,79 +36,61 @@ class Streaming:
     drawn from the input's own checksum.
     """
 
-    name: str = "streaming"
-    summary: str = "ids decoded in two parts, cut between characters, give the text of the whole"
-    every: int = 6
+    name = "streaming"
+    summary = "ids decoded in two parts, cut between characters, give the text of the whole"
+    severity = Severity.TEXT
+    said = "decoded differently token by token"
+    every = 6
+    needs = (Capability.DECODE,)
 
     def applies(self, contract: Contract) -> bool:
         """With a decoder."""
-        return not rewrites(contract) and any(
-            participant.can(Capability.DECODE) for participant in contract.participants
-        )
+        return not rewrites(contract) and super().applies(contract)
 
-    def probes(self, seen: Observation) -> list[Probe]:
-        """The whole, then both parts, of each input."""
-        probes = []
-        for name, rows in self._cut(seen).items():
-            asked = [ids for _, (left, right) in rows for ids in ([*left, *right], left, right)]
-            flat = np.array([i for ids in asked for i in ids], dtype=np.int32)
-            ends = np.cumsum([len(ids) for ids in asked], dtype=np.int64)
-            probes.append(Probe(name, Decode(flat, ends)))
-        return probes
+    def asked(self, seen: Observation) -> Iterator[Asked[Cut]]:
+        """The whole, then both parts, of each input that has a place to cut."""
+        for name in decoders(seen):
+            rows = self._cut(seen, seen.results[name])
+            asked = [ids for _, left, right in rows for ids in ([*left, *right], left, right)]
+            yield Asked(name, rows, [Probe(name, Decode(*packed(asked)))])
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+    def compared(
+        self, seen: Observation, one: Asked[Cut], answers: Sequence[Results]
+    ) -> Iterator[tuple[int, Fault | None]]:
         """Put the parts together."""
-        judgement = Judgement()
-        for (name, rows), answer in zip(self._cut(seen).items(), answers, strict=True):
-            for row, (index, (left, right)) in enumerate(rows):
-                whole, first, rest = (answer.outcome(3 * row + i) for i in range(3))
-                text = text_of(whole)
-                if text is None:
-                    continue  # a decoder that fails on the whole is the round trip's
-                judgement.exercised[name] += 1
-                parted = joined(first, rest)
-                if parted != text:
-                    ids = (*left, *right)
-                    parts = (
-                        Part((f"{name} (whole)",), Encoded(ids, text=text)),
-                        Part(
-                            (f"{name} (cut after {len(left)} ids)",),
-                            in_parts(ids, first, rest),
-                        ),
-                    )
-                    data = seen.inputs[index]
-                    stage = (
-                        "decode" if parted is not None else in_parts(ids, first, rest).status.label
-                    )
-                    judgement.violations.append(
-                        Violation(self.name, index, data, parts, (name,), stage)
-                    )
-        return judgement
+        for row, (index, left, right) in enumerate(one.rows):
+            whole, first, rest = (answers[0].outcome(3 * row + i) for i in range(3))
+            text = text_of(whole)
+            if text is None:
+                continue  # a decoder that fails on the whole is the round trip's
+            ids = (*left, *right)
+            parted = in_parts(ids, first, rest)
+            wrong = text_of(parted) != text
+            parts = (
+                Part((f"{one.name} (whole)",), Encoded(ids, text=text)),
+                Part((f"{one.name} (cut after {len(left)} ids)",), parted),
+            )
+            told = isinstance(parted, Encoded)
+            yield index, ("decode" if told else parted.status.label, parts) if wrong else None
 
-    def _cut(self, seen: Observation) -> dict[str, list[tuple[int, Halves]]]:
-        """For each decoder: the inputs with a place to cut, and the ids before and after it."""
+    def _cut(self, seen: Observation, results: Results) -> list[Cut]:
+        """The inputs with a place to cut, and the ids before and after it."""
         vocabulary = seen.contract.vocabulary
-        found: dict[str, list[tuple[int, Halves]]] = {}
-        for participant in seen.contract.participants:
-            name = participant.name
-            if not participant.can(Capability.DECODE) or name not in seen.results:
+        rows: list[Cut] = []
+        for index in encoded_indices(results):
+            data, ids = seen.inputs[index], results.ids_of(index)
+            try:
+                data.decode()
+                ends = list(accumulate(len(vocabulary.spelling(i)) for i in ids))
+            except (UnicodeDecodeError, KeyError):
                 continue
-            results = seen.results[name]
-            rows = found.setdefault(name, [])
-            for index in encoded_indices(results):
-                data, ids = seen.inputs[index], results.ids_of(index)
-                try:
-                    data.decode()
-                    ends = list(accumulate(len(vocabulary.spelling(i)) for i in ids))
-                except (UnicodeDecodeError, KeyError):
-                    continue
-                if not ends or ends[-1] != len(data):
-                    continue  # another text: the equivalence check's
-                places = [k for k, end in enumerate(ends[:-1], 1) if data[end] & 0xC0 != 0x80]
-                if places:
-                    k = draw(data).choice(places)
-                    rows.append((index, (ids[:k], ids[k:])))
-        return found
+            if not ends or ends[-1] != len(data):
+                continue  # another text: the equivalence check's
+            places = [k for k, end in enumerate(ends[:-1], 1) if data[end] & 0xC0 != 0x80]
+            if places:
+                k = draw(data).choice(places)
+                rows.append((index, ids[:k], ids[k:]))
+        return rows
 
 
 def text_of(outcome: Outcome) -> bytes | None:
@@ -110,15 +98,9 @@ def text_of(outcome: Outcome) -> bytes | None:
     return outcome.text if isinstance(outcome, Encoded) else None
 
 
-def joined(first: Outcome, rest: Outcome) -> bytes | None:
-    """Both texts together, None if either could not be decoded."""
-    one, other = text_of(first), text_of(rest)
-    return None if one is None or other is None else one + other
-
-
 def in_parts(ids: tuple[int, ...], first: Outcome, rest: Outcome) -> Outcome:
     """The outcome of the parts as one."""
-    together = joined(first, rest)
-    if together is not None:
-        return Encoded(ids, text=together)
+    one, other = text_of(first), text_of(rest)
+    if one is not None and other is not None:
+        return Encoded(ids, text=one + other)
     return first if text_of(first) is None else rest

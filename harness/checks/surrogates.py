@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices, is_text
+from harness.checks.again import Asked, AsksAgain
+from harness.checks.base import (
+    Fault,
+    Observation,
+    Probe,
+    Severity,
+    encoded_by,
+    is_text,
+    stage_of,
+)
 from harness.checks.serving import draw
-from harness.core.comparisons import Contract
 from harness.core.messages import Encode, Way
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
 from harness.core.partition import Part
@@ -17,8 +24,7 @@ STAND_INS = ("\ufffd", "\ufffd" * 3, "?", "")
 has it, or nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surrogates:
+class Surrogates(AsksAgain[int]):
     """For u s v with a lone surrogate s between the characters of a text: encode_str(u s v) is an
     error, or encode(u r v) for r = U+FFFD, once or for each of its bytes, "?", nothing, or the
     three bytes of s. It never ends the process.
@@ -28,62 +34,46 @@ class Surrogates:
     half that fits, which some put together, nothing is asked.
     """
 
-    name: str = "surrogates"
-    summary: str = "half a pair of UTF-16 in a str is refused or replaced, and nothing else is lost"
-    every: int = 16
+    name = "surrogates"
+    summary = (
+        "half a pair of UTF-16 in a str is refused or replaced, and the rest of the text is "
+        "encoded as it is"
+    )
+    severity = Severity.IDS
+    said = "lost or changed text around half a pair of UTF-16"
+    every = 16
 
-    def applies(self, contract: Contract) -> bool:
-        """Always: who does not take ``str`` says so."""
-        return True
-
-    def probes(self, seen: Observation) -> list[Probe]:
+    def asked(self, seen: Observation) -> Iterator[Asked[int]]:
         """The text with a surrogate, and what it may be taken for."""
         mode = seen.contract.mode
-        found = []
-        for name, rows in asked(seen):
+        for name, encoded in encoded_by(seen):
+            rows = [i for i in encoded if is_text(seen.inputs[i])]
             given = Inputs.of([halved(seen.inputs[i]) for i in rows])
             taken = Inputs.of([one for i in rows for one in readings(seen.inputs[i])])
-            found += [
-                Probe(name, Encode(given, mode, way=Way.STR)),
-                Probe(name, Encode(taken, mode)),
-            ]
-        return found
+            requests = Encode(given, mode, way=Way.STR), Encode(taken, mode)
+            if rows:
+                yield Asked(name, rows, [Probe(name, request) for request in requests])
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+    def compared(
+        self, seen: Observation, one: Asked[int], answers: Sequence[Results]
+    ) -> Iterator[tuple[int, Fault | None]]:
         """Compare with each of the readings."""
-        judgement = Judgement()
+        given, taken = answers
         size = len(STAND_INS) + 1
-        pairs = zip(answers[::2], answers[1::2], strict=True)
-        for (name, rows), (given, taken) in zip(asked(seen), pairs, strict=True):
-            for row, index in enumerate(rows):
-                outcome = given.outcome(row)
-                if isinstance(outcome, Unsupported):
-                    continue
-                ways = [taken.outcome(size * row + way) for way in range(size)]
-                judgement.exercised[name] += 1
-                if not lawful(outcome, ways):
-                    right = next(one for one in (*ways, outcome) if isinstance(one, Encoded))
-                    parts = (
-                        Part((f"{name} (U+FFFD in place of the surrogate)",), right),
-                        Part((f"{name} ({Way.STR.words}, with a surrogate)",), outcome),
-                    )
-                    failed = isinstance(outcome, Failed)
-                    stage = Status(outcome.status).label if failed else "surrogates"
-                    data = seen.inputs[index]
-                    judgement.violations.append(
-                        Violation(self.name, index, data, parts, (name,), stage)
-                    )
-        return judgement
-
-
-def asked(seen: Observation) -> list[tuple[str, list[int]]]:
-    """By implementation the texts that it encodes."""
-    found = []
-    for name, results in seen.results.items():
-        rows = [i for i in encoded_indices(results) if is_text(seen.inputs[i])]
-        if rows:
-            found.append((name, rows))
-    return found
+        for row, index in enumerate(one.rows):
+            outcome = given.outcome(row)
+            if isinstance(outcome, Unsupported):
+                continue
+            ways = [taken.outcome(size * row + way) for way in range(size)]
+            if lawful(outcome, ways):
+                yield index, None
+                continue
+            right = next(way for way in (*ways, outcome) if isinstance(way, Encoded))
+            parts = (
+                Part((f"{one.name} (U+FFFD in place of the surrogate)",), right),
+                Part((f"{one.name} ({Way.STR.words}, with a surrogate)",), outcome),
+            )
+            yield index, (stage_of(outcome, self.name), parts)
 
 
 def parted(data: bytes) -> tuple[str, str, str]:

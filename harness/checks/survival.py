@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from harness.checks.base import Judgement, Observation, Probe, Violation
-from harness.core.comparisons import Contract
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Script,
+    Severity,
+    Shows,
+    Violation,
+)
 from harness.core.outcomes import Failed, Results, Status
 from harness.core.partition import Part
 
 
-@dataclass(frozen=True, slots=True)
-class Survival:
+class Survival(Check):
     """For all x within the limits of time and memory: encode(x) is ids or a rejection.
 
     Never an exception of another kind, a crash, an abort, a hang, a runaway allocation, a breach
     of the protocol.
     """
 
-    name: str = "survival"
-    summary: str = "every input is answered within the limits: no crash, hang, panic or leak"
-    every: int = 1
-
-    def applies(self, contract: Contract) -> bool:
-        """Always."""
-        return True
-
-    def probes(self, seen: Observation) -> list[Probe]:
-        """None: the harness has the deaths already."""
-        return []
+    name = "survival"
+    summary = (
+        "every input is answered within the limits of time and memory: no crash, abort, hang, "
+        "panic or leak, and no process is left behind"
+    )
+    severity = Severity.CRASH
+    said = "did not answer"
+    alone = True
+    script = Script(Shows.FAILS)
 
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
         """One violation for each input and implementation that failed on it."""

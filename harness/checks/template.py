@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
-from harness.core.comparisons import Contract
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_by,
+    stage_of,
+)
 from harness.core.messages import Encode, Template
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.outcomes import Encoded, Inputs, Outcome, Results, Unsupported
 from harness.core.partition import Part, blames, partition
 
 SINGLE, PAIR = Template(pair=False), Template(pair=True)
@@ -20,8 +27,7 @@ Frame = tuple[tuple[int, ...], ...]
 """The ids before, between and after the texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class AddedSpecials:
+class AddedSpecials(Check):
     """For added(a) = c encode(a) d with a letter a, and all x: added(x) = c encode(x) d; and of
     pairs for added(a, aa) = c encode(a) d encode(aa) e: added(x, xx) = c encode(x) d encode(xx) e.
 
@@ -33,19 +39,17 @@ class AddedSpecials:
     more.
     """
 
-    name: str = "template"
-    summary: str = "special tokens that are added to a text or a pair stand around its ids alone"
-    every: int = 12
-
-    def applies(self, contract: Contract) -> bool:
-        """Always: who adds none says so."""
-        return True
+    name = "template"
+    summary = "special tokens that are added to a text or a pair stand around its ids alone"
+    severity = Severity.IDS
+    said = "added special tokens wrongly"
+    every = 12
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The texts and pairs with special tokens, and each twice over; the letter first."""
         mode = seen.contract.mode
         found = []
-        for name, rows in asked(seen):
+        for name, rows in encoded_by(seen):
             inputs = [LETTER, *(seen.inputs[i] for i in rows)]
             texts, twice = Inputs.of(inputs), Inputs.of([data + data for data in inputs])
             requests = [
@@ -60,7 +64,7 @@ class AddedSpecials:
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
         """Look for the ids of the texts among those with special tokens."""
         judgement = Judgement()
-        for place, (name, rows) in enumerate(asked(seen)):
+        for place, (name, rows) in enumerate(encoded_by(seen)):
             single, pair, twice, letter = answers[4 * place :][:4]
             for results, shape in ((single, SINGLE), (pair, PAIR)):
                 first = texts_of(letter.outcome(0), twice.outcome(0), shape)
@@ -85,12 +89,6 @@ class AddedSpecials:
             wrong = {(one.index, name) for one in judgement.violations for name in one.culprits}
             judgement.violations += unlike(seen, answers, wrong)
         return judgement
-
-
-def asked(seen: Observation) -> list[tuple[str, list[int]]]:
-    """By implementation the inputs that it encodes."""
-    rows = {name: encoded_indices(results) for name, results in seen.results.items()}
-    return [(name, some) for name, some in rows.items() if some]
 
 
 def texts_of(once: Outcome, twice: Outcome, shape: Template) -> list[tuple[int, ...]] | None:
@@ -130,7 +128,7 @@ def unlike(
     fault there by itself, of whom no more is said.
     """
     violations = []
-    places = [(name, rows, 4 * place) for place, (name, rows) in enumerate(asked(seen))]
+    places = [(name, rows, 4 * place) for place, (name, rows) in enumerate(encoded_by(seen))]
     for number, shape in enumerate((SINGLE, PAIR)):
         found: dict[tuple[int, tuple[tuple[int, ...], ...]], dict[str, Outcome]] = {}
         for name, rows, place in places:
@@ -165,5 +163,5 @@ def violation(
 ) -> Violation:
     """A violation, whose right part has the ids with what is added to a letter."""
     parts = (Part((f"encode, {shape}",), right), Part((name,), outcome))
-    stage = Status(outcome.status).label if isinstance(outcome, Failed) else "template"
+    stage = stage_of(outcome, "template")
     return Violation("template", index, seen.inputs[index], parts, (name,), stage)

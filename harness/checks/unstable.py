@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices, ids_of
+from harness.checks.base import (
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    Violation,
+    encoded_indices,
+    ids_of,
+)
 from harness.checks.heal import shown, tokens
 from harness.checks.heal_questions import STAND_INS, boundary, tails, tokens_of, whole
 from harness.checks.serving import draw, unanswered
@@ -36,8 +44,7 @@ DRAWN = 4
 """Short continuations that are drawn for a text, besides those that complete a token."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnstableEnds:
+class UnstableEnds(Check):
     """For (s, C) = encode_with_unstable(x) and x = y z with y = decode(s): for all w in W,
     encode(x w) begins with s; and decode(c) begins with z for all c in C.
 
@@ -46,11 +53,11 @@ class UnstableEnds:
     begins, or are short and drawn from it; x is the beginning of an input.
     """
 
-    name: str = "unstable"
-    summary: str = (
-        "ids that are called stable stay whatever follows, and completions go on from them"
-    )
-    every: int = 12
+    name = "unstable"
+    summary = "ids that are called stable stay whatever follows, and completions go on from them"
+    severity = Severity.IDS
+    said = "called ids stable that another end of the text changes"
+    every = 12
 
     def applies(self, contract: Contract) -> bool:
         """Where ids spell the text, special tokens being text like any other."""

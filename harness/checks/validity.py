@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from corpora.vocabularies.model import Algorithm, Alphabet
-from harness.checks.base import Judgement, Observation, Probe, Violation
+from harness.checks.again import Asked, AsksAgain
+from harness.checks.base import (
+    Fault,
+    Observation,
+    Probe,
+    Severity,
+    stage_of,
+)
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Failed, Inputs, Results, Unsupported
 from harness.core.partition import Part
 
+Drawn = tuple[int, bytes, tuple[int, ...]]
+"""The index of an input, and a part of its encoding: its text, its ids."""
 
-@dataclass(frozen=True, slots=True)
-class Validity:
+
+class Validity(AsksAgain[Drawn]):
     """For e = encode(x) and all i < j: encode(decode(e[i:j])) = e[i:j].
 
     Holds for byte-pair encoding of a piece over a vocabulary in which every token encodes to
@@ -23,9 +31,11 @@ class Validity:
     The ranges are drawn from the input's own checksum: the same input is cut the same way.
     """
 
-    name: str = "validity"
-    summary: str = "any contiguous part of an encoding is the encoding of its own text"
-    every: int = 4
+    name = "validity"
+    summary = "any contiguous part of an encoding is the encoding of its own text"
+    severity = Severity.IDS
+    said = "gave an encoding that is not valid"
+    every = 4
 
     def applies(self, contract: Contract) -> bool:
         """Raw byte-level byte-pair encoding of proper vocabularies."""
@@ -38,44 +48,14 @@ class Validity:
             and contract.proper
         )
 
-    def probes(self, seen: Observation) -> list[Probe]:
+    def asked(self, seen: Observation) -> Iterator[Asked[Drawn]]:
         """The text of a part of each encoding, to the implementation that gave it."""
-        return [
-            Probe(name, Encode(Inputs.of([text for _, text, _ in parts]), seen.contract.mode))
-            for name, parts in self._parts(seen).items()
-        ]
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Each answer must be the part itself; a rejection is lawful, as parts cut characters."""
-        judgement = Judgement()
-        for (name, parts), answer in zip(self._parts(seen).items(), answers, strict=True):
-            for row, (index, text, wanted) in enumerate(parts):
-                outcome = answer.outcome(row)
-                if isinstance(outcome, Unsupported):
-                    continue
-                judgement.exercised[name] += 1
-                failed = isinstance(outcome, Failed)
-                if failed or (isinstance(outcome, Encoded) and outcome.ids != wanted):
-                    groups = (
-                        Part((f"{name} (as part of the input)",), Encoded(wanted)),
-                        Part((f"{name} (by itself: {text!r})",), outcome),
-                    )
-                    data = seen.inputs[index]
-                    stage = outcome.status.label if failed else "part"
-                    judgement.violations.append(
-                        Violation(self.name, index, data, groups, (name,), stage=stage)
-                    )
-        return judgement
-
-    def _parts(self, seen: Observation) -> dict[str, list[tuple[int, bytes, tuple[int, ...]]]]:
-        """For each implementation: (index, text, ids) of one part of each encoding."""
         vocabulary = seen.contract.vocabulary
-        found: dict[str, list[tuple[int, bytes, tuple[int, ...]]]] = {}
         for name in seen.contract.exact:
             if name not in seen.results:
                 continue
             results = seen.results[name]
-            rows = found.setdefault(name, [])
+            rows: list[Drawn] = []
             for index in range(len(results)):
                 ids = results.ids_of(index)
                 if len(ids) < 2:
@@ -88,4 +68,21 @@ class Validity:
                     rows.append((index, vocabulary.spell(list(part)), part))
                 except KeyError:
                     continue  # an id that does not exist is for the equivalence check
-        return found
+            texts = Inputs.of([text for _, text, _ in rows])
+            yield Asked(name, rows, [Probe(name, Encode(texts, seen.contract.mode))])
+
+    def compared(
+        self, seen: Observation, one: Asked[Drawn], answers: Sequence[Results]
+    ) -> Iterator[tuple[int, Fault | None]]:
+        """Each answer must be the part itself; a rejection is lawful, as parts cut characters."""
+        for row, (index, text, wanted) in enumerate(one.rows):
+            outcome = answers[0].outcome(row)
+            if isinstance(outcome, Unsupported):
+                continue
+            failed = isinstance(outcome, Failed)
+            wrong = failed or (isinstance(outcome, Encoded) and outcome.ids != wanted)
+            parts = (
+                Part((f"{one.name} (as part of the input)",), Encoded(wanted)),
+                Part((f"{one.name} (by itself: {text!r})",), outcome),
+            )
+            yield index, (stage_of(outcome, "part"), parts) if wrong else None

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     Due = tuple[Contract, int, Check, Expectation]
 
 
-BY_CHANCE = frozenset({"determinism", "reachability"})
-"""Checks whose findings come and go: an example that shows nothing has not been mended."""
-
-
 @dataclass(frozen=True, slots=True)
 class Exercise:
     """What the examples of one entry came to on a vocabulary; place: of the entry in the plan.
@@ -66,7 +62,7 @@ def exercises(
     for place, places in by_place.items():
         expectation = places[0][3]
         shown, wrong, unjudged = False, set[bytes](), set[bytes]()
-        certain = expectation.bucket.split("/")[0] not in BY_CHANCE
+        certain = not places[0][2].by_chance
         for contract, _, check, _ in places:
             violations = []
             for example in dict.fromkeys(expectation.examples):

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from harness.engine.texts import Texts
     from harness.workers.pool import WorkerPool
 
-OF_WHAT_IS_KNOWN = frozenset({"survival", "equivalence"})
-"""Checks without further questions: they take no time to speak of."""
-
 TIMED_OUT = Status.TIMED_OUT.label
 
 
@@ -98,7 +95,7 @@ class Judge:
                 if check.name not in always and not due(check, batch, contract):
                     continue
                 first, part = sample(check, batch, seen)
-            if time.monotonic() > end and check.name not in OF_WHAT_IS_KNOWN:
+            if time.monotonic() > end and check.asks_further:
                 continue
             try:
                 judgement = pool.judge(check, part)

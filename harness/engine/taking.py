@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.generators import long_runs
-from harness.checks.base import Observation
+from harness.checks.base import LongRuns, Observation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,18 +21,8 @@ SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations", "given"})
 """These generators are worth asking with special tokens on, since the texts of special tokens
 hardly ever occur elsewhere."""
 
-
 TEXTS = "input"
 """The name, in provenance and options, of what the user gave after ``--input``."""
-
-
-ON_LONGEST = frozenset({"incremental", "interval", "count-till-limit", "split"})
-"""Checks with further questions that long runs are put to, each time: what is counted may go wrong
-past a length."""
-
-ON_LONG = ON_LONGEST | {"round-trip", "offsets"}
-"""Those for the shortest of them, as it takes a second to locate ten thousand tokens six times."""
-
 
 MOST_ASKED_FURTHER = 128
 """Inputs of a batch about which a check asks further questions. Some twenty checks do; were all
@@ -74,8 +64,10 @@ def due(check: Check, batch: Batch, contract: Contract) -> bool:
     each batch is put to the same checks, as there are few.
     """
     if batch.generator == long_runs.NAME:
-        long = len(batch.inputs[0]) >= long_runs.MIDDLE
-        return check.every == 1 or check.name in (ON_LONGEST if long else ON_LONG)
+        # It takes a second to locate ten thousand tokens six times.
+        short = len(batch.inputs[0]) < long_runs.MIDDLE
+        put = (LongRuns.ALL, LongRuns.SHORT) if short else (LongRuns.ALL,)
+        return check.every == 1 or check.long_runs in put
     return (_start(check, batch, contract) + batch.number) % check.every == 0
 
 

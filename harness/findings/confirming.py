@@ -28,10 +28,6 @@ UNSTABLE_AGAIN = 16
 """The same of who is known to answer one question in two ways: what one such answer breaks is the
 same finding, unless it is broken every time."""
 
-AT_RANDOM = "reachability"
-"""A check of answers that are drawn at random. One that is wrong is proof, and comes back now and
-then; one that does not is no finding of determinism."""
-
 TIMED_OUT, ERRORED = Status.TIMED_OUT.label, Status.ERRORED.label
 
 Unconfirmed = Literal["gone", "machine", "unsure"]
@@ -66,7 +62,9 @@ def confirm(
     }
     if len(seen) == inputs.count(data):
         return violation
-    if violation.check == AT_RANDOM:
+    if CHECKS[violation.check].by_chance:
+        # Of answers that are drawn at random one that is wrong is proof, and comes back now and
+        # then; one that does not is no finding of determinism.
         return violation if seen else "gone"
     if violation.check == "survival":
         worse = _worse(violation, judged)

@@ -6,7 +6,7 @@ import datetime
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from harness.checks import CHECKS
+from harness.checks import CHECKS, inputless
 from harness.events import kind_in
 from harness.findings.describing import input_of
 from harness.findings.diagnosis import BYTES, bucket, kind_of
@@ -56,7 +56,8 @@ class ExpectedFindings:
     def entry(self, bucket_name: str, vocabulary: str, data: bytes) -> Expectation | None:
         """The entry that covers a finding with this minimal input today."""
         for place, one in self.matching(bucket_name, vocabulary):
-            if one.explains(bucket_name, data) or data in self.minimal.get(place, ()):
+            known = one.explains(bucket_name, data, inputless=inputless(bucket_name))
+            if known or data in self.minimal.get(place, ()):
                 return one
         return None
 
@@ -105,7 +106,7 @@ class ExpectedFindings:
         """
         data = entry.violation.data
         for place, one in self.matching(bucket_name, entry.contract.vocabulary.id):
-            if one.explains(bucket_name, data):
+            if one.explains(bucket_name, data, inputless=inputless(bucket_name)):
                 continue
             try:
                 explained = self._explained(pool, entry, place, shrink)

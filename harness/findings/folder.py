@@ -22,12 +22,12 @@ from harness.findings.describing import described
 from harness.findings.diagnosis import difference
 from harness.findings.recipes import Unsound, plain_name, sound
 from harness.findings.reproducer import (
-    NEEDED,
     by_tokgate,
     enough,
     replayed,
     reproducer,
     reproducible,
+    script_of,
 )
 from impls.interface import Reproducible
 
@@ -88,14 +88,15 @@ class FindingsFolder:
     ) -> str:
         placed: dict[str, tuple[Recipe, str]] = {}
         left_out: dict[str, str] = {}
-        needed = NEEDED.get(violation.check)
+        script = script_of(violation)
+        needed = "encode" if script is None else script.asks
         for participant in reproducible(violation, contract):
             made: tuple[Recipe, str] | str | None = None
             if isinstance(participant.implementation, Reproducible):
                 made = self._recipe(participant, contract)
             if isinstance(made, str):
                 left_out[participant.name] = made
-            elif made is not None and (needed is None or f"def {needed}(" in made[0].code):
+            elif made is not None and f"def {needed}(" in made[0].code:
                 placed[participant.name] = made
                 continue
             placed[participant.name] = self._by_tokgate(participant, contract)

@@ -16,7 +16,8 @@ import textwrap
 from typing import TYPE_CHECKING, Protocol
 
 from corpora.plain_text import printable_line
-from harness.checks.base import ids_of
+from harness.checks import CHECKS
+from harness.checks.base import Shows, ids_of
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.findings.recipes import function
 from impls.interface import Capability, Implementation, Recipe, Reproducible
@@ -25,9 +26,12 @@ from impls.specs import from_anywhere
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.checks.base import Violation
+    from harness.checks.base import Script, Violation
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
+
+THE_INPUT = ("the input",)
+"""The name of a violation's part that is what went in."""
 
 IDS_RECORDED = 24
 """Longer encodings are shown by their first ids: a reproducer is to be read."""
@@ -220,20 +224,21 @@ if __name__ == "__main__":
     sys.exit(main())
 '''
 
-NEEDED = {
-    "round-trip": "decode",
-    "single-ids": "decode",
-    "release-decode": "decode",
-    "release-offsets": "encode_with_offsets",
+VERDICTS = {
+    Shows.DIFFER: DIFFER,
+    Shows.FAILS: FAILS,
+    Shows.CHANGES: UNSTABLE,
+    Shows.ANOTHER_TEXT: ANOTHER_TEXT,
 }
-"""The function, by check, that a recipe must define to show a violation where ``encode`` does
-not."""
 
-COMPARED = frozenset({"equivalence", "minimality", *NEEDED})
-"""Checks that concern all who were compared; others concern their culprits alone."""
+QUESTIONS = {"encode": ENCODE, "decode": DECODE, "encode_with_offsets": OFFSETS}
+"""The question by the function of a recipe."""
 
-ASKED = frozenset({"survival", "determinism", *COMPARED})
-"""Checks whose question a script puts itself; the others are put by ``tokgate replay``."""
+
+def script_of(violation: Violation) -> Script | None:
+    """How a script puts the question of a violation; None where ``tokgate replay`` puts it."""
+    check = CHECKS.get(violation.check)
+    return None if check is None else check.script
 
 
 def asked(violation: Violation) -> bool:
@@ -243,7 +248,7 @@ def asked(violation: Violation) -> bool:
         and part.outcome.status in {Status.LEFT_PROCESSES, Status.FALSE_CLAIM}
         for part in violation.parts
     )
-    return violation.check in ASKED and not no_input
+    return script_of(violation) is not None and not no_input
 
 
 def replayed(name: str, title: str, sentence: str, contract: Contract) -> str:
@@ -301,25 +306,21 @@ def reproducer(
     the docstring with its quotes escaped, or in a comment of one line; only the code of recipes is
     code, each in a function of its own.
     """
-    question, verdict, ids = ENCODE, DIFFER, ""
-    if violation.check == "survival":
+    script = script_of(violation)
+    assert script is not None, violation.check
+    first = violation.parts[0]
+    question, verdict, ids = QUESTIONS[script.asks], VERDICTS[script.shows], ""
+    if script.shows is Shows.CHANGES:
+        question = ENCODE_OFTEN
+    elif script.shows is Shows.DIFFER and first.names == THE_INPUT:
+        verdict = DIFFER_FROM_INPUT
+    elif script.shows is Shows.DIFFER and len(recipes) < 2:
         verdict = FAILS
-    elif violation.check == "determinism":
-        question, verdict = ENCODE_OFTEN, UNSTABLE
-    elif violation.check == "release-offsets":
-        question = OFFSETS
-    elif NEEDED.get(violation.check) == "decode":
-        question = DECODE
-        ids = f"IDS = {_list(ids_of(violation.parts[0].outcome))}\n"
-        if violation.parts[0].names == ("the input",):
-            verdict = DIFFER_FROM_INPUT
-        elif violation.check == "single-ids":
-            outcome = violation.parts[0].outcome
-            right = outcome.text if isinstance(outcome, Encoded) else b""
-            ids += f"RIGHT = {right or b''!a}  # the token's text; none, where there is no token\n"
-            verdict = ANOTHER_TEXT
-        elif len(recipes) < 2:
-            verdict = FAILS
+    if script.asks == "decode":
+        ids = f"IDS = {_list(ids_of(first.outcome))}\n"
+    if script.shows is Shows.ANOTHER_TEXT:
+        right = (isinstance(first.outcome, Encoded) and first.outcome.text) or b""
+        ids += f"RIGHT = {right!a}  # the token's text; none, where there is no token\n"
     starved = any(
         isinstance(part.outcome, Failed) and part.outcome.status is Status.OUT_OF_MEMORY
         for part in violation.parts
@@ -368,16 +369,17 @@ def reproducible(violation: Violation, contract: Contract) -> list[Participant]:
     Where outputs were compared also those they were compared with: of each side all that have
     recipes, or the first, if none has.
     """
-    if not asked(violation):
+    script = script_of(violation)
+    if script is None or not asked(violation):
         return []
     known = {one.name: one for one in contract.participants}
     concerned = dict.fromkeys(violation.culprits)
-    if violation.check in COMPARED:
+    if script.shows is Shows.DIFFER:
         for part in violation.parts:
             members = [name for name in part.names if name in known]
             light = [n for n in members if isinstance(known[n].implementation, Reproducible)]
             concerned |= dict.fromkeys(light or members[:1])
-    if NEEDED.get(violation.check) == "decode":
+    if script.asks == "decode":
         able = {name for name, one in known.items() if one.can(Capability.DECODE)}
         concerned = {name: None for name in concerned if name in able}
     return [known[name] for name in known if name in concerned]
@@ -385,25 +387,26 @@ def reproducible(violation: Violation, contract: Contract) -> list[Participant]:
 
 def enough(violation: Violation, names: int) -> bool:
     """Whether so many that can be asked show a violation, or its absence."""
-    alone = violation.parts[0].names == ("the input",) or violation.check in {
-        "survival",
-        "determinism",
-        "single-ids",
-    }
+    script = script_of(violation)
+    if script is None:
+        return False
+    alone = violation.parts[0].names == THE_INPUT or script.shows is not Shows.DIFFER
     fails = any(isinstance(part.outcome, Failed) for part in violation.parts)
-    return names >= (1 if alone or (violation.check in NEEDED and fails) else 2)
+    return names >= (1 if alone or (script.asks != "encode" and fails) else 2)
 
 
 def _recorded(violation: Violation) -> list[str]:
     lines = []
+    script = script_of(violation)
+    asks = script.asks if script else "encode"
     for part in violation.parts:
         outcome = part.outcome
         if not isinstance(outcome, Encoded):
             result = f"{outcome.status.label}: {outcome.message}".split("\n", 1)[0]
             value = ascii(result[:MESSAGE_RECORDED])
-        elif NEEDED.get(violation.check) == "decode":
+        elif asks == "decode":
             value = ascii((outcome.text or b"")[:MESSAGE_RECORDED])
-        elif violation.check == "release-offsets":
+        elif asks == "encode_with_offsets":
             spans = [list(span) for span in (outcome.offsets or ())]
             value = ascii(", ".join(map(str, spans[:IDS_RECORDED])))
         else:

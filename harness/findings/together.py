@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from harness.checks import CHECKS
 from harness.checks.base import Judgement
 from harness.findings.witnesses import witnesses
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from harness.findings.entries import Entry
 
     Known = dict[bytes, list[Violation]]
-
-COSTLY = frozenset({"survival", "determinism"})
-"""Checks whose questions end processes, or are to be asked more than once: each is asked alone."""
 
 MOST_KEPT = 2000
 """Inputs of one kind of violation whose answers are kept."""
@@ -52,7 +50,7 @@ class Answers:
         upcoming: the inputs that will be asked about next.
         """
         contract, violation = entry.contract, entry.violation
-        if violation.check in COSTLY:
+        if CHECKS[violation.check].alone:
             return pool
         names = witnesses(violation, contract).names
         known = self._by_kind[contract.id, violation.check, *names]

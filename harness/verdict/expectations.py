@@ -67,9 +67,6 @@ TODO = "TODO"
 UNMINIMISED = "any"
 """The kind in the bucket of a finding that has no minimal input."""
 
-INPUTLESS = frozenset({"determinism", "survival"})
-"""Checks whose findings may have no input that brings them back, and that an example explains."""
-
 KINDS = {"expected", "scaling"}
 """Tables of the file; :mod:`harness.verdict.bounds` reads the second."""
 
@@ -113,16 +110,17 @@ class Expectation:
         """Whether it is about a single vocabulary, on which each of its examples has to show."""
         return not any(sign in self.vocabulary for sign in "*?[")
 
-    def explains(self, bucket: str, data: bytes) -> bool:
+    def explains(self, bucket: str, data: bytes, *, inputless: bool) -> bool:
         """Whether it covers a finding of a bucket that it matches, with this minimal input.
 
+        inputless: whether the finding may have no input that brings it back, so that it needs none.
         What its examples come to when they are minimised is for the caller to know.
         """
         if self.whole or data in self.examples:
             return True
         kind = kind_in(bucket)
         if kind == UNMINIMISED:
-            return bucket.split("/", maxsplit=1)[0] in INPUTLESS
+            return inputless
         return stands_out(kind) and kind_in(self.bucket) == kind
 
     def shows_in(self, bucket: str, vocabulary: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.checks.base import Check, FollowsUp, Judgement, Observation, Probe
+from harness.checks.base import Check, Judgement, Observation, Probe
 from harness.core.messages import Decode, Encode, Serve, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
@@ -346,8 +346,7 @@ class WorkerPool:
     def judge(self, check: Check, seen: Observation) -> Judgement:
         """Put a check's further questions and let it judge. Raises Stopped and OutOfTime."""
         answers = self._answers(check.probes(seen))
-        if isinstance(check, FollowsUp):
-            answers += self._answers(check.follow_ups(seen, answers))
+        answers += self._answers(check.follow_ups(seen, answers))
         return check.judge(seen, answers)
 
     def _answers(self, probes: Sequence[Probe]) -> list[Results]:

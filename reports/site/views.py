@@ -76,7 +76,7 @@ def defect_views(project: Project, pages: int) -> dict[str, DefectView]:
 
 def _view(defect: Defect, latest: datetime.datetime | None, *, page: bool) -> DefectView:
     bucket = bucket_of(defect)
-    word = severity(bucket) if bucket else ""
+    word = severity(bucket.example) if bucket else ""
     return DefectView(
         defect=defect,
         title=spoken(bucket.example) if bucket else f"{listed(defect.libraries)}: {defect.bucket}",

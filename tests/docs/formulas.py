@@ -1,13 +1,14 @@
-"""``python -m tests.docs.formulas`` writes docs/formulas.md anew.
+"""``python -m tests.docs.formulas`` writes what docs say of each check and of costs anew.
 
-The checks are from their docstrings, and the numbers of growth are from its constants.
+docs/formulas.md is made of the docstrings of the checks and of the constants of growth, the table
+in docs/checks.md of the checks' declarations.
 """
 
 from __future__ import annotations
 
 import inspect
 
-from harness.checks import CHECKS
+from harness.checks import CHECKS, MEASURES
 from harness.studies.costs.series import measure_series
 from harness.studies.growth import cell as growth
 from harness.studies.growth import sizes
@@ -18,6 +19,9 @@ from harness.verdict.told import judge_told
 from tests.docs.pages import ROOT
 
 PAGE = ROOT / "docs" / "formulas.md"
+
+LIST = ROOT / "docs" / "checks.md"
+"""The page whose first table is that of the checks."""
 
 BEGINNING = """# The checks as formulas
 
@@ -140,5 +144,17 @@ def page() -> str:
     return BEGINNING + "".join(rows) + GROWTH + "".join(growing) + BETWEEN + "".join(costs)
 
 
+def listed() -> str:
+    """The page of the checks with its table as they declare it; the rest stays as it is."""
+    before, head, rest = LIST.read_text("utf-8").partition("|---|---|---|\n")
+    after = rest.partition("\n\n")[2]
+    rows = [
+        f"| `{name}` | {cell(one.summary)} | {one.severity} |\n" for name, one in CHECKS.items()
+    ]
+    rows += [f"| `{name}` | {cell(summary)} | |\n" for name, summary in MEASURES.items()]
+    return f"{before}{head}{''.join(rows)}\n{after}"
+
+
 if __name__ == "__main__":
     PAGE.write_text(page(), "utf-8")
+    LIST.write_text(listed(), "utf-8")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from harness.checks import CHECKS, MEASURES
-from tests.docs.formulas import PAGE, page
-from tests.docs.pages import ROOT
+from tests.docs.formulas import LIST, PAGE, listed, page
 
 
 def named(text: str) -> list[str]:
@@ -17,8 +16,11 @@ def named(text: str) -> list[str]:
 
 
 def test_every_check_is_in_the_table_once_and_nothing_else() -> None:
-    table = named((ROOT / "docs" / "checks.md").read_text("utf-8"))
-    assert sorted(table) == sorted([*CHECKS, *MEASURES])
+    assert named(LIST.read_text("utf-8")) == [*CHECKS, *MEASURES]
+
+
+def test_the_table_is_what_the_checks_declare() -> None:
+    assert LIST.read_text("utf-8") == listed(), "python -m tests.docs.formulas writes it anew"
 
 
 def test_the_table_is_read_by_its_first_column() -> None:

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks import CHECKS, NEEDS
 from harness.events import (
     UNEXAMINED,
     BatchDone,
@@ -34,10 +33,8 @@ from harness.events import (
 from harness.verdict import gaps as judging
 from harness.verdict import gate
 from harness.verdict.coverage import LEAST_CASES, Coverage, State, enough
-from impls.interface import Mode
 from reports import github, junit, markdown, sarif, summary_json
 from reports.record import RunRecord, Verdict
-from tests.harness.samples import contract
 from tests.reports.records import died, found
 
 EQUIVALENCE = ["survival", "equivalence"]
@@ -317,13 +314,6 @@ def test_what_a_reader_should_know_besides_is_noted() -> None:
         "mine gives special tokens where they are ordinary text: a plug-in that cannot switch "
         "them off says always_special = True (docs/plugins.md)"
     ]
-
-
-def test_a_check_that_needs_a_capability_does_not_apply_without_it() -> None:
-    for check, asked in NEEDS.items():
-        plain = contract("toy_bytes", "bpe.naive", mode=Mode())
-        claimed = plain.participants[0].about.capabilities
-        assert CHECKS[check].applies(plain) == (not claimed.isdisjoint(asked)), check
 
 
 NAMES = ("mine", "right", "other")

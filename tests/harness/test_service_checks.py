@@ -9,7 +9,7 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
-from harness.checks.base import FollowsUp, Observation
+from harness.checks.base import Observation
 from harness.checks.serving import DEFINITION
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode, Load, packed
@@ -65,8 +65,7 @@ class Local:
             return [self.servers[p.implementation].answer(p.request) for p in probes]
 
         answers = ask(check.probes(seen))
-        if isinstance(check, FollowsUp):
-            answers += ask(check.follow_ups(seen, answers))
+        answers += ask(check.follow_ups(seen, answers))
         return check.judge(seen, answers)
 
 

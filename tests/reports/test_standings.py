@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks.base import Severity
 from harness.verdict.coverage import Coverage
 from reports import cards, html
 from reports.record import RunRecord
-from reports.severity import CRASH, IDS, TEXT, rate, severity, share
+from reports.severity import severity, share
 from reports.standings import percentage, standings, wilson
 from tests.reports import records
 
@@ -59,29 +60,29 @@ def test_each_implementation_has_a_row() -> None:
     assert wrong.agreement is not None
     assert 0 < wrong.agreement < 1
     assert wrong.low < wrong.agreement < wrong.high
-    assert wrong.severity in {CRASH, IDS}
+    assert wrong.severity in {Severity.CRASH, Severity.IDS}
     assert "rs-bpe" in rows  # which failed to start, and says why
     assert rows["rs-bpe"].failed
 
 
 def test_the_severity_is_of_what_broke() -> None:
-    by_check = {b.example.check: severity(b) for b in records.three().buckets}
-    assert by_check["equivalence"] == IDS
-    assert by_check["round-trip"] == TEXT
-    assert CRASH in {severity(b) for b in records.nasty().buckets}
+    by_check = {b.example.check: severity(b.example) for b in records.three().buckets}
+    assert by_check["equivalence"] == Severity.IDS
+    assert by_check["round-trip"] == Severity.TEXT
+    assert Severity.CRASH in {severity(b.example) for b in records.nasty().buckets}
 
 
 def test_the_rate_is_of_the_inputs_that_were_judged() -> None:
     record = records.three()
     bucket = next(b for b in record.buckets if b.example.check == "equivalence")
-    found = rate(record, bucket)
+    found = record.rate(bucket)
     name, place = bucket.example.culprits[0], bucket.example.contract
     judged = sum(
         record.coverage.judged[contract, "equivalence", name]
         for contract in {f.contract for f in bucket.findings}
     )
     assert found == pytest.approx(bucket.count / judged)
-    assert rate(replace(record, coverage=Coverage()), bucket) is None, place
+    assert replace(record, coverage=Coverage()).rate(bucket) is None, place
 
 
 def test_commands_work_from_any_folder() -> None:

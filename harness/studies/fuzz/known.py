@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from corpora.generators.base import Case
 from harness.checks import CHECKS
 from harness.core import stored
-from harness.engine.examples import BY_CHANCE
 from harness.engine.state import RunState
 from harness.events import Found, Unsettled
 from harness.findings.entries import Entry
@@ -120,7 +119,7 @@ def asked_again(
 def comes_back(found: Found) -> bool:
     """Whether it came back when it was asked alone, so that it is fixed if it no longer does."""
     alone = found.minimal or found.unminimised not in {None, NO_TIME}
-    return alone and found.check not in BY_CHANCE and found.check in CHECKS
+    return alone and found.check in CHECKS and not CHECKS[found.check].by_chance
 
 
 def is_fixed(found: Found, contract: Contract, pool: WorkerPool) -> bool:

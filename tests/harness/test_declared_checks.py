@@ -1,0 +1,121 @@
+"""A check declares itself: every table elsewhere is derived from what it says."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from harness.checks import CHECKS
+from harness.checks.base import Check, Judgement, Severity
+from harness.cli.catalogues import checks as catalogue
+from impls.interface import Mode
+from reports import html, junit, sarif
+from reports.record import RunRecord
+from reports.severity import SEVERITIES, severity
+from reports.words import heading, headline
+from tests.docs import formulas
+from tests.harness.samples import contract
+from tests.reports import records
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.checks.base import Observation
+    from harness.core.outcomes import Results
+
+
+class Palindromes(Check):
+    """encode(x) backwards = encode(x backwards).
+
+    Of nobody: it is made up.
+    """
+
+    name = "palindromes"
+    summary = "read backwards, a text has its ids backwards"
+    severity = Severity.OFFSETS
+    said = "read a text in one direction only"
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """Nothing is wrong."""
+        return Judgement()
+
+
+def told(*checks: str) -> RunRecord:
+    """A record with a finding of each of these checks."""
+    found = [
+        records.found(f"f-{number}", b"ab", check=check, bucket=f"{check}/x")
+        for number, check in enumerate(checks)
+    ]
+    return RunRecord.from_events([*records.opening(), *found, records.finished("fail")])
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_check_has_a_rule_and_words_of_its_own(check: str) -> None:
+    [bucket] = told(check).buckets
+    rules = json.loads(sarif.render(records.clean()))["runs"][0]["tool"]["driver"]["rules"]
+    assert f"tokgate/{check}" in {rule["id"] for rule in rules}
+    assert not heading(bucket.example).endswith(f": {check}")
+
+
+@pytest.mark.parametrize("check", ["template", "surrogates", "reachability", "minimality"])
+def test_checks_of_ids_are_not_rated_lowest(check: str) -> None:
+    [bucket] = told(check).buckets
+    assert severity(bucket.example) == "wrong ids"
+
+
+def test_cards_stand_in_the_order_of_their_severity() -> None:
+    worst = [
+        SEVERITIES.index(severity(one.example)) for one in told("split", "offsets", "batch").buckets
+    ]
+    assert worst == sorted(worst)
+
+
+def test_a_check_needs_its_declaration_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside its file, nothing knows of it but the registry: every table has it all the same."""
+    monkeypatch.setitem(CHECKS, Palindromes.name, Palindromes())
+    monkeypatch.setattr(records, "CHECKS", [*records.CHECKS, Palindromes.name])
+    record = told("palindromes")
+    [bucket] = record.buckets
+    assert severity(bucket.example) == "wrong offsets"
+    words = "tokenizers read a text in one direction only"
+    assert words in headline(bucket)
+
+    run = json.loads(sarif.render(record))["runs"][0]
+    demanded = {one["id"]: one["fullDescription"]["text"] for one in run["tool"]["driver"]["rules"]}
+    assert demanded["tokgate/palindromes"] == "Read backwards, a text has its ids backwards."
+    [result] = [one for one in run["results"] if one["ruleId"] == "tokgate/palindromes"]
+    assert words in result["message"]["text"]
+    failures = ET.fromstring(junit.render(record)).iter("failure")
+    assert any(words in one.get("message", "") for one in failures)
+    assert words in html.render(record)
+
+    assert "| `palindromes` | encode(x) backwards = encode(x backwards). |" in formulas.page()
+    assert f"| `palindromes` | {Palindromes.summary} | wrong offsets |" in formulas.listed()
+    assert {"name": "palindromes", "summary": Palindromes.summary} in catalogue()
+
+
+def test_a_check_that_needs_a_capability_does_not_apply_without_it() -> None:
+    plain = contract("toy_bytes", "bpe.naive", mode=Mode())
+    claimed = plain.participants[0].about.capabilities
+    for check in CHECKS.values():
+        if check.needs and claimed.isdisjoint(check.needs):
+            assert not check.applies(plain), check.name
+
+
+def test_what_a_check_declares_is_well_formed() -> None:
+    phrases = [check.said for check in CHECKS.values()]
+    assert len(set(phrases)) == len(phrases)
+    for name, check in CHECKS.items():
+        assert name == check.name
+        assert not check.summary.endswith(".")
+        assert check.asks_further or check.every == 1
+
+
+def test_a_finding_of_a_check_that_is_not_known_here_is_shown() -> None:
+    """A record of another version may have one."""
+    [bucket] = told("palindromes").buckets
+    assert severity(bucket.example) == "wrong service"
+    assert headline(bucket).startswith("tokenizers: palindromes")
