@@ -87,15 +87,13 @@ class Program:
         ends = accumulate((len(self.encoder.spell[i]) for i in ids), initial=0)
         return {"ids": ids, "offsets": list(pairwise(ends)), "count": len(ids)}
 
-
-def serve(program: Program) -> None:
-    """Answer requests, a line each, until told to stop."""
-    for line in sys.stdin:
-        request = json.loads(line)
-        if request["op"] == "stop":
-            break
-        print(json.dumps({"seq": request["seq"], **program.respond(request)}), flush=True)
+    def serve(self) -> None:
+        """Answer requests, a line each, until told to stop."""
+        for request in map(json.loads, sys.stdin):
+            if request["op"] == "stop":
+                break
+            print(json.dumps({"seq": request["seq"], **self.respond(request)}), flush=True)
 
 
 if __name__ == "__main__":
-    serve(Program())
+    Program().serve()

@@ -9,7 +9,7 @@ import base64
 import sys
 from itertools import accumulate
 
-from impls.examples.stdio_encoder import Program, serve
+from impls.examples.stdio_encoder import Program
 
 SERVICES = ("count_till_limit", "split", "append", "prepend", "interval")
 
@@ -50,7 +50,7 @@ class Serving(Program):
 
 def main() -> None:
     program = Serving()
-    serve(program)
+    program.serve()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from corpora.vocabularies import sources
 from harness.core.comparisons import Contract
 from harness.core.participants import Participant
 from harness.events import Found
-from harness.findings import tracker as findings
+from harness.findings import minimising
 from harness.studies.selftest import catalog
 from harness.studies.selftest.mutant import Mutant
 from harness.studies.selftest.plain.bpe import PlainBpe
@@ -73,7 +73,7 @@ def found_of(mutant: Mutant) -> list[Found]:
     ]
     inputs = [data for data in (*mutant.shows, *drawn) if 0 < len(data) < 120]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(findings, "SHRINK_SHARE", 1e9)
+        patch.setattr(minimising, "SHRINK_SHARE", 1e9)
         for data in inputs[:60]:
             if vocabulary.can_encode(data):
                 scene.check("equivalence", data)

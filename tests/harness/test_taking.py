@@ -120,7 +120,8 @@ def test_what_is_at_fault_is_the_case_of_the_batch() -> None:
             cast("Any", pool), observation(asked), asked, looked_into=told.append
         )
     (one,) = told
-    assert one.case.data == one.violation.data == asked.inputs[one.violation.index]
+    assert one.entry.case.data == one.entry.violation.data
+    assert one.entry.violation.data == asked.inputs[one.entry.violation.index]
     assert sum(event.exercised == {"wrong": {"a": MOST_ASKED_FURTHER}} for event in events) == 1
 
 

@@ -82,6 +82,7 @@ class TestHunts:
         assert not any(one.caught for one in events)
 
 
+@pytest.mark.thorough  # whole runs, one of them of what is right
 def test_a_selftest_of_one(tmp_path):
     """``tokgate selftest`` runs the gate on a mutant, and on what it is without its mistake."""
     ended = tokgate("selftest", "-m", "gate.lacks-services", "--out", str(tmp_path), "--json")

@@ -10,7 +10,7 @@ import base64
 import time
 from typing import Any
 
-from impls.examples.stdio_encoder import Program, serve
+from impls.examples.stdio_encoder import Program
 
 KINDS = ("right", "every-fourth", "whole-batch", "claims-all", "true-times", "false-times")
 
@@ -81,7 +81,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kind", required=True, choices=KINDS)
     program = GateProgram(parser.parse_args().kind)
-    serve(program)
+    program.serve()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-from impls.examples.stdio_encoder import Program, serve
+from impls.examples.stdio_encoder import Program
 
 MISTAKES = {
     "forces-all": "The program forces all that the forced bytes encode to.",
@@ -90,7 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kind", required=True, choices=["correct", *MISTAKES])
     program = HealingProgram(parser.parse_args().kind)
-    serve(program)
+    program.serve()
 
 
 if __name__ == "__main__":
