@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from corpora.generators.base import Case
 from harness.checks import CHECKS
 from harness.findings.entries import EXAMPLES, UNSURE, Entry
+from harness.verdict.coverage import EQUIVALENCE
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from harness.checks.base import Check
+    from harness.checks.base import Check, Violation
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
     from harness.findings.entries import Tracker
@@ -59,6 +60,7 @@ def exercises(
     by_place: dict[int, list[Due]] = {}
     for one in due(plan, contracts):
         by_place.setdefault(one[1], []).append(one)
+    known = {one.id: together(pool, one, by_place) for one in contracts}
     for place, places in by_place.items():
         expectation = places[0][3]
         shown, wrong, unjudged = False, set[bytes](), set[bytes]()
@@ -66,14 +68,17 @@ def exercises(
         for contract, _, check, _ in places:
             violations = []
             for example in dict.fromkeys(expectation.examples):
-                try:
-                    judgement = pool.examine(contract, check, [example])
-                except OutOfTime:
-                    unjudged.add(example)
-                    continue
-                violations += judgement.violations
-                if not all(judgement.exercised[name] for name in expectation.implementations):
-                    unjudged.add(example)
+                found = known[contract.id].get(example) if check.name == EQUIVALENCE else None
+                if found is None:
+                    try:
+                        judgement = pool.examine(contract, check, [example])
+                    except OutOfTime:
+                        unjudged.add(example)
+                        continue
+                    found = judgement.violations
+                    if not all(judgement.exercised[name] for name in expectation.implementations):
+                        unjudged.add(example)
+                violations += found
             for violation in violations:
                 case = Case(violation.data, EXAMPLES, plan.seed, place)
                 with pool.turn:
@@ -89,3 +94,33 @@ def exercises(
         gone = expectation.one_vocabulary and bool(right)
         certain &= shown or gone or not unjudged
         yield Exercise(place, certain, shown and not gone)
+
+
+def together(
+    pool: WorkerPool, contract: Contract, by_place: Mapping[int, Sequence[Due]]
+) -> dict[bytes, list[Violation]]:
+    """What is wrong with each example of a comparison, of all that are asked at once.
+
+    Nothing where somebody did not answer all of them: then each is asked by itself, as are those of
+    other checks. Raises Stopped.
+    """
+    mine = [
+        expectation
+        for places in by_place.values()
+        for where, _, check, expectation in places
+        if where is contract and check.name == EQUIVALENCE
+    ]
+    asked = list(dict.fromkeys(example for one in mine for example in one.examples))
+    if len(asked) < 2:
+        return {}
+    try:
+        judgement = pool.examine(contract, CHECKS[EQUIVALENCE], asked)
+    except OutOfTime:
+        return {}
+    names = {name for one in mine for name in one.implementations} & set(contract.names)
+    if any(judgement.exercised[name] < len(asked) for name in names):
+        return {}
+    found: dict[bytes, list[Violation]] = {example: [] for example in asked}
+    for violation in judgement.violations:
+        found[violation.data].append(violation)
+    return found

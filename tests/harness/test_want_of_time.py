@@ -98,6 +98,26 @@ def test_an_example_that_could_not_be_told_in_time_is_not_exercised() -> None:
     assert scene.exercise([b"some text!"]) == [(False, False)]
 
 
+@pytest.mark.parametrize("answers", [True, False])
+def test_examples_are_asked_at_once_where_all_of_them_are_answered(
+    monkeypatch: pytest.MonkeyPatch, answers: bool
+) -> None:
+    bad = wrong_at(b"!")
+    scene = Latecoming(ref=right, bad=bad if answers else refusing(bad, b"hard"))
+    asked: list[list[bytes]] = []
+    examine = scene.pool.examine
+
+    def counting(contract: Contract, check: Any, inputs: Sequence[bytes]) -> Any:
+        asked.append(list(inputs))
+        return examine(contract, check, inputs)
+
+    monkeypatch.setattr(scene.pool, "examine", counting)
+    monkeypatch.setattr(scene.tracker, "consider", lambda pool, entry: UNSURE)
+    examples = [b"text!", b"!", b"hard"]
+    scene.exercise(examples)
+    assert asked == [examples, *([] if answers else [[one] for one in examples])]
+
+
 def test_an_example_that_could_not_be_asked_in_time_is_not_exercised() -> None:
     scene = Latecoming(ref=right, bad=right)
     scene.late()
