@@ -21,7 +21,7 @@ MOST_WAITING = 500
 """Violations that wait to be looked into, at the most. A judge that has another one waits then:
 where everything is wrong, the time is better spent on what is known to be wrong."""
 
-AHEAD = 32
+AHEAD = 100
 """Violations that are shown ahead to whoever looks into one of their kind."""
 
 LOOK_SECONDS = 0.05
