@@ -404,17 +404,6 @@ class Vocabulary:
 
     def spelling(self, token_id: int) -> bytes:
         """The bytes of one id; a special or added token's text. KeyError for an id of none."""
-        known = self._spelled.get(token_id)
-        if known is None:
-            known = self._spelled[token_id] = self._spelling(token_id)
-        return known
-
-    @cached_property
-    def _spelled(self) -> dict[int, bytes]:
-        """What was spelled before: reports and diagnoses spell the same tokens again and again."""
-        return {}
-
-    def _spelling(self, token_id: int) -> bytes:
         if 0 <= token_id < len(self.tokens):
             token = self.tokens[token_id]
             if token is not None:
