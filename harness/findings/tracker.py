@@ -142,15 +142,8 @@ class FindingTracker:
 
         upcoming: others of its kind that are entered next, each by a call of its own.
         """
-
-        def likely() -> Iterator[bytes]:
-            for one in upcoming:
-                if one.signature == entry.signature and self._worth_looking(one):
-                    yield from masking.questions(one, self._known_of(one))
-
-        asking = self._answers.asking(pool, entry, likely)
         with self._time.looking(pool):
-            return self._considered(pool, entry, asking)
+            return self._considered(pool, entry, upcoming)
 
     def note(self, entry: Entry) -> str:
         """Enter a violation that no input brings back; gives its bucket."""
@@ -199,11 +192,11 @@ class FindingTracker:
         """As :meth:`alike`; gives the bucket in which it was counted."""
         if self._worth_looking(entry):
             return None
-        return self._count(self._looks[entry.contract.id, entry.signature].like(entry.traits))
+        return self._count(self._looks_of(entry).like(entry.traits))
 
     def _worth_looking(self, entry: Entry) -> bool:
         """Whether looking into a violation may show something that nobody knows."""
-        looks = self._looks[entry.contract.id, entry.signature]
+        looks = self._looks_of(entry)
         example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
         return example or not looks.latest or looks.worth(entry.traits, late=self._time.late)
 
@@ -214,18 +207,23 @@ class FindingTracker:
             return alike
         expected = self._as_expected(entry)
         if expected is not None:
-            self._looks[entry.contract.id, entry.signature].note(entry.traits, expected, new=False)
+            self._looks_of(entry).note(entry.traits, expected, new=False)
             self._count(expected)
         return expected
 
-    def _considered(self, pool: WorkerPool, entry: Entry, asking: Examines) -> str:
+    def _considered(self, pool: WorkerPool, entry: Entry, upcoming: Sequence[Entry] = ()) -> str:
         counted = self._at_sight(entry)
         if counted is not None:
             return counted
-        looks = self._looks[entry.contract.id, entry.signature]
+
+        def likely() -> Iterator[bytes]:
+            for one in upcoming:
+                if one.signature == entry.signature and self._worth_looking(one):
+                    yield from masking.questions(one, self._known_of(one))
+
         before = len(self._findings)
         try:
-            rest = self._unexplained(asking, entry)
+            rest = self._unexplained(self._answers.asking(pool, entry, likely), entry)
         except OutOfTime:
             if self._expected.covers(entry):
                 return self._entered_late(self._known_of(entry), entry, None)
@@ -235,7 +233,7 @@ class FindingTracker:
         else:
             name = self._look_into(pool, replace(entry, violation=rest))
         if name != UNSURE:
-            looks.note(entry.traits, name, new=len(self._findings) > before)
+            self._looks_of(entry).note(entry.traits, name, new=len(self._findings) > before)
         return name
 
     def _unexplained(self, pool: Examines, entry: Entry) -> str | Violation:
@@ -293,7 +291,7 @@ class FindingTracker:
                 self._unsettled(entry, NOT_ASKED_AGAIN)
                 return name
             if isinstance(left, Violation) and len(left.data) < len(violation.data):
-                self._considered(pool, replace(entry, violation=left), pool)
+                self._considered(pool, replace(entry, violation=left))
         return name
 
     def _unstable(self, entry: Entry) -> bool:
@@ -340,6 +338,9 @@ class FindingTracker:
             return None
         same = (name for name in excused if name.split("/")[:4] == told.split("/")[:4])
         return next(same, None)
+
+    def _looks_of(self, entry: Entry) -> Looks:
+        return self._looks[entry.contract.id, entry.signature]
 
     def _known_of(self, entry: Entry) -> KnownInputs:
         return self._known.setdefault((entry.contract.id, entry.signature), KnownInputs())

@@ -52,18 +52,14 @@ def nanoseconds(encoder: Encoder, call: Callable[[], object]) -> int:
     other, by the kernel's count. What it says itself is believed where it is more: it may have
     handed the work to processes that nobody here can see.
     """
+    counted = processor_time(encoder, call)
     if isinstance(encoder, Timed):
-        before = encoder.processor_time()
-        call()
-        counted = encoder.processor_time() - before
         return max(counted, without_pipe(encoder, encoder.nanoseconds))
-    start = time.process_time_ns()
-    call()
-    return time.process_time_ns() - start
+    return counted
 
 
 def processor_time(encoder: Encoder, call: Callable[[], object]) -> int:
-    """CPU time of a call that is no encoding: of this process, or of the one that does the work."""
+    """CPU time of a call: of this process, or of the one that does the work."""
     if isinstance(encoder, Timed):
         before = encoder.processor_time()
         call()
@@ -82,9 +78,7 @@ def claimed(encoder: Encoder, call: Callable[[], object]) -> tuple[int, ...]:
     """
     if not isinstance(encoder, Timed):
         raise Unsupported("works in the worker's own process, where the clock sees it")
-    before = encoder.processor_time()
-    call()
-    counted = encoder.processor_time() - before
+    counted = processor_time(encoder, call)
     said = encoder.nanoseconds if encoder.told else -1
     waited, (asked, answered) = encoder.waited, encoder.exchanged
     echo = encoder.echo()
@@ -103,20 +97,25 @@ def memory(encoder: Encoder, call: Callable[[], object]) -> tuple[int, int, int]
     shrinks: what an earlier call needed is not seen again.
     """
     release()
-    watched = descendants(os.getpid())
-    if not isinstance(encoder, Timed):
-        watched = [os.getpid(), *watched]
-    before = {pid: fields for pid in watched if (fields := pages(pid, reset=True)) is not None}
+    before = {
+        pid: fields for pid in watched(encoder) if (fields := pages(pid, reset=True)) is not None
+    }
     answer = call()
     after = {pid: fields for pid in before if (fields := pages(pid, reset=False)) is not None}
-    mine = 0 if isinstance(encoder, Timed) else size_of(answer)
+    given = 0 if isinstance(encoder, Timed) else size_of(answer)
     del answer
     release()
     left = {pid: fields for pid in after if (fields := pages(pid, reset=False)) is not None}
     peak = sum(max(0, most - before[pid][0]) for pid, (_, most, _) in after.items())
     kept = sum(max(0, rest - before[pid][0]) for pid, (rest, _, _) in left.items())
     stack = max((fields[2] - before[pid][2] for pid, fields in after.items()), default=0)
-    return max(0, peak - mine), max(0, stack), kept
+    return max(0, peak - given), max(0, stack), kept
+
+
+def watched(encoder: Encoder) -> list[int]:
+    """The processes whose memory is an encoder's: this one, unless a program does the work."""
+    programs = descendants(os.getpid())
+    return programs if isinstance(encoder, Timed) else [os.getpid(), *programs]
 
 
 SMALL_IDS = 256
@@ -144,10 +143,7 @@ def held(encoder: Encoder) -> tuple[int, int]:
     """
     gc.collect()
     release()
-    watched = descendants(os.getpid())
-    if not isinstance(encoder, Timed):
-        watched = [os.getpid(), *watched]
-    resident = sum(anonymous(pid) for pid in watched)
+    resident = sum(anonymous(pid) for pid in watched(encoder))
     return resident, 0 if isinstance(encoder, Timed) else given_out()
 
 
