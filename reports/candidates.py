@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from harness.verdict.bounds import IN_TIME, POWERS
 from impls import registry
 from reports.plots import Plot, Series, cost, costs, extent, grown, usable
 from reports.record import cell_of
@@ -26,8 +27,6 @@ SMALL = 160
 
 MOST_PLOTS = 24
 """Plots of one candidate on a vocabulary; the other families are lines of the grid below."""
-
-POWERS = {"linear": 1.0, "n log n": 1.0, "n^1.5": 1.5, "quadratic": 2.0, "cubic": 3.0}
 
 ORDER = {"fail": 0, "inconclusive": 1, "pass": 2}
 
@@ -81,7 +80,7 @@ def candidates(record: RunRecord) -> list[Candidate]:
         missing = sum(family not in reached for families in chosen for family in families)
         tally = [(one, WORDS[one], counts[one]) for one in ORDER if counts[one]]
         tally += [("none", "not measured", missing)] if missing else []
-        plots = [_plot(one, record.measured) for one in judged[:MOST_PLOTS]]
+        plots = [_plot(one, measured[cell_of(one)], record.measured) for one in judged[:MOST_PLOTS]]
         made.append(Candidate(name, vocabulary, tally, plots, len(judged) - len(plots)))
     return sorted(made, key=lambda one: ORDER[one.plots[0].outcome])
 
@@ -90,10 +89,9 @@ def _steepness(cell: Measured) -> float:
     return cell.exponent if cell.exponent is not None and math.isfinite(cell.exponent) else 0.0
 
 
-def _plot(judged: GrowthJudged, measured: Sequence[Measured]) -> FamilyPlot:
+def _plot(judged: GrowthJudged, shown: Measured, measured: Sequence[Measured]) -> FamilyPlot:
     alike = [one for one in measured if (one.vocabulary, one.family, one.measure)
              == (judged.vocabulary, judged.family, judged.measure)]  # fmt: skip
-    [shown] = [one for one in alike if one.implementation == judged.implementation]
     points = usable(shown.points)
     write, far = cost(shown.measure), extent(shown.axis)
     largest = int(points[-1][0]) if points else 0
@@ -137,9 +135,9 @@ def bound_line(points: Sequence[Point], overhead: float, bound: str) -> list[Poi
     Empty where there are no two such points, or the bound has no law.
     """
     grown = [(x, y) for x, y in points if y > 2 * overhead]
-    power = POWERS.get(bound)
-    if power is None or len(grown) < 2:
+    if bound not in IN_TIME or len(grown) < 2:
         return []
+    power = POWERS.get(bound, 1.0)
     first, start = grown[0]
 
     def allowed(x: float) -> float:

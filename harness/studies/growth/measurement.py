@@ -235,12 +235,7 @@ class Measurement:
 
     def _look_once(self, owed: Collection[str], stopped: Callable[[], bool]) -> None:
         """Give the first cell of these its first look, where none of their cells has had one."""
-        looked = {
-            cell.participant.name
-            for cells in self._cells
-            for cell in cells
-            if cell.decided or cell.rounds >= FIRST_LOOK
-        }
+        looked = {cell.participant.name for cells in self._cells for cell in cells if cell.looked}
         for cell in self._firsts():
             if cell.participant.name in looked or cell.participant.name not in owed:
                 continue
