@@ -124,6 +124,7 @@ class Cell:
     stopped: str = ""
     cut_off: bool = False
     said: bool = False
+    _latest: tuple[object, Reconciled] | None = None
 
     @property
     def begun(self) -> bool:
@@ -136,7 +137,23 @@ class Cell:
         return self._judged(named=True).growth
 
     def _compared(self, *, named: bool = False) -> Reconciled:
-        """What the sizes say, after however few rounds."""
+        """What the sizes say, after however few rounds.
+
+        Which cell is next is asked of all of them after each round, of which one has changed.
+        """
+        if named:
+            return self._compare(named=True)
+        columns = (self.times, self.counted, self.round_trips, self.beside)
+        calls = sum(map(len, self.calls.values()))
+        key = (
+            *(tuple(one.items()) for one in columns),
+            calls, self.tiny, self.tiny_counted, self.beside_tiny,
+        )  # fmt: skip
+        if self._latest is None or self._latest[0] != key:
+            self._latest = key, self._compare(named=False)
+        return self._latest[1]
+
+    def _compare(self, *, named: bool) -> Reconciled:
         tiny = self.tiny or 0
         if self.counted:
             return reconcile(self._claims, tiny, self.tiny_counted or 0, named=named)
