@@ -35,8 +35,9 @@ class Told:
     """One call: nanoseconds and bytes.
 
     said: by the program; None where it says nothing. counted: of CPU time, by the kernel, of its
-    processes. waited: from the request until the answer. echo: likewise of an echo; None for a
-    program that gives none. asked, answered: bytes of the request, and of its answer.
+    processes. waited: from the request until the answer. echo: of an echo, by whichever clock says
+    less; None for a program that gives none. asked, answered: bytes of the request, and of its
+    answer.
     """
 
     said: int | None
