@@ -18,6 +18,7 @@ from harness.engine.study import Session
 from harness.engine.unvisited import Unvisited
 from harness.events import Phase, Withdrawn
 from harness.findings import left_processes
+from harness.verdict.bounds import own_candidates
 from harness.workers.forking import shared_servers
 from harness.workers.pool import Stopped, WorkerPool
 
@@ -95,7 +96,9 @@ class Sessions:
 
     def _go_through(self, unvisited: Unvisited, job: int, jobs: int, servers: ForkServers) -> None:
         run = self._run
-        pool = WorkerPool(run.plan.participants, run.plan.limits, servers=servers)
+        plan = run.plan
+        own = own_candidates(plan.participants, plan.named, plan.references)
+        pool = WorkerPool(plan.participants, plan.limits, servers=servers, watched=own)
         pool.limit_by(run.left_for_questions)
         with run.lock:
             self._pools.append(pool)

@@ -18,11 +18,12 @@ from harness.core.messages import Decode, Encode, Serve, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 from harness.workers.claims import Claims
+from harness.workers.costly import CostlyBatches
 from harness.workers.forking import ForkServers, shared_servers
 from harness.workers.reasons import TOO_LONG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
@@ -128,8 +129,13 @@ class WorkerPool:
         environment: Mapping[str, str] | None = None,
         wrapper: Sequence[str] = (),
         servers: ForkServers | None = None,
+        watched: Collection[str] = (),
     ) -> None:
-        """Start no worker yet; servers: those that several pools share, else it has its own."""
+        """Start no worker yet.
+
+        servers: those that several pools share, else it has its own. watched: participants of which
+        the costly batches are kept (:meth:`costly`).
+        """
         self._participants = {participant.name: participant for participant in participants}
         # Whoever comes first loads first; all at once would make all of them late.
         turn = threading.Semaphore((os.cpu_count() or 1) + 2)
@@ -153,6 +159,7 @@ class WorkerPool:
         self.turn = threading.Lock()
         """Held by whoever asks about one finding after another, which one at a time does."""
         self.claims = Claims()
+        self._costly = {name: CostlyBatches() for name in watched}
         self._loading: dict[str, Future[Loaded]] = {}
         self._loaded: list[str] = []
         self._load_spent: dict[str, int] = {}
@@ -248,6 +255,10 @@ class WorkerPool:
         """Nanoseconds of CPU time that one took to load the vocabulary; 0 where nobody knows."""
         return self._load_spent.get(name, 0)
 
+    def costly(self, name: str) -> tuple[float, list[tuple[Encode, Results]]]:
+        """What :meth:`harness.workers.costly.CostlyBatches.taken` says of one that is watched."""
+        return self._costly[name].taken()
+
     def excused(self) -> list[Excused]:
         """The failures that did not come back when asked again, since this was asked last."""
         return [one for worker in self._workers.values() for one in worker.excused()]
@@ -329,19 +340,19 @@ class WorkerPool:
         if isinstance(request, Serve):
             return Asked(worker.serve(request), [], len(request))
         limit = self._participants[name].about.max_input
-        size = len(request.inputs)
-        if limit is None or len(request.inputs.data) <= limit:
-            return Asked(worker.encode(request), [], size)
-        lengths = np.diff(request.inputs.ends, prepend=0)
-        held_back: list[int] = np.flatnonzero(lengths > limit).tolist()
-        if not held_back:
-            return Asked(worker.encode(request), [], size)
-        kept = [data for data in request.inputs if len(data) <= limit]
-        future: Future[Results] | None = None
-        if kept:
-            shorter = replace(request, inputs=Inputs.of(kept))
-            future = worker.encode(shorter)
-        return Asked(future, held_back, size, f"{TOO_LONG} of {limit} bytes")
+        size, held_back = len(request.inputs), list[int]()
+        if limit is not None and len(request.inputs.data) > limit:
+            lengths = np.diff(request.inputs.ends, prepend=0)
+            held_back = np.flatnonzero(lengths > limit).tolist()
+        if held_back:
+            kept = set(range(size)).difference(held_back)
+            request = replace(request, inputs=Inputs.of([request.inputs[i] for i in sorted(kept)]))
+        if held_back and not len(request.inputs):
+            return Asked(None, held_back, size, f"{TOO_LONG} of {limit} bytes")
+        future = worker.encode(request)
+        if name in self._costly and request.meter is None:
+            self._costly[name].watch(request, future)
+        return Asked(future, held_back, size, f"{TOO_LONG} of {limit} bytes" if held_back else "")
 
     def judge(self, check: Check, seen: Observation) -> Judgement:
         """Put a check's further questions and let it judge. Raises Stopped and OutOfTime."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
 from harness.engine.least import named_on
 from harness.events import FamiliesMeasured, Phase
 from harness.studies.growth.exact import count_instructions
+from harness.studies.growth.jumps import costly_families
 from harness.studies.growth.measurement import Measurement, chosen, counts_steps, taking_part
 from harness.verdict.bounds import own_candidates
 from harness.workers.instructions import wrapper
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 INSTRUCTIONS_SHARE = 0.25
 """The share of the time for growth in which instructions are counted besides."""
+
+JUMPS_SECONDS = 5.0
+"""Seconds for the growth on inputs that one of the user's own candidates was found to be slow on,
+whatever time the run has left."""
 
 
 class Growth:
@@ -50,6 +56,8 @@ class Growth:
         suite, names = run.plan.suite, {name for one in contracts for name in one.names}
         own = names & own_candidates(run.plan.participants, run.plan.named, run.plan.references)
         named = named_on(run.plan, session.source, sorted(names))
+        for name in sorted(own):
+            self._follow_jumps(session, name)
         known = families(run.plan.families)
         mine = run.plan.scaling_seconds(run.countdown.seconds)
         whole = max(0.0, min(mine, run.left))
@@ -103,3 +111,23 @@ class Growth:
                 run.stop.is_set,
                 run.left_for_questions,
             )
+
+    def _follow_jumps(self, session: Session, name: str) -> None:
+        """Measure growth on families made of the inputs that cost one far more than others did.
+
+        It is measured even if it was withdrawn because of such inputs: small sizes come first.
+        """
+        run, pool, contracts = self._run, session.pool, session.opened.contracts()
+        made = costly_families(pool, name, contracts)
+        if not made or run.stop.is_set():
+            return
+        end = time.monotonic() + JUMPS_SECONDS
+        losses = pool.losses()
+        pool.charge({other: lost for other, lost in losses.items() if other != name})
+        pool.limit_by(lambda: end - time.monotonic())
+        jumped = Measurement(
+            pool, contracts, [], run.plan.suite.scaling_bytes, own={name}, besides=made
+        )
+        jumped.run(JUMPS_SECONDS, run.emit, run.stop.is_set)
+        pool.limit_by(run.left_for_questions)
+        pool.charge(losses)

@@ -26,6 +26,7 @@ PLUG_INS = {
     "DeclinesServices": "Claims services, and raises Unsupported for each: users will call them.",
     "MasksContractions": "Wrong on contractions, beside a difference that is expected.",
     "MasksSwappedMerges": "Swaps two merges, beside a difference that is expected.",
+    "CubicOnRuns": "Slow on runs of one byte, where growth is measured on prose alone.",
     "StreamsWrong": 'Takes text only, and streams "WRONG" for each id.',
 }
 """Classes of :mod:`.gate_plugins`: what is wrong, and why it matters."""

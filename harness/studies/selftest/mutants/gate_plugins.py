@@ -6,6 +6,7 @@ known of their inside.
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.studies.selftest.plain.bpe import SERVICES, PlainBpe
@@ -21,6 +22,9 @@ ODD = "\u2581".encode()
 which U+FEFF and unassigned code points have not."""
 
 WRONG_ANSWERS = 60
+
+LONGEST = 512
+"""Bytes of a run from which on ``CubicOnRuns`` becomes no slower."""
 
 CONTRACTIONS = "'s|'t|'re|'ve|'m|'ll|'d|"
 """With what the pattern of ``toy_bytes`` begins."""
@@ -115,6 +119,17 @@ class MasksSwappedMerges(UnmergedOdd):
     def pair(self, token: bytes) -> tuple[int, int]:
         """The ids of the two bytes of a token."""
         return self.ids[token[:1]], self.ids[token[1:]]
+
+
+class CubicOnRuns(PlainBpe):
+    """Takes the cube of the longest run of one byte: no listed family of prose brings it out."""
+
+    name = "gate.cubic-on-runs"
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        longest = max((len(list(run)) for _, run in groupby(data)), default=0)
+        sum(range(min(longest, LONGEST) ** 3 // 8))
+        return super().encode(data, mode)
 
 
 class StreamsWrong(PlainBpe):

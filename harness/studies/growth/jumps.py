@@ -1,0 +1,132 @@
+"""Families made of single inputs that cost an implementation far more than their length predicts.
+
+What the listed families don't bring out, a generator or a check may come by: one input of an
+ordinary batch that takes a hundred times as long as others of its length. Such an input is
+repeated, nested, and its longest run is made longer, and the growth of that is measured as of any
+other family.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from corpora.families.pattern import Pattern, Pump
+from corpora.families.recipes import is_text
+from corpora.families.user import family_of
+from harness.core.messages import Meter
+from harness.core.outcomes import Status
+from harness.workers.costly import CALL
+from harness.workers.pool import OutOfTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from corpora.families.base import Family
+    from harness.core.comparisons import Contract
+    from harness.core.outcomes import Results
+    from harness.workers.pool import WorkerPool
+
+JUMP = 100
+"""An input is a jump from so many times the cost that is usual for its length."""
+
+LEAST = 200_000
+"""Nanoseconds of a jump, at the least: below, a pause of the machine looks like one."""
+
+LOOK_SECONDS = 6.0
+"""Seconds for looking into the costly batches of an implementation, whatever time the run has left:
+a busy machine does not decide what is examined."""
+
+ROUNDS = 2
+"""Measurements of an input of which the least counts."""
+
+MOST = 2
+"""Inputs of an implementation that families are made of."""
+
+LOST = (Status.TIMED_OUT, Status.OUT_OF_MEMORY)
+"""What becomes of an input that costs too much to be answered."""
+
+RUN = re.compile(rb"(.{1,16}?)\1{3,}", re.DOTALL)
+"""A run: a unit of up to 16 bytes, at least four times."""
+
+
+def jumps(pool: WorkerPool, name: str, contracts: Sequence[Contract]) -> list[bytes]:
+    """The inputs of this vocabulary that cost an implementation far too much, the worst first.
+
+    CPU time decides, the lesser of two calls of each alone. An input that it failed to answer in
+    time, or died of, is one without being asked again. Raises Stopped.
+    """
+    end = time.monotonic() + LOOK_SECONDS
+    usual, batches = pool.costly(name)
+    found: dict[bytes, float] = {}
+    for request, results in batches:
+        statuses = zip(request.inputs, results.status.tolist(), strict=True)
+        lost = [one for one, status in statuses if status in LOST]
+        found |= dict.fromkeys(lost, math.inf)
+        under = [one for one in contracts if one.mode == request.mode and name in one.names]
+        if lost or not under:
+            continue
+        try:
+            with pool.lasting(lambda _: end - time.monotonic()):
+                gauge = partial(pool.gauge, name, under[0], meter=Meter.TIME)
+                found |= beyond(gauge, list(request.inputs), usual)
+        except OutOfTime:  # the process that was at it was ended
+            pool.resume()
+            break
+    return sorted(found, key=lambda one: (-found[one], len(one)))[:MOST]
+
+
+def beyond(
+    gauge: Callable[[Sequence[bytes]], Results], inputs: Sequence[bytes], usual: float
+) -> dict[bytes, float]:
+    """The inputs that are jumps, and how many times what is predicted each took.
+
+    gauge: measures the time of each. usual: nanoseconds that are usual for a byte. They are asked
+    one by one, as all together may take too long for one request. Raises Stopped and OutOfTime.
+    """
+    found: dict[bytes, float] = {}
+    for one in inputs:
+        predicted = usual * (len(one) + CALL)
+        spent = math.inf
+        for _ in range(ROUNDS):
+            costs = gauge([one]).costs
+            spent = min(spent, 0 if costs is None else int(costs[0, 0]))
+            if spent <= max(LEAST, JUMP * predicted):
+                break
+        else:
+            found[one] = spent / predicted
+            if len(found) == MOST:
+                break
+    return found
+
+
+def families_of(name: str, number: int, data: bytes) -> Iterator[Family]:
+    """An input that was found to be costly as families: its longest run, nested, and repeated.
+
+    name: of the implementation that it is costly for. number: tells it from others.
+    """
+    patterns = {"repeated": Pattern((Pump((data,)),))}
+    half = len(data) // 2
+    while is_text(data) and not is_text(data[:half]):
+        half -= 1
+    if half:
+        patterns["nested"] = Pattern((Pump((data[:half],)), Pump((data[half:],))))
+    run = max(RUN.finditer(data), key=lambda one: one.end() - one.start(), default=None)
+    if run is not None:
+        patterns["run"] = Pattern((Pump((run[1],)),), data[: run.start()], data[run.end() :])
+    reason = f"made of an input that took {name} far longer than its length predicts"
+    for how, pattern in patterns.items():
+        if pattern.text == is_text(data):  # a run of a part of a character is not what was found
+            yield family_of(f"costly-input-{number}-{how}", reason, pattern)
+
+
+def costly_families(pool: WorkerPool, name: str, contracts: Sequence[Contract]) -> list[Family]:
+    """The families of all inputs that were found to cost an implementation too much."""
+    return [
+        family
+        for number, data in enumerate(jumps(pool, name, contracts), 1)
+        for family in families_of(name, number, data)
+    ]
