@@ -204,7 +204,7 @@ def _unsettled(coverage: Coverage, name: str, where: str, check: str, number: in
 def _idle_check(coverage: Coverage, check: str) -> list[str]:
     """Why a check that was named judged nothing, if so."""
     if check in (SCALING, CANONICALITY):
-        done = bool(coverage.measured.get(check))
+        done = coverage.growth if check == SCALING else coverage.forced
         return [] if done else [f"{check} was named and measured nothing"]
     if any(number for (_, one, _), number in coverage.judged.items() if one == check):
         return []

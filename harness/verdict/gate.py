@@ -14,7 +14,7 @@ from harness.verdict import gaps, growth_gaps
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from harness.events import Forced, Found, GrowthJudged
+    from harness.events import Found, GrowthJudged
     from harness.verdict.coverage import Coverage
     from harness.verdict.expectations import Expectation
 
@@ -89,13 +89,11 @@ def judge(
     coverage: Coverage,
     *,
     complete: bool = True,
-    forced: Sequence[Forced] = (),
 ) -> Verdict:
     """The verdict of a run.
 
     growth: the cells that bounds are on. complete: whether it came to its own end; of one that did
-    not nobody says what it left out. forced: rows of forced tokens, of which the exact method's are
-    held to no error.
+    not nobody says what it left out.
 
     It fails for what is wrong. Where nothing is, it passes only if all that the user named was
     examined (:mod:`harness.verdict.gaps`).
@@ -118,6 +116,7 @@ def judge(
         if buckets:
             reasons.append(f"{words}: {', '.join(buckets)}")
     reasons += broken_bounds(growth)
+    forced = coverage.forced.values()
     erring = [one for one in forced if one.method == EXACT_METHOD and one.unsafe]
     if erring:
         where = ", ".join(f"{one.vocabulary} ({one.unsafe} sequences)" for one in erring)
