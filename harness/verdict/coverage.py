@@ -248,6 +248,14 @@ class Coverage:
         if (found.check, found.stage) == SPECIALS_OFF:
             self.special.update(found.culprits)
 
+    def answered(self, name: str, contract: str) -> Answers:
+        """How the cases asked of an implementation under a comparison ended."""
+        return self.answers.get((name, contract), Answers())
+
+    def opened_on(self, vocabulary: str) -> list[ContractOpened]:
+        """The comparisons on a vocabulary."""
+        return [one for one in self.contracts.values() if one.vocabulary == vocabulary]
+
     def cell(self, name: str, contract: ContractOpened, check: str) -> Cell:
         """What is known of one check of one implementation under one comparison."""
         place = contract.id, check, name
@@ -273,7 +281,7 @@ class Coverage:
             return cell(State.DECLINED, "it takes no part in this comparison")
         if check not in contract.checks:
             return cell(State.NOT_ASKED, "this check was not asked for here")
-        answers = self.answers.get((name, contract.id), Answers())
+        answers = self.answered(name, contract.id)
         if answers.declined and not answers.answered + answers.failed:
             return cell(State.UNANSWERED, line or answers.reason or "every input was declined")
         return cell(State.NOT_ASKED, line or "nothing that this check could judge was answered")
@@ -285,7 +293,7 @@ class Coverage:
         were examined where they were compared, if anybody was; the others where they answered. What
         somebody failed on was examined, too.
         """
-        answers = self.answers.get((name, contract), Answers())
+        answers = self.answered(name, contract)
         compared = [self.judged[contract, EQUIVALENCE, one] for one in exact]
         if name in exact and len(compared) > 1 and any(compared):
             return answers.failed + self.judged[contract, EQUIVALENCE, name]
