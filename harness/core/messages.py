@@ -415,10 +415,10 @@ class Progress:
         """
         if self._cell.closed:
             return
-        name = compiling.function.encode("utf-8", "replace")[-96:] if compiling else b""
-        count = compiling.before if compiling else before
-        left = compiling.left if compiling else 0
-        _COMPILING.pack_into(self._cell, _PLACE.size, compiling is not None, count, left, name)
+        said = compiling or Compiling("", before)
+        name = said.function.encode("utf-8", "replace")[-96:]
+        on = compiling is not None
+        _COMPILING.pack_into(self._cell, _PLACE.size, on, said.before, said.left, name)
 
     @property
     def compiling(self) -> Compiling | None:
