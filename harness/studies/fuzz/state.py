@@ -48,7 +48,7 @@ class _Tally(msgspec.Struct):
 
     exercised: list[int]
     shown: list[int]
-    failed: list[tuple[str, str, str]]
+    unsure: list[int] = []
     excused: dict[str, int] = {}
     claims: list[tuple[str, str, int, bool, str]] = []
 
@@ -190,15 +190,9 @@ class State:
         )
 
     def keep_tally(self, tally: Tally) -> None:
-        """Note which expectations were exercised, and who failed."""
-        self.tally = {
-            "exercised": sorted(tally.exercised),
-            "shown": sorted(tally.shown),
-            "unsure": sorted(tally.unsure),
-            "failed": [list(one) for one in tally.failed_to_load],
-            "excused": dict(tally.excused),
-            "claims": [list(one) for one in tally.claims],
-        }
+        """Note which expectations were exercised, and what else a campaign adds up."""
+        plain = tally.plain()
+        self.tally = {name: plain[name] for name in _Tally.__struct_fields__}
 
     def add(self, events: Iterable[Event]) -> None:
         """Add batches, and what nobody knows, to the sums of them."""
