@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.core.standing import most_trusted
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -46,8 +48,7 @@ def pairs(contract: Contract, results: Mapping[str, Results]) -> dict[str, str]:
     found: dict[str, str] = {}
     exact = [name for name in contract.exact if name in results]
     for group in contract.compared_groups(exact):
-        # The first of the most trusted ones, so that it is the same in every batch.
-        best = max(group.names, key=lambda name: int(group.standing[name]))
+        best = most_trusted(group.names, group.standing)  # the first, so the same in every batch
         found |= {name: best for name in group.names if name not in (best, *found)}
     return found
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
 
-from corpora.vocabularies.reading import fault_of, line_of, open_regular, shown
+from corpora.vocabularies.reading import line_of, open_regular, shown
+from harness.core import stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,20 +47,18 @@ class Event:
         for a line that is no event, lacks a field, or has one of another type.
         """
         try:
-            raw: dict[str, Any] = json.loads(line)  # not msgspec's: it refuses lone surrogates
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"a line that is not JSON ({line_of(error)})") from error
+            raw = stored.parsed(line)
+        except ValueError as error:
+            raise ValueError(f"a line that {error}") from error
         if not isinstance(raw, dict):
             raise ValueError(f"a line that is no event: {shown(line)}")
         kind = Event.kinds.get(str(raw.pop("event", "")))
         if kind is None:
             return None
         try:
-            return msgspec.convert(raw, kind)
-        except msgspec.ValidationError as error:
-            raise ValueError(f"an event {kind.__name__}: {fault_of(error)}") from error
-        except RecursionError as error:
-            raise ValueError(f"an event {kind.__name__}: {line_of(error)}") from error
+            return stored.typed(raw, kind)
+        except ValueError as error:
+            raise ValueError(f"an event {kind.__name__}: {error}") from error
 
 
 def event(cls: type[Event]) -> type[Event]:

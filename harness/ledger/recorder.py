@@ -10,7 +10,6 @@ import datetime
 import math
 import uuid
 import zlib
-from collections import defaultdict
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -190,28 +189,26 @@ def tallies(run: str, coverage: Coverage) -> Iterable[RunTally]:
 
     A case counts once under each comparison, however many checks judged it.
     """
-    judged: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-    for (where, check, name), number in coverage.judged.items():
-        judged[where, name][check] = number
     made: dict[tuple[str, str], RunTally] = {}
-    for (where, name), numbers in judged.items():
+    for (where, name), ways in coverage.judged_of.items():
         contract = coverage.contracts.get(where)
         if contract is None:
             continue
-        place = {"implementation": name, "vocabulary": contract.vocabulary}
-        zero = RunTally(
-            run=run, **place, cases=0, compared=0, wrong=0, deaths=0, trusted=False, checks=[],
-            generators=[],
+        checks, generators = map(set, zip(*ways, strict=True))
+        place = name, contract.vocabulary
+        row = made.get(place) or RunTally(
+            run=run, implementation=name, vocabulary=contract.vocabulary, cases=0, compared=0,
+            wrong=0, deaths=0, trusted=False, checks=[], generators=[],
         )  # fmt: skip
-        row = made.setdefault((name, contract.vocabulary), zero)
-        compared = numbers.get(EQUIVALENCE, 0)
-        row.cases += max(numbers.values())
+        made[place] = row
+        compared = coverage.judged[where, EQUIVALENCE, name]
+        row.cases += max(coverage.judged[where, check, name] for check in checks)
         row.compared += compared
         row.wrong += min(coverage.at_fault[where, EQUIVALENCE, name], compared)
         row.deaths += coverage.at_fault[where, SURVIVAL, name]
         row.trusted |= name in contract.references
-        row.checks = sorted({*row.checks, *(check for check, n in numbers.items() if n)})
-        row.generators = sorted({*row.generators, *coverage.judged_of.get((where, name), ())})
+        row.checks = sorted(checks.union(row.checks))
+        row.generators = sorted(generators.union(row.generators))
     return made.values()
 
 

@@ -97,7 +97,7 @@ def seen(engine: Engine) -> dict[str, tuple[datetime.datetime, datetime.datetime
     """Of each finding, by its id, when it was seen first and last, and in how many runs."""
     first, last = sa.func.min(Run.started), sa.func.max(Run.started)
     grouped = (
-        sa.select(RunFinding.id, first, last, sa.func.count(sa.distinct(Run.id)))
+        sa.select(RunFinding.id, first, last, sa.func.count())
         .join(Run, Run.id == RunFinding.run)
         .where(Run.seconds.is_not(None))
         .group_by(RunFinding.id)

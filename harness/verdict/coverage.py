@@ -123,8 +123,8 @@ class Coverage:
     candidate, the families on which its growth was not measured. how: the first line of an
     implementation's first failure. special: who gives special tokens for ordinary text. counts: how
     often each bucket was seen. generators: by name, the sums of ``cases``, ``bytes``,
-    ``comparisons`` and ``violations``; judged_of: by comparison and implementation, those whose
-    cases were judged.
+    ``comparisons`` and ``violations``; judged_of: by comparison and implementation, the checks
+    that judged it, each with a generator of those cases.
     """
 
     started: Started | None = None
@@ -147,7 +147,7 @@ class Coverage:
     findings: dict[str, Found] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     generators: dict[str, Counter[str]] = field(default_factory=dict)
-    judged_of: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    judged_of: dict[tuple[str, str], set[tuple[str, str]]] = field(default_factory=dict)
     growth: dict[tuple[str, str, str, str], Measured] = field(default_factory=dict)
     forced: dict[tuple[str, str, str], Forced] = field(default_factory=dict)
     unmeasured: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -226,8 +226,8 @@ class Coverage:
                 for name, number in by_name.items():
                     sums[batch.contract, check, name] += number
                     if number:
-                        known = self.judged_of.setdefault((batch.contract, name), set())
-                        known.add(batch.generator)
+                        ways = self.judged_of.setdefault((batch.contract, name), set())
+                        ways.add((check, batch.generator))
         totals["violations"] += sum(sum(one.values()) for one in batch.violations.values())
         for name, (answered, failed, declined) in answers_of(batch).items():
             answers = self.answers.setdefault((name, batch.contract), Answers())
@@ -259,32 +259,29 @@ class Coverage:
     def cell(self, name: str, contract: ContractOpened, check: str) -> Cell:
         """What is known of one check of one implementation under one comparison."""
         place = contract.id, check, name
-        judged, at_fault, unsettled = (
-            counts[place] for counts in (self.judged, self.at_fault, self.unsettled)
-        )
-
-        def cell(state: State, reason: str = "") -> Cell:
-            return Cell(state, judged, at_fault, unsettled, reason)
-
+        judged, unsettled = self.judged[place], self.unsettled[place]
         failure = self.failures.get((name, contract.vocabulary))
         withdrawn = self.withdrawn.get((name, contract.vocabulary))
         line = withdrawn.line if withdrawn is not None else ""
-        if unsettled:
-            return cell(State.UNSETTLED, self.open_because[place])
-        if failure is not None:
-            return cell(State.FAILED, failure.message)
-        if name in contract.excluded:
-            return cell(State.DECLINED, contract.excluded[name])
-        if judged:
-            return cell(State.JUDGED, line)
-        if name not in contract.implementations:
-            return cell(State.DECLINED, "it takes no part in this comparison")
-        if check not in contract.checks:
-            return cell(State.NOT_ASKED, "this check was not asked for here")
         answers = self.answered(name, contract.id)
-        if answers.declined and not answers.answered + answers.failed:
-            return cell(State.UNANSWERED, line or answers.reason or "every input was declined")
-        return cell(State.NOT_ASKED, line or "nothing that this check could judge was answered")
+        declined = answers.declined and not answers.answered + answers.failed
+        # The first that applies.
+        states = (
+            (unsettled, State.UNSETTLED, self.open_because.get(place, "")),
+            (failure, State.FAILED, failure.message if failure else ""),
+            (name in contract.excluded, State.DECLINED, contract.excluded.get(name, "")),
+            (judged, State.JUDGED, line),
+            (
+                name not in contract.implementations,
+                State.DECLINED,
+                "it takes no part in this comparison",
+            ),
+            (check not in contract.checks, State.NOT_ASKED, "this check was not asked for here"),
+            (declined, State.UNANSWERED, line or answers.reason or "every input was declined"),
+            (True, State.NOT_ASKED, line or "nothing that this check could judge was answered"),
+        )
+        state, reason = next((state, why) for applies, state, why in states if applies)
+        return Cell(state, judged, self.at_fault[place], unsettled, reason)
 
     def cases_of(self, name: str, contract: str, exact: Collection[str]) -> int:
         """How many cases of an implementation count as examined under a comparison.

@@ -19,7 +19,7 @@ from harness.studies.fuzz.schedule import Arm
 from harness.studies.fuzz.sizing import FIRST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from harness.engine.planning import Tally
     from harness.studies.fuzz.corpus import Entry
@@ -199,8 +199,8 @@ class State:
         for event in events:
             if isinstance(event, BatchDone):
                 key = f"{event.contract}\0{event.generator}"
-                old = self.totals.get(key)
-                self.totals[key] = asdict(event if old is None else _sum(BatchDone(**old), event))
+                plain = asdict(event)
+                self.totals[key] = added(self.totals[key], plain) if key in self.totals else plain
             elif isinstance(event, Unsettled):
                 same = (event.contract, event.check, *event.implementations, event.reason)
                 key = "\0".join(same)
@@ -215,37 +215,17 @@ class State:
         ]
 
 
-NONE = [0, 0, 0]
-"""How many cases were answered, failed on and declined, where none was asked."""
-
-
-def _sum(one: BatchDone, other: BatchDone) -> BatchDone:
-    return BatchDone(
-        contract=one.contract,
-        generator=one.generator,
-        cases=one.cases + other.cases,
-        bytes=one.bytes + other.bytes,
-        comparisons=one.comparisons + other.comparisons,
-        exercised=_merged(one.exercised, other.exercised),
-        violations=_merged(one.violations, other.violations),
-        forced=_merged(one.forced, other.forced),
-        answers={
-            name: [a + b for a, b in zip(one.answers.get(name, NONE), counts, strict=True)]
-            for name, counts in {**dict.fromkeys(one.answers, NONE), **other.answers}.items()
-        },
-        declined={**other.declined, **one.declined},
-    )
-
-
-def _merged(
-    one: Mapping[str, Mapping[str, int]], other: Mapping[str, Mapping[str, int]]
-) -> dict[str, dict[str, int]]:
-    merged = {check: dict(names) for check, names in one.items()}
-    for check, names in other.items():
-        into = merged.setdefault(check, {})
-        for name, count in names.items():
-            into[name] = into.get(name, 0) + count
-    return merged
+def added(one: Any, other: Any) -> Any:
+    """Return two plain values as one: numbers add up, in dictionaries and lists too; texts stay."""
+    match one:
+        case dict():
+            both = {key: added(one[key], value) for key, value in other.items() if key in one}
+            return {**one, **other, **both}
+        case list():
+            return [added(*pair) for pair in zip(one, other, strict=True)]
+        case str():
+            return one
+    return one + other
 
 
 @dataclass(frozen=True, slots=True, eq=False)
