@@ -71,36 +71,34 @@ class Recorder:
         """Take note of an event. Raises LedgerError where the database cannot be written."""
         self._coverage.consume(event)
         if isinstance(event, Finished):
-            self._write(event)
+            write(self._engine, lambda session: self._rows(session, event))
 
-    def _write(self, ended: Finished) -> None:
+    def _rows(self, session: Session, ended: Finished) -> Iterator[Base]:
+        """The run first, to which the others refer."""
         coverage, began = self._coverage, self._coverage.started
         if began is None:
             message = "a run ends that has not begun"
             raise ValueError(message)
         begun = {name: getattr(began, name) for name in BEGUN}
         times = {"started": in_utc(began.time), "campaign": self._campaign}
-        run = row(Run, ended, id=self.run, **begun, **times)
-
-        def details(session: Session) -> Iterator[FindingDetail]:
-            """Findings that the ledger does not have under these versions, or not as small."""
-            under, size = FindingDetail.versions, sa.func.min(FindingDetail.size)
-            kept = sa.select(FindingDetail.id, under, size).group_by(FindingDetail.id, under)
-            known = {(name, under): size for name, under, size in session.execute(kept)}
-            for found in coverage.findings.values():
-                blamed = [f"{name} {began.versions.get(name, '')}" for name in found.culprits]
-                made = FindingDetail(
+        yield row(Run, ended, id=self.run, **begun, **times)
+        yield from rows_of(self.run, began, coverage)
+        # In full, what the ledger does not have under these versions, or not as small.
+        under, size = FindingDetail.versions, sa.func.min(FindingDetail.size)
+        kept = sa.select(FindingDetail.id, under, size).group_by(FindingDetail.id, under)
+        known = {(name, versions): least for name, versions, least in session.execute(kept)}
+        for found in coverage.findings.values():
+            blamed = "; ".join(f"{name} {began.versions.get(name, '')}" for name in found.culprits)
+            length = len(base64.b64decode(found.input_b64))
+            if length < known.get((found.id, blamed), math.inf):
+                yield FindingDetail(
                     id=found.id,
                     run=self.run,
-                    versions="; ".join(blamed),
-                    size=len(base64.b64decode(found.input_b64)),
+                    versions=blamed,
+                    size=length,
                     event=zlib.compress(found.to_json().encode("ascii"), 9),
                     reproducer=self._reproducer(found),
                 )
-                if made.size < known.get((made.id, made.versions), math.inf):
-                    yield made
-
-        write(self._engine, lambda _: [run], lambda _: rows_of(self.run, began, coverage), details)
 
     def _reproducer(self, found: Found) -> str | None:
         if self._folder is None or found.reproducer is None:
@@ -133,18 +131,21 @@ class SpeedRecorder:
             case Benched():
                 self._cells.append(event)
             case Finished() if event.complete and self._started is not None:
-                began = self._started
-                rows = [row for cell in self._cells for row in speeds_of(self.id, began, cell)]
-                write(self._engine, lambda _: rows)
+                began, cells = self._started, self._cells
+                write(
+                    self._engine,
+                    lambda _: (row for cell in cells for row in speeds_of(self.id, began, cell)),
+                )
 
 
-def write(engine: Engine, *batches: Callable[[Session], Iterable[Base]]) -> None:
-    """Write rows in one transaction, a batch after those that it refers to. Raises LedgerError."""
+def write(engine: Engine, rows: Callable[[Session], Iterable[Base]]) -> None:
+    """Write rows in one transaction, in their order. Raises LedgerError."""
     try:
         with Session(engine) as session, session.begin():
-            for rows in batches:
-                session.add_all(rows(session))
-                session.flush()
+            for one in rows(session):
+                session.add(one)
+                if isinstance(one, Run):
+                    session.flush()  # the others refer to it
     except SQLAlchemyError as error:
         line = f"cannot be written ({fault(error)}); make room there, or name another"
         raise LedgerError(f"--ledger: {line}") from error
