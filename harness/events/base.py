@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
 
-from corpora.vocabularies.reading import line_of, open_regular, shown
+from corpora.vocabularies.reading import shown
 from harness.core import stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-
-MAX_LINE = 16 << 20
-"""Bytes of a line of a record. The longest are findings, whose inputs and outcomes are cut; they
-stay below 1 MB."""
-
 
 _DIGIT = "[A-Za-z0-9+/]"
 _WHOLE = f"(?:{_DIGIT}{{4096}})*+(?:{_DIGIT}{{4}})*+"  # long parts first: a megabyte takes 2 ms
@@ -74,20 +69,13 @@ def read_events(path: Path) -> Iterator[Event]:
 
     Raises OSError, and ValueError with the number of the line at fault.
     """
-    with open_regular(path) as lines:
-        number = 0
-        while line := lines.readline(MAX_LINE + 1):
-            number += 1
-            if not line.endswith(b"\n"):
-                if len(line) > MAX_LINE:
-                    raise ValueError(f"line {number}: has more than {MAX_LINE:,} bytes")
-                return
-            try:
-                event = Event.from_json(line.decode())
-            except ValueError as error:
-                raise ValueError(f"line {number}: {line_of(error)}") from error
-            if event is not None:
-                yield event
+    for number, line in stored.lines(path, lambda _, why: ValueError(why)):
+        try:
+            event = Event.from_json(line)
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from error
+        if event is not None:
+            yield event
 
 
 def write_events(path: Path, events: Iterable[Event]) -> None:

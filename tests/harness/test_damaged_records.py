@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from harness.events import Event, Measured, Phase, base, read_events
+from harness.core import stored
+from harness.events import Event, Measured, Phase, read_events
 from tests.reports import records
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +85,7 @@ def test_whole_numbers_are_numbers(tmp_path: Path) -> None:
 def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text(Phase("x" * 1000).to_json() + "\n")
-    monkeypatch.setattr(base, "MAX_LINE", 100)
+    monkeypatch.setattr(stored, "MAX_LINE", 100)
     with pytest.raises(ValueError, match="line 1: has more than 100 bytes"):
         list(read_events(path))
 
