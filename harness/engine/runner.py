@@ -171,7 +171,7 @@ def left(tally: Tally) -> list[str]:
     counts = ", ".join(f"{name} ({count})" for name, count in sorted(tally.unanswered.items()))
     if not counts:
         return []
-    return [f"had not answered its last batch of a vocabulary when time was up: {counts}"]
+    return [f"stopped at the time limit with a batch unfinished: {counts}"]
 
 
 def went_on(

@@ -164,7 +164,7 @@ class Withdrawn(Event):
     def line(self) -> str:
         """One line for a summary."""
         why = self.message.split("\n", 1)[0]
-        return f"{self.implementation} was not asked to the end on {self.vocabulary}: {why}"
+        return f"testing of {self.implementation} on {self.vocabulary} stopped early: {why}"
 
 
 @event

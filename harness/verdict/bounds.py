@@ -44,7 +44,7 @@ DEFAULT = "n log n"
 """The user's own candidates are held to this bound: every algorithm of tokenization can keep it,
 and, in time, it is all that ``linear`` would say, too."""
 
-UNSAID = "as every candidate without an entry under [[scaling]] in the expectations file"
+UNSAID = "the limit of candidates; a [[scaling]] entry in the expectations file changes it"
 """The reason that is given for :data:`DEFAULT`."""
 
 IN_TIME = {LINEAR: THRESHOLD, DEFAULT: THRESHOLD, "n^1.5": 1.75, "quadratic": 2.3, "cubic": 3.3}

@@ -152,7 +152,7 @@ def broken_bounds(growth: Collection[GrowthJudged]) -> list[str]:
     for (name, bound), (first, *others) in broken.items():
         rest = f", and on {len(others)} more" if others else ""
         lines.append(
-            f"{name} is bound to {bound} ({first.reason}), but {first.line} "
+            f"{name} breaks its limit, {bound} ({first.reason}): {first.line} "
             f"on {first.family} of {first.vocabulary}{rest}"
         )
     hidden = len(lines) - REASONS_SHOWN

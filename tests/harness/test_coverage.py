@@ -308,7 +308,7 @@ def test_what_a_reader_should_know_besides_is_noted() -> None:
         found("f-3", b"<s>", check="specials", stage="off", culprits=["tokenizers"]),
     ]
     notes = judging.notes(Coverage.of(told))
-    assert "mine was not asked to the end on toy: withdrawn after 3 time-outs" in notes
+    assert "testing of mine on toy stopped early: withdrawn after 3 time-outs" in notes
     assert "random vocabularies refused: mine 1" in notes
     assert "slow once under load, and answered when asked again alone: right 1" in notes
     assert [n for n in notes if "always_special" in n] == [

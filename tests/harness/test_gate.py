@@ -203,8 +203,8 @@ def test_a_broken_bound_is_one_line() -> None:
     broken = verdict(measured=[growth("mine", "superlinear")] * 3)
     (reason,) = broken.reasons
     assert reason == (
-        "mine is bound to linear (it claims linear cost), but exponent 1.90 (1.80 to 2.00) in time "
-        "on runs of v, and on 2 more"
+        "mine breaks its limit, linear (it claims linear cost): exponent 1.90 (1.80 to 2.00) in "
+        "time on runs of v, and on 2 more"
     )
 
 
