@@ -48,8 +48,8 @@ def measure_told(subject: Subject, family: Family, stopped: Stopped) -> Measured
         size *= 2
     if not found:
         return None
-    false = judge_told(found)
-    verdict = {True: Verdict.SUPERLINEAR, False: Verdict.LINEAR, None: Verdict.INCONCLUSIVE}[false]
+    verdict = judge_told(found)
+    false = verdict is Verdict.SUPERLINEAR
     return replace(UNKNOWN, verdict=verdict).measured(
         {size: max(one.said or 0 for one in calls) / 1e9 for size, calls in found.items()},
         implementation=subject.name,
