@@ -100,18 +100,15 @@ class Contract:
         common = tuple(name for name, engine in engines.items() if not engine)
         if not common:
             return []
-        standing = self.standing
-        pairs = [
-            ComparedGroup((engine, name), _between(engine, name, self.references))
-            for name, engine in engines.items()
-            if engine in common
-        ]
-        return [ComparedGroup(common, {name: standing[name] for name in common}), *pairs]
-
-
-def _between(engine: str, variant: str, references: frozenset[str]) -> dict[str, Standing]:
-    trusted = variant if variant in references and engine not in references else engine
-    return {name: Standing(Standing.REFERENCE * (name == trusted)) for name in (engine, variant)}
+        standing, references = self.standing, self.references
+        groups = [ComparedGroup(common, {name: standing[name] for name in common})]
+        for variant, engine in engines.items():
+            if engine in common:
+                known = {engine: Standing.REFERENCE, variant: Standing.CANDIDATE}
+                if variant in references and engine not in references:
+                    known = {engine: Standing.CANDIDATE, variant: Standing.REFERENCE}
+                groups.append(ComparedGroup((engine, variant), known))
+        return groups
 
 
 def modes_of(vocabulary: Vocabulary) -> list[Mode]:

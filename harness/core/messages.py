@@ -380,7 +380,7 @@ class Said:
     compiling: Compiling | None
 
     @staticmethod
-    def of(content: bytes | mmap.mmap) -> Said:
+    def of(content: bytes) -> Said:
         """Return what a cell says; nothing where it is too short, since a worker writes it."""
         if len(content) < _PLACE.size + _COMPILING.size:
             return Said(-1, None)
@@ -403,11 +403,6 @@ class Progress:
         """Say at which input the worker is; -1 while no single input is at work."""
         _PLACE.pack_into(self._cell, 0, index)
 
-    @property
-    def index(self) -> int:
-        """The last index that was set."""
-        return Said.of(self._cell).index
-
     def compile(self, compiling: Compiling | None, before: int = 0) -> None:
         """Say what a compiler is at; None when it is done, ``before`` being how many it did.
 
@@ -415,15 +410,10 @@ class Progress:
         """
         if self._cell.closed:
             return
-        name = compiling.function.encode("utf-8", "replace")[-96:] if compiling else b""
-        count = compiling.before if compiling else before
-        left = compiling.left if compiling else 0
-        _COMPILING.pack_into(self._cell, _PLACE.size, compiling is not None, count, left, name)
-
-    @property
-    def compiling(self) -> Compiling | None:
-        """What a compiler is at, or None."""
-        return Said.of(self._cell).compiling
+        said = compiling or Compiling("", before)
+        name = said.function.encode("utf-8", "replace")[-96:]
+        on = compiling is not None
+        _COMPILING.pack_into(self._cell, _PLACE.size, on, said.before, said.left, name)
 
     def close(self) -> None:
         """Unmap the cell."""

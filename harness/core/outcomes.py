@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence, Sized
 
     from numpy.typing import NDArray
 
@@ -137,36 +137,34 @@ class Results:
     def __len__(self) -> int:
         return len(self.status)
 
-    def ids_of(self, index: int) -> list[int]:
+    def row(self, index: int) -> NDArray[np.int32]:
         """The token ids of one input."""
-        start = self.ends.item(index - 1) if index else 0
-        ids: list[int] = self.ids[start : self.ends.item(index)].tolist()
+        start, end = _span(self.ends, index, index + 1)
+        return self.ids[start:end]
+
+    def ids_of(self, index: int) -> list[int]:
+        """The token ids of one input, as plain numbers."""
+        ids: list[int] = self.row(index).tolist()
         return ids
 
     def outcome(self, index: int) -> Outcome:
         """One row."""
-        if self.status.item(index) != _ENCODED:
-            return self._unencoded(index)
-        text: bytes | None = None
-        if self.text_ends is not None:
-            start = self.text_ends.item(index - 1) if index else 0
-            text = self.text[start : self.text_ends.item(index)]
-        offsets: tuple[tuple[int, int], ...] | None = None
-        if self.offsets is not None:
-            start = int(self.ends[index - 1]) if index else 0
-            rows = self.offsets[start : int(self.ends[index])].tolist()
-            offsets = tuple((int(a), int(b)) for a, b in rows)
-        return Encoded(tuple(self.ids_of(index)), text, offsets)
-
-    def _unencoded(self, index: int) -> Rejected | Unsupported | Failed:
-        """A row that has no ids."""
-        number = self.status.item(index)
-        message = self.messages.get(index, "")
+        number, message = self.status.item(index), self.messages.get(index, "")
         if number == _REJECTED:
             return Rejected(message)
         if number == _UNSUPPORTED:
             return Unsupported(message)
-        return Failed(Status(number), message)
+        if number != _ENCODED:
+            return Failed(Status(number), message)
+        text: bytes | None = None
+        if self.text_ends is not None:
+            start, end = _span(self.text_ends, index, index + 1)
+            text = self.text[start:end]
+        offsets: tuple[tuple[int, int], ...] | None = None
+        if self.offsets is not None:
+            start, end = _span(self.ends, index, index + 1)
+            offsets = tuple((a, b) for a, b in self.offsets[start:end].tolist())
+        return Encoded(tuple(self.ids_of(index)), text, offsets)
 
     @property
     def unsupported(self) -> bool:
@@ -215,32 +213,20 @@ class Results:
     @classmethod
     def of(cls, outcomes: Sequence[Outcome]) -> Results:
         """The columnar form of single outcomes."""
-        ids: list[int] = []
-        ends: list[int] = []
-        texts: list[bytes] = []
-        spans: list[tuple[int, int]] = []
-        messages: dict[int, str] = {}
-        has_text = has_offsets = False
-        for index, outcome in enumerate(outcomes):
-            text = b""
-            if isinstance(outcome, Encoded):
-                ids.extend(outcome.ids)
-                if outcome.text is not None:
-                    has_text, text = True, outcome.text
-                if outcome.offsets is not None:
-                    has_offsets = True
-                    spans.extend(outcome.offsets)
-            else:
-                messages[index] = outcome.message
-            ends.append(len(ids))
-            texts.append(text)
+        encoded = [one if isinstance(one, Encoded) else Encoded(()) for one in outcomes]
+        texts = [one.text or b"" for one in encoded]
+        has_text = any(one.text is not None for one in encoded)
+        has_offsets = any(one.offsets is not None for one in encoded)
+        spans = [span for one in encoded for span in one.offsets or ()]
         return cls(
-            status=np.array([outcome.status for outcome in outcomes], dtype=np.uint8),
-            ids=np.array(ids, dtype=np.int32),
-            ends=np.array(ends, dtype=np.int64),
-            messages=messages,
+            status=np.array([one.status for one in outcomes], dtype=np.uint8),
+            ids=np.array([number for one in encoded for number in one.ids], dtype=np.int32),
+            ends=_ends([one.ids for one in encoded]),
+            messages={
+                i: one.message for i, one in enumerate(outcomes) if not isinstance(one, Encoded)
+            },
             text=b"".join(texts),
-            text_ends=np.cumsum([len(t) for t in texts], dtype=np.int64) if has_text else None,
+            text_ends=_ends(texts) if has_text else None,
             offsets=np.array(spans, dtype=np.int64).reshape(-1, 2) if has_offsets else None,
         )
 
@@ -256,11 +242,14 @@ class Inputs:
         return len(self.ends)
 
     def __getitem__(self, index: int) -> bytes:
-        start = int(self.ends[index - 1]) if index else 0
-        return self.data[start : int(self.ends[index])]
+        start, end = _span(self.ends, index, index + 1)
+        return self.data[start:end]
 
-    def __iter__(self) -> InputsIterator:
-        return InputsIterator(self)
+    def __iter__(self) -> Iterator[bytes]:
+        start = 0
+        for end in self.ends.tolist():
+            yield self.data[start:end]
+            start = end
 
     def part(self, first: int, last: int) -> Inputs:
         """The inputs from ``first`` to before ``last``."""
@@ -270,28 +259,15 @@ class Inputs:
     @classmethod
     def of(cls, inputs: Sequence[bytes]) -> Inputs:
         """Pack a list of inputs."""
-        lengths = np.fromiter(map(len, inputs), dtype=np.int64, count=len(inputs))
-        return cls(b"".join(inputs), np.cumsum(lengths, dtype=np.int64))
+        return cls(b"".join(inputs), _ends(inputs))
+
+
+def _ends(rows: Sequence[Sized]) -> NDArray[np.int64]:
+    """Where each row ends in what all of them make."""
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    return np.cumsum(lengths, dtype=np.int64)
 
 
 def _span(ends: NDArray[np.int64], first: int, last: int) -> tuple[int, int]:
     """Where the rows from ``first`` to before ``last`` begin and end in what all rows make."""
-    return int(ends[first - 1]) if first else 0, int(ends[last - 1]) if last else 0
-
-
-class InputsIterator:
-    """Iterates over the inputs of a batch in order, cheaply."""
-
-    def __init__(self, inputs: Inputs) -> None:
-        self._data = inputs.data
-        self._ends = iter(inputs.ends.tolist())
-        self._start = 0
-
-    def __iter__(self) -> InputsIterator:
-        return self
-
-    def __next__(self) -> bytes:
-        end: int = next(self._ends)
-        piece = self._data[self._start : end]
-        self._start = end
-        return piece
+    return ends.item(first - 1) if first else 0, ends.item(last - 1) if last else 0

@@ -51,17 +51,12 @@ def partition(
     order is for readers, and blames nobody. Names without a standing are the user's own. Outcomes
     that take no part in comparisons are left out.
     """
-    names: dict[Outcome, list[str]] = {}
+    names: dict[Outcome, list[str]] = {}  # in the order of the earliest names
     for name, outcome in outcomes.items():
         if comparable(outcome):
             names.setdefault(outcome, []).append(name)
     parts = [Part(tuple(members), outcome) for outcome, members in names.items()]
-    order = {name: place for place, name in enumerate(outcomes)}
-
-    def rank(part: Part) -> tuple[int, int, int]:
-        return (-standing_of(part, standing), -len(part.names), order[part.names[0]])
-
-    return tuple(sorted(parts, key=rank))
+    return tuple(sorted(parts, key=lambda one: (-standing_of(one, standing), -len(one.names))))
 
 
 def standing_of(part: Part, standing: Mapping[str, Standing]) -> Standing:

@@ -65,18 +65,16 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class _Diversion:
-    """The streams of the terminal, and what takes their place for a while."""
+    """What is put aside, and the streams of the terminal meanwhile."""
 
     aside: Aside
-    saved: tuple[int, int]
-    streams: tuple[TextIO, TextIO]
-    terminals: tuple[IO[str], IO[str]]
-    taker: TextIO
+    terminals: tuple[IO[str], ...]
 
 
 _lock = threading.RLock()
 _depth = 0
 _diversion: _Diversion | None = None
+_restoring = contextlib.ExitStack()
 
 
 @contextlib.contextmanager
@@ -88,19 +86,19 @@ def aside() -> Iterator[Aside]:
     global _depth, _diversion  # noqa: PLW0603 (a process has two such streams)
     with _lock:
         if _diversion is None:
-            _diversion = _divert()
+            _diversion = _restoring.enter_context(_diverted())
         _depth += 1
-        found = _diversion
+        found = _diversion.aside
     try:
-        yield found.aside
+        yield found
     finally:
         with _lock:
             _depth -= 1
             if _depth == 0:
                 _diversion = None
-                _restore(found)
-        if found.aside.text:
-            LOG.debug("foreign code printed:\n%s", found.aside.text)
+                _restoring.close()
+        if found.text:
+            LOG.debug("foreign code printed:\n%s", found.text)
 
 
 def terminal(*, stderr: bool) -> IO[str] | None:
@@ -109,7 +107,9 @@ def terminal(*, stderr: bool) -> IO[str] | None:
     return None if diversion is None else diversion.terminals[stderr]
 
 
-def _divert() -> _Diversion:
+@contextlib.contextmanager
+def _diverted() -> Iterator[_Diversion]:
+    """Lead both descriptors, and Python's streams, to a pipe within."""
     streams = sys.stdout, sys.stderr
     for stream in streams:
         with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -121,7 +121,26 @@ def _divert() -> _Diversion:
     os.dup2(outlet, 2)
     taker = os.fdopen(outlet, "w", encoding="utf-8", errors="replace", buffering=1)
     sys.stdout = sys.stderr = taker
-    return _Diversion(Aside(inlet), saved, streams, cast("tuple[TextIO, TextIO]", terminals), taker)
+    put_aside = Aside(inlet)
+    try:
+        yield _Diversion(put_aside, terminals)
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            taker.flush()
+        if sys.stdout is taker:
+            sys.stdout = streams[0]
+        if sys.stderr is taker:
+            sys.stderr = streams[1]
+        for stream, original in zip(terminals, streams, strict=True):
+            with contextlib.suppress(OSError, ValueError):
+                if stream is not getattr(original, "rich_proxied_file", original):
+                    stream.close()
+        for descriptor, other in zip(saved, (1, 2), strict=True):
+            os.dup2(descriptor, other)
+            os.close(descriptor)
+        with contextlib.suppress(OSError, ValueError):
+            taker.close()
+        put_aside.thread.join(DRAINING_SECONDS)
 
 
 def _terminal(stream: TextIO, descriptor: int, saved: int) -> IO[str]:
@@ -138,22 +157,3 @@ def _terminal(stream: TextIO, descriptor: int, saved: int) -> IO[str]:
         errors=stream.errors,
         line_buffering=True,
     )
-
-
-def _restore(done: _Diversion) -> None:
-    with contextlib.suppress(OSError, ValueError):
-        done.taker.flush()
-    if sys.stdout is done.taker:
-        sys.stdout = done.streams[0]
-    if sys.stderr is done.taker:
-        sys.stderr = done.streams[1]
-    for stream, original in zip(done.terminals, done.streams, strict=True):
-        with contextlib.suppress(OSError, ValueError):
-            if stream is not getattr(original, "rich_proxied_file", original):
-                stream.close()
-    for saved, descriptor in zip(done.saved, (1, 2), strict=True):
-        os.dup2(saved, descriptor)
-        os.close(saved)
-    with contextlib.suppress(OSError, ValueError):
-        done.taker.close()
-    done.aside.thread.join(DRAINING_SECONDS)

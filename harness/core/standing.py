@@ -71,15 +71,12 @@ def standings(
     members: Iterable[Participant], references: frozenset[str], definitions: Sequence[str]
 ) -> dict[str, Standing]:
     """Return the standing of each participant by its name."""
-    return {one.name: _standing(one, references, definitions) for one in members}
-
-
-def _standing(one: Participant, references: frozenset[str], definitions: Sequence[str]) -> Standing:
-    if one.name in references:
-        return Standing.REFERENCE
-    if not registry.built_in(one.spec):
-        return Standing.CANDIDATE
-    return Standing.DEFINITION if one.spec in definitions else Standing.LIBRARY
+    found = {}
+    for one in members:
+        known = Standing.DEFINITION if one.spec in definitions else Standing.LIBRARY
+        trusted = known if registry.built_in(one.spec) else Standing.CANDIDATE
+        found[one.name] = Standing.REFERENCE if one.name in references else trusted
+    return found
 
 
 def most_trusted(names: Iterable[str], standing: Mapping[str, Standing]) -> str:

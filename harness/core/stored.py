@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -18,7 +18,7 @@ from corpora.vocabularies.reading import bounded_bytes, fault_of, line_of, open_
 from harness.core.writing import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 T = TypeVar("T")
@@ -28,7 +28,8 @@ MAX_BYTES = 64 << 20
 megabytes."""
 
 MAX_LINE = 16 << 20
-"""Bytes of a line, as in a record."""
+"""Bytes of a line. The longest of a record are findings, whose inputs and outcomes are cut; they
+stay below 1 MB."""
 
 
 def damaged(path: Path, why: str, mend: str = "remove it to begin anew") -> OutputError:
@@ -71,25 +72,21 @@ def read(path: Path) -> bytes:
     return bounded_bytes(path, MAX_BYTES)
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The whole lines of a file with their numbers; nothing where there is no file.
+def lines(
+    path: Path, fault: Callable[[Path, str], Exception] = damaged
+) -> Iterator[tuple[int, str]]:
+    """The whole lines of a file with their numbers.
 
-    What follows the last line's end was cut off by a kill, and is passed over. Raises OutputError
-    and OSError.
+    What follows the last line's end was cut off by a kill, and is passed over. fault: makes the
+    error to raise for a line that cannot be read. Raises OSError besides.
     """
-    try:
-        file: IO[bytes] = open_regular(path)
-    except FileNotFoundError:
-        return
-    with file:
-        number = 0
-        while line := file.readline(MAX_LINE + 1):
-            number += 1
+    with open_regular(path) as file:
+        for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), b""), 1):
+            if len(line) > MAX_LINE:
+                raise fault(path, f"line {number}: has more than {MAX_LINE:,} bytes")
             if not line.endswith(b"\n"):
-                if len(line) > MAX_LINE:
-                    raise damaged(path, f"line {number}: has more than {MAX_LINE:,} bytes")
                 return
             try:
                 yield number, line.decode().rstrip("\r\n")
             except UnicodeDecodeError:
-                raise damaged(path, f"line {number}: is not UTF-8") from None
+                raise fault(path, f"line {number}: is not UTF-8") from None

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.core.standing import most_trusted
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
     from harness.core.comparisons import Contract
     from harness.core.outcomes import Results
@@ -48,8 +48,7 @@ def pairs(contract: Contract, results: Mapping[str, Results]) -> dict[str, str]:
     found: dict[str, str] = {}
     exact = [name for name in contract.exact if name in results]
     for group in contract.compared_groups(exact):
-        # The first of the most trusted ones, so that it is the same in every batch.
-        best = max(group.names, key=lambda name: int(group.standing[name]))
+        best = most_trusted(group.names, group.standing)  # the first, so the same in every batch
         found |= {name: best for name in group.names if name not in (best, *found)}
     return found
 
@@ -59,7 +58,7 @@ def counted(one: Results, other: Results) -> Counts:
     if one.same_as(other):
         return Counts(len(one), len(one.ids), len(other.ids), 0, ())
     both = (one.status == 0) & (other.status == 0)
-    lengths, others = _lengths(one), _lengths(other)
+    lengths, others = (np.diff(side.ends, prepend=0) for side in (one, other))
     differing = [found for i in np.flatnonzero(both) if (found := _differing(one, other, int(i)))]
     return Counts(
         documents=int(both.sum()),
@@ -78,12 +77,8 @@ def digest(results: Results) -> int:
     return int.from_bytes(made.digest(), "little") >> 1
 
 
-def _lengths(results: Results) -> NDArray[np.int64]:
-    return np.diff(results.ends, prepend=0)
-
-
 def _differing(one: Results, other: Results, index: int) -> Differing | None:
-    ids, others = _ids(one, index), _ids(other, index)
+    ids, others = one.row(index), other.row(index)
     short = min(len(ids), len(others))
     apart = np.flatnonzero(ids[:short] != others[:short])
     if not len(apart) and len(ids) == len(others):
@@ -93,8 +88,3 @@ def _differing(one: Results, other: Results, index: int) -> Differing | None:
     unlike = np.flatnonzero(ids[len(ids) - rest :][::-1] != others[len(others) - rest :][::-1])
     alike = int(unlike[0]) if len(unlike) else rest
     return Differing(index, first, len(ids) - first - alike, len(ids), len(others))
-
-
-def _ids(results: Results, index: int) -> NDArray[np.int32]:
-    start = int(results.ends[index - 1]) if index else 0
-    return results.ids[start : int(results.ends[index])]

@@ -118,20 +118,18 @@ class Tally:
     """What a run has done so far, over all its vocabularies.
 
     exercised: examples of expectations that were run, by place in the plan; shown: those of
-    them that failed as expected; unsure: those of which a vocabulary could not say. failed_to_load:
-    who could not load, which vocabulary, and why. excused: how many failures of each did not come
-    back when asked again. hung: who was found to time out. unanswered: on how many vocabularies
-    each owed an answer when time was up. awaited: whose answers the run waited for after its time,
-    as they might be hangs. least: the vocabularies on which it went on after its time, so that what
-    the user named was examined. settled: those on which it went on to look into the differences
-    that it had found. claims: what became of claimed capabilities
-    (:class:`harness.workers.claims.Claim`).
+    them that failed as expected; unsure: those of which a vocabulary could not say. excused: how
+    many failures of each did not come back when asked again. hung: who was found to time out.
+    unanswered: on how many vocabularies each owed an answer when time was up. awaited: whose
+    answers the run waited for after its time, as they might be hangs. least: the vocabularies on
+    which it went on after its time, so that what the user named was examined. settled: those on
+    which it went on to look into the differences that it had found. claims: what became of claimed
+    capabilities (:class:`harness.workers.claims.Claim`).
     """
 
     exercised: set[int] = field(default_factory=set)
     shown: set[int] = field(default_factory=set)
     unsure: set[int] = field(default_factory=set)
-    failed_to_load: list[tuple[str, str, str]] = field(default_factory=list)
     excused: Counter[str] = field(default_factory=Counter)
     hung: set[str] = field(default_factory=set)
     unanswered: Counter[str] = field(default_factory=Counter)
@@ -147,8 +145,8 @@ class Tally:
 
     def add(self, plain: Mapping[str, Any]) -> None:
         """Add what :meth:`plain` gave of another one."""
-        for name, value in plain.items():
-            kept = getattr(self, name)
+        for name in self.__slots__:
+            kept, value = getattr(self, name), plain.get(name, ())
             if isinstance(kept, (set, Counter)):
                 kept.update(value)
             else:

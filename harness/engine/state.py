@@ -107,11 +107,7 @@ class RunState:
 
     def failed(self, name: str, vocabulary: str, message: str, *, refused: bool) -> None:
         """Take note of one that could not load, or, refused, would not. Raises NamedFailed."""
-        if refused:
-            return
-        with self.lock:
-            self.tally.failed_to_load.append((name, vocabulary, message))
-        if name in self.plan.named:
+        if not refused and name in self.plan.named:
             # Who was asked for by name and cannot run makes the whole run worthless.
             raise NamedFailed(name, vocabulary, message)
 

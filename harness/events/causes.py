@@ -39,29 +39,33 @@ covers all of its variants."""
 
 def cause_of(bucket: str) -> str:
     """The bucket with ``*`` in place of its kind: the same for all variants of a cause."""
-    slots = bucket.split("/", SLOTS - 1)
-    if len(slots) < SLOTS or (slots[STAGE] in OUTSIDE and stands_out(slots[KIND])):
+    slots = slots_of(bucket)
+    if not slots or (slots[STAGE] in OUTSIDE and stands_out(slots[KIND])):
         return bucket
     return any_kind(bucket)
 
 
 def any_kind(bucket: str) -> str:
     """The pattern for a bucket's inputs of all kinds."""
+    slots = slots_of(bucket)
+    return "/".join([*slots[:KIND], ANY_KIND, *slots[KIND + 1 :]]) if slots else bucket
+
+
+def kind_in(bucket: str) -> str:
+    """The kind that a bucket names, or nothing."""
+    slots = slots_of(bucket)
+    return slots[KIND] if slots else ""
+
+
+def slots_of(bucket: str) -> list[str]:
+    """The slots of a bucket; none of what has not all of them."""
     slots = bucket.split("/", SLOTS - 1)
-    if len(slots) == SLOTS:
-        slots[KIND] = ANY_KIND
-    return "/".join(slots)
+    return slots if len(slots) == SLOTS else []
 
 
 def stands_out(kind: str) -> bool:
     """Whether a kind of input says something of a cause: ``Cn`` does, ``L+P`` is in any text."""
     return kind == "bytes" or all(len(part) == len("Cn") for part in kind.split("+"))
-
-
-def kind_in(bucket: str) -> str:
-    """The kind that a bucket names, or nothing."""
-    slots = bucket.split("/", SLOTS - 1)
-    return slots[KIND] if len(slots) == SLOTS else ""
 
 
 def by_cause(findings: Iterable[Found]) -> dict[str, list[Found]]:

@@ -22,19 +22,25 @@ prints the counts.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.events import Measured
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+Costs = Mapping[int, float]
+"""Size to what it costs beyond the overhead of a call, the smallest first."""
 
 THRESHOLD = 1.3
 """Exponents above are faster growth than linear.
@@ -122,6 +128,28 @@ class Growth:
     overhead: float = 0.0
     strength: float = 0.0
 
+    def measured(self, costs: Mapping[int, float], **about: Any) -> Measured:
+        """The event of this growth. costs: size to cost. about: the other fields of the event."""
+        constant = self.constant
+        return Measured(
+            exponent=self.exponent,
+            low=self.low,
+            high=self.high,
+            verdict=self.verdict.value,
+            points=points_of(costs),
+            law=self.law,
+            laws=list(self.laws),
+            constant=constant.value if constant else None,
+            constant_low=constant.low if constant else None,
+            constant_high=constant.high if constant else None,
+            **about,
+        )
+
+
+def points_of(costs: Mapping[int, float]) -> list[list[float]]:
+    """Sizes and their costs as they stand in events."""
+    return [[size, cost] for size, cost in sorted(costs.items())]
+
 
 UNKNOWN = Growth(None, None, None, Verdict.INCONCLUSIVE)
 
@@ -159,49 +187,64 @@ def judge(
     interval in the largest sizes is below the threshold; or if over all sizes, where they are many,
     it shows no more than ``n log n`` and steps as between caches.
     """
-    overhead = intercept(costs, tiny)
-    sizes = fitted_costs(costs, overhead)
-    if len(sizes) < LEAST_POINTS:
+    overhead, spent = beyond_overhead(costs, tiny)
+    if len(spent) < LEAST_POINTS:
         return replace(UNKNOWN, overhead=overhead)
-    spent = {size: costs[size] - overhead for size in sizes}
-    sizes = settled(spent, sizes)
-    largest = [size for size in sizes if size * RANGE >= sizes[-1]]
-    tail, whole = exponent_of(spent, largest), exponent_of(spent, sizes)
+    spent = settled(spent)
+    largest = largest_of(spent)
+    tail, whole = exponent_of(spent, list(largest)), exponent_of(spent, list(spent))
     verdict, chosen = Verdict.INCONCLUSIVE, tail
-    lately, across = excess(spent, tail, largest) / noise, excess(spent, whole, sizes) / noise
-    strength = max(lately, across, soaring(spent, sizes) / noise)
+    lately, across = excess(largest, tail) / noise, excess(spent, whole) / noise
+    strength = max(lately, across, soaring(spent) / noise)
     if strength > 1:
         verdict = Verdict.SUPERLINEAR
         if lately <= 1:
-            chosen = whole if across > 1 else exponent_of(spent, sizes[-3:])
+            chosen = whole if across > 1 else exponent_of(spent, list(spent)[-3:])
     elif tail.high <= THRESHOLD:
         verdict = Verdict.LINEAR
-    elif whole.value <= THRESHOLD and steps_only(spent, sizes, largest):
+    elif whole.value <= THRESHOLD and steps_only(spent, largest):
         verdict, chosen = Verdict.LINEAR, whole
-    growth = Growth(chosen.value, chosen.low, chosen.high, verdict, overhead=overhead)
-    growth = replace(growth, strength=strength)
-    if not named:
-        return growth
-    law, laws = selected(costs, sizes, overhead)
-    return replace(growth, law=law, laws=laws, constant=constant_of(spent, largest))
+    law, laws = selected(spent) if named else ("", ())
+    return Growth(
+        chosen.value,
+        chosen.low,
+        chosen.high,
+        verdict,
+        law,
+        laws,
+        constant_of(largest) if named else None,
+        overhead,
+        strength,
+    )
 
 
-def settled(spent: Mapping[int, float], sizes: Sequence[int]) -> list[int]:
-    """The sizes without the first ones, where these are much cheaper than the rest of the line.
+def beyond_overhead(costs: Mapping[int, float], tiny: float) -> tuple[float, Costs]:
+    """What a call costs by itself, and what each size that tells something costs beyond it."""
+    overhead = intercept(costs, tiny)
+    return overhead, {size: costs[size] - overhead for size in fitted_costs(costs, overhead)}
+
+
+def largest_of(spent: Costs) -> Costs:
+    """The largest sizes, a :data:`RANGE`."""
+    return {size: cost for size, cost in spent.items() if size * RANGE >= max(spent)}
+
+
+def settled(spent: Costs) -> Costs:
+    """The costs without the first ones, where these are much cheaper than the rest of the line.
 
     Short inputs may be one token, or known from before. A cost that grows faster and faster is
     never like that: its first doubling is its cheapest.
     """
-    kept = list(sizes)
-    while len(kept) > LEAST_POINTS:
-        first, *later = (slope(spent, a, b) for a, b in pairwise(kept))
+    sizes = list(spent)
+    while len(sizes) > LEAST_POINTS:
+        first, *later = (slope(spent, a, b) for a, b in pairwise(sizes))
         if first <= max(later) + APART:
             break
-        del kept[0]
-    return kept
+        del sizes[0]
+    return {size: spent[size] for size in sizes}
 
 
-def excess(spent: Mapping[int, float], exponent: Estimate, sizes: Sequence[int]) -> float:
+def excess(spent: Costs, exponent: Estimate) -> float:
     """How many times as much dearer a byte gets as :data:`ACCUSED`; more than 1 is superlinear.
 
     0 where the interval of the exponent is not above the threshold. Both the exponent over the
@@ -210,18 +253,19 @@ def excess(spent: Mapping[int, float], exponent: Estimate, sizes: Sequence[int])
     """
     if exponent.low <= THRESHOLD:
         return 0.0
-    small, large = sizes[0], sizes[-1]
+    small, large = min(spent), max(spent)
     fitted: float = (large / small) ** (exponent.value - 1) / logarithms(small, large)
     return min(fitted, dearer(spent, small, large)) / ACCUSED
 
 
-def soaring(spent: Mapping[int, float], sizes: Sequence[int]) -> float:
+def soaring(spent: Costs) -> float:
     """How many times as much dearer a byte gets as :data:`SOARING`, at the end of a long rise.
 
     0 unless the last two doublings both cost more than caches do.
     """
-    before, last = slope(spent, sizes[-3], sizes[-2]), slope(spent, sizes[-2], sizes[-1])
-    return dearer(spent, sizes[0], sizes[-1]) / SOARING if min(before, last) > STILL else 0.0
+    first, *_, before, middle, last = spent
+    rising = min(slope(spent, before, middle), slope(spent, middle, last)) > STILL
+    return dearer(spent, first, last) / SOARING if rising else 0.0
 
 
 def shown_noise(costs: Mapping[int, float], tiny: float = 0.0) -> float:
@@ -236,26 +280,24 @@ def shown_noise(costs: Mapping[int, float], tiny: float = 0.0) -> float:
     -------
     From 1 to :data:`MOST_NOISE`; 1 where it has too few sizes to tell.
     """
-    overhead = intercept(costs, tiny)
-    sizes = fitted_costs(costs, overhead)
-    if len(sizes) < LEAST_POINTS:
+    spent = beyond_overhead(costs, tiny)[1]
+    if len(spent) < LEAST_POINTS:
         return 1.0
-    spent = {size: costs[size] - overhead for size in sizes}
-    first = next(size for size in sizes if size * RANGE >= sizes[-1])
-    most = max(dearer(spent, sizes[0], sizes[-1]), dearer(spent, first, sizes[-1]))
-    return min(max(most, 1.0), MOST_NOISE)
+    dearest = max(dearer(window, min(window), max(window)) for window in (spent, largest_of(spent)))
+    return min(max(dearest, 1.0), MOST_NOISE)
 
 
-def steps_only(spent: Mapping[int, float], sizes: Sequence[int], largest: Sequence[int]) -> bool:
+def steps_only(spent: Costs, largest: Costs) -> bool:
     """Whether the rates only have steps, as between caches, and the last one is over.
 
     Over all sizes, which are to be many, and over the largest, no byte is dearer by more than that.
     """
-    if sizes[-1] < RANGE * LEAST_POINTS * sizes[0]:
+    *_, before, _, last = spent
+    if last < RANGE * LEAST_POINTS * min(spent):
         return False
-    dearest = max(dearer(spent, sizes[0], sizes[-1]), dearer(spent, largest[0], sizes[-1]))
-    across = slope(spent, largest[0], sizes[-1])
-    return dearest <= HIERARCHY and max(slope(spent, sizes[-3], sizes[-1]), across) <= STILL
+    dearest = max(dearer(spent, min(one), last) for one in (spent, largest))
+    steepest = max(slope(spent, before, last), slope(spent, min(largest), last))
+    return dearest <= HIERARCHY and steepest <= STILL
 
 
 def dearer(spent: Mapping[int, float], small: int, large: int) -> float:
@@ -275,15 +317,13 @@ def slope(spent: Mapping[int, float], small: int, large: int) -> float:
 
 def exponent_of(spent: Mapping[int, float], sizes: Sequence[int]) -> Estimate:
     """The weighted median of slopes in log-log, with its interval."""
-    x = np.log2(np.array(sizes, dtype=np.float64))
-    y = np.log2(np.array([spent[size] for size in sizes]))
-    return median_slope(x, y)
+    costs = np.array([spent[size] for size in sizes])
+    return median_slope(np.log2(np.array(sizes, dtype=np.float64)), np.log2(costs))
 
 
-def constant_of(spent: Mapping[int, float], sizes: Sequence[int]) -> Estimate:
+def constant_of(spent: Costs) -> Estimate:
     """Units for a byte more, over the largest sizes: as the exponent, but on plain axes."""
-    x = np.array(sizes, dtype=np.float64)
-    return median_slope(x, np.array([spent[size] for size in sizes]))
+    return median_slope(np.array(list(spent), dtype=np.float64), np.array(list(spent.values())))
 
 
 def median_slope(x: Floats, y: Floats) -> Estimate:
@@ -349,17 +389,15 @@ RIVALS = 2.0
 """A law is ruled out whose misfit is so many times that of the best."""
 
 
-def selected(
-    costs: Mapping[int, float], sizes: Sequence[int], overhead: float
-) -> tuple[str, tuple[str, ...]]:
+def selected(spent: Costs) -> tuple[str, tuple[str, ...]]:
     """The law that describes the costs best, and all that are not ruled out.
 
     By the mean distance in logarithms, over all sizes, once the constant is the median of the
     ratios. Only a name for readers: the verdict is the exponent's, as a law for all sizes is
     wrong of costs that change their law, or their rate between caches.
     """
-    n = np.array(sizes, dtype=np.float64)
-    y = np.log(np.array([costs[size] - overhead for size in sizes]))
+    n = np.array(list(spent), dtype=np.float64)
+    y = np.log(np.array(list(spent.values())))
     misfits = {name: misfit(y - np.log(law(n))) for name, law in LAWS.items()}
     # The cost grows by a factor for each byte more: a line against n itself. A square that is
     # setting in looks like it for a while, but is never as steep.

@@ -8,9 +8,10 @@ in every pass. So the first pass is a warm-up, and a leak is what every later pa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from harness.verdict.exponents import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,23 +36,16 @@ MOST = 12
 """Passes after which it stays open."""
 
 
-class Leak(StrEnum):
-    """What is said of memory after the passes so far."""
-
-    NONE = "none"
-    LEAKS = "leaks"
-    OPEN = "open"
-
-
 @dataclass(frozen=True, slots=True)
 class Left:
     """What is left behind.
 
-    leak: whether there is a leak; open while more passes would tell. rate: bytes for each input,
-    the least of the passes that tell; 0 where nothing was measured.
+    verdict: superlinear where there is a leak, linear where there is none; inconclusive while more
+    passes would tell. rate: bytes for each input, the least of the passes that tell; 0 where
+    nothing was measured.
     """
 
-    leak: Leak
+    verdict: Verdict
     rate: float
 
 
@@ -71,14 +65,14 @@ def judge_left(held: Sequence[int], inputs: int) -> Left:
     """
     added = [after - before for before, after in pairwise(held)]
     if not added or inputs <= 0:
-        return Left(Leak.OPEN, 0.0)
+        return Left(Verdict.INCONCLUSIVE, 0.0)
     least = max(RATE * inputs, PASS_NOISE)
     rate = max(0.0, min(added[-SURE:])) / inputs
     if len(added) >= STILL and all(one < least for one in added[-STILL:]):
-        return Left(Leak.NONE, rate)
+        return Left(Verdict.LINEAR, rate)
     last = added[-SURE:]
     if len(last) == SURE and min(last) >= least:
         early, late = sum(last[:STILL]), sum(last[-STILL:])
         if late >= STEADY * early:
-            return Left(Leak.LEAKS, rate)
-    return Left(Leak.OPEN, rate)
+            return Left(Verdict.SUPERLINEAR, rate)
+    return Left(Verdict.INCONCLUSIVE, rate)

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.verdict.exponents import Verdict
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -64,16 +66,17 @@ def unexplained(calls: Sequence[Told]) -> tuple[int, int] | None:
     return max(0, int(work - protocol)), max(said)
 
 
-def judge_told(sizes: Mapping[int, Sequence[Told]]) -> bool | None:
+def judge_told(sizes: Mapping[int, Sequence[Told]]) -> Verdict:
     """min(CPU time, time until the answer) - protocol <= 4 ns, at the largest sizes.
 
     With protocol = 8 echo (|request| + |answer|) / |request|, all of them the least of three calls,
-    and ns the most. Contradicted is a program's word if it is so at neither of the two largest
-    sizes, and work of 2 ms or more is left; what its protocol might take as well contradicts
-    nothing. None where it says nothing, or was not measured.
+    and ns the most. Contradicted (superlinear) is a program's word if it is so at neither of the
+    two largest sizes, and work of 2 ms or more is left; what its protocol might take as well
+    contradicts nothing. Inconclusive where it says nothing, or was not measured.
     """
     found = [unexplained(sizes[size]) for size in sorted(sizes)[-TELLING:]]
     known = [one for one in found if one is not None]
     if len(known) < TELLING:
-        return None
-    return all(work > max(LEAST, FALSE * said) for work, said in known)
+        return Verdict.INCONCLUSIVE
+    false = all(work > max(LEAST, FALSE * said) for work, said in known)
+    return Verdict.SUPERLINEAR if false else Verdict.LINEAR

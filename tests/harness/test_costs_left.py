@@ -16,7 +16,8 @@ from harness.engine.costs import loaded
 from harness.events import Measured
 from harness.studies.costs.left import INPUTS, inputs_of, measure_left
 from harness.studies.costs.subject import Subject
-from harness.verdict.leaks import MOST, SURE, Leak, Left, judge_left
+from harness.verdict.exponents import Verdict
+from harness.verdict.leaks import MOST, SURE, Left, judge_left
 from harness.workers import meters
 from tests.harness import planted_growth
 
@@ -27,8 +28,8 @@ KIB = 1 << 10
 def passes(held: Callable[[int], float], inputs: int = 1000) -> tuple[Left, int]:
     """The judgement, and after how many passes it was made; held: bytes after so many inputs."""
     readings: list[int] = []
-    found = Left(Leak.OPEN, 0.0)
-    while found.leak is Leak.OPEN and len(readings) <= MOST:
+    found = Left(Verdict.INCONCLUSIVE, 0.0)
+    while found.verdict is Verdict.INCONCLUSIVE and len(readings) <= MOST:
         readings.append(int(held(inputs * (1 + len(readings)))))
         found = judge_left(readings, inputs)
     return found, len(readings)
@@ -37,19 +38,19 @@ def passes(held: Callable[[int], float], inputs: int = 1000) -> tuple[Left, int]
 @pytest.mark.parametrize("rate", [1 * KIB, 4.1 * KIB, 256 * KIB])
 def test_leaks_are_told_with_their_rate(rate: float) -> None:
     found, count = passes(lambda n: 5e7 + rate * n)
-    assert found.leak is Leak.LEAKS
+    assert found.verdict is Verdict.SUPERLINEAR
     assert found.rate == pytest.approx(rate, rel=0.01)
     assert count == SURE + 1
 
 
 def test_little_is_no_leak_and_soon_said() -> None:
-    assert passes(lambda n: 5e7) == (Left(Leak.NONE, 0.0), 3)
-    assert passes(lambda n: 5e7 + 50 * n)[0].leak is Leak.NONE
+    assert passes(lambda n: 5e7) == (Left(Verdict.LINEAR, 0.0), 3)
+    assert passes(lambda n: 5e7 + 50 * n)[0].verdict is Verdict.LINEAR
 
 
 def test_fewer_inputs_of_who_is_slow_see_larger_leaks_only() -> None:
-    assert passes(lambda n: 600.0 * n, 128)[0].leak is Leak.NONE
-    assert passes(lambda n: 2048.0 * n, 128)[0].leak is Leak.LEAKS
+    assert passes(lambda n: 600.0 * n, 128)[0].verdict is Verdict.LINEAR
+    assert passes(lambda n: 2048.0 * n, 128)[0].verdict is Verdict.SUPERLINEAR
 
 
 @pytest.mark.parametrize("a_input", [1e2, 1e3, 1e4, 1e5])
@@ -61,7 +62,7 @@ def test_a_cache_that_fills_up_is_no_leak(full: float, a_input: float) -> None:
     def cache(n: int) -> float:
         return min(full, a_input * min(n, 1000)) + float(noise[n // 1000])
 
-    assert passes(cache)[0].leak is Leak.NONE
+    assert passes(cache)[0].verdict is Verdict.LINEAR
 
 
 def test_an_allocator_that_finds_its_size_is_no_leak() -> None:
@@ -76,12 +77,12 @@ def test_an_allocator_that_finds_its_size_is_no_leak() -> None:
         noise = rng.uniform(0, 256 * KIB, size=MOST + 2)
         arenas = rng.integers(0, 2, size=MOST + 2) * (1 << 20)
         said, _ = passes(partial(held, rng.uniform(0, 64 << 20), noise, arenas))
-        assert said.leak is not Leak.LEAKS
+        assert said.verdict is not Verdict.SUPERLINEAR
 
 
 def test_memory_that_sinks_and_rises_stays_open_and_is_not_accused() -> None:
     found, count = passes(lambda n: 4e6 * (n // 1000 % 3))
-    assert found.leak is Leak.OPEN
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert count == MOST + 1
 
 

@@ -14,6 +14,7 @@ from harness.engine import selection
 from harness.events import Measured
 from harness.studies.costs.subject import answering
 from harness.studies.costs.told import measure_told
+from harness.verdict.exponents import Verdict
 from harness.verdict.told import Told, judge_told
 from harness.workers import Limits
 from harness.workers.calls import without_pipe
@@ -55,7 +56,7 @@ def test_true_words_are_believed_however_slow_the_protocol_is(parse: float) -> N
         for write in (1.0, 4.0, 7.0):
             for slow in (1.0, 5.0):
                 told = calls(work, work, parse, write=write, slow=slow)
-                assert judge_told(told) is False, (work, write, slow)
+                assert judge_told(told) is Verdict.LINEAR, (work, write, slow)
 
 
 def test_random_programs_that_say_the_truth_are_never_accused() -> None:
@@ -63,30 +64,30 @@ def test_random_programs_that_say_the_truth_are_never_accused() -> None:
     for _ in range(3000):
         work, parse = np.exp(rng.uniform(0, 9)), np.exp(rng.uniform(-1, 7))
         told = calls(work, work, parse, write=rng.uniform(0.5, 8), slow=rng.uniform(1, 8))
-        assert judge_told(told) is not True
+        assert judge_told(told) is not Verdict.SUPERLINEAR
 
 
 def test_a_microsecond_for_everything_is_no_true_word() -> None:
-    assert judge_told(calls(2000.0, 1e-3, 3.0)) is True
-    assert judge_told(calls(2000.0, 200.0, 3.0)) is True
-    assert judge_told(calls(2000.0, 900.0, 3.0)) is False  # by a factor it may be threads
+    assert judge_told(calls(2000.0, 1e-3, 3.0)) is Verdict.SUPERLINEAR
+    assert judge_told(calls(2000.0, 200.0, 3.0)) is Verdict.SUPERLINEAR
+    assert judge_told(calls(2000.0, 900.0, 3.0)) is Verdict.LINEAR  # by a factor it may be threads
     # What its protocol might take as well is not told apart.
-    assert judge_told(calls(20.0, 1e-3, 3.0)) is False
+    assert judge_told(calls(20.0, 1e-3, 3.0)) is Verdict.LINEAR
 
 
 def test_who_says_nothing_or_gives_no_echo_is_not_judged() -> None:
-    assert judge_told(calls(2000.0, None, 3.0)) is None
+    assert judge_told(calls(2000.0, None, 3.0)) is Verdict.INCONCLUSIVE
     mute = {
         size: [Told(one.said, one.counted, one.waited, None, one.asked, one.answered) for one in of]
         for size, of in calls(2000.0, 1e-3, 3.0).items()
     }
-    assert judge_told(mute) is None
-    assert judge_told({}) is None
+    assert judge_told(mute) is Verdict.INCONCLUSIVE
+    assert judge_told({}) is Verdict.INCONCLUSIVE
 
 
 def test_one_size_alone_is_no_evidence() -> None:
     told = calls(2000.0, 1e-3, 3.0)
-    assert judge_told({SIZES[0]: told[SIZES[0]]}) is None
+    assert judge_told({SIZES[0]: told[SIZES[0]]}) is Verdict.INCONCLUSIVE
 
 
 class Behind:

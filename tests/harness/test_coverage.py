@@ -15,6 +15,7 @@ from harness.events import (
     UNEXAMINED,
     BatchDone,
     ContractOpened,
+    Counted,
     Event,
     Finished,
     Forced,
@@ -307,7 +308,7 @@ def test_what_a_reader_should_know_besides_is_noted() -> None:
         found("f-3", b"<s>", check="specials", stage="off", culprits=["tokenizers"]),
     ]
     notes = judging.notes(Coverage.of(told))
-    assert "mine was not asked to the end on toy: withdrawn after 3 time-outs" in notes
+    assert "testing of mine on toy stopped early: withdrawn after 3 time-outs" in notes
     assert "random vocabularies refused: mine 1" in notes
     assert "slow once under load, and answered when asked again alone: right 1" in notes
     assert [n for n in notes if "always_special" in n] == [
@@ -368,7 +369,7 @@ def test_no_report_contradicts_the_gate(named: dict[str, Any], drawn: list[Event
         verdict.exit_status, list(verdict.notes),
     )  # fmt: skip
     record = RunRecord.from_events([*begun, end])
-    assert record.coverage == coverage
+    assert record.coverage == Coverage.of([*begun, end])
     summary = json.loads(summary_json.render(record))
     assert summary["verdict"] == verdict.value
     assert summary["coverage"]["gaps"] == judging.gaps(coverage)
@@ -390,3 +391,22 @@ def test_no_report_contradicts_the_gate(named: dict[str, Any], drawn: list[Event
         assert record.verdict is Verdict.NOT_EXAMINED
         assert (failures, errors) == (0, 1)
         assert "not examined" in heading
+
+
+def test_the_fold_has_what_was_found_and_by_whose_cases() -> None:
+    found_first, smaller = found("f-1", b"abc"), found("f-2", b"a", replaces="f-1")
+    told = [
+        started(), opened("mine", "right"), batch(mine=(3, 1, 0), right=(4, 0, 0)), found_first,
+        Counted(smaller.bucket, 2), smaller, Counted(smaller.bucket, 7),
+        Measured("mine", "toy", "runs", 1.0, 0.9, 1.1, "linear", []),
+        Finished(True, "fail", [], 1.0, 1, 1, 1),
+    ]  # fmt: skip
+    seen = Coverage.of(told)
+    assert (list(seen.findings), seen.counts) == (["f-2"], {smaller.bucket: 7})
+    assert seen.generators["edge"] == {
+        "cases": 1, "bytes": 9, "comparisons": 3, "violations": 1,
+    }  # fmt: skip
+    assert seen.judged_of["toy/raw", "mine"] == {("survival", "edge"), ("equivalence", "edge")}
+    assert list(seen.growth) == [("mine", "toy", "runs", "time")]
+    assert seen.complete
+    assert not Coverage.of([*told, started()]).complete, "a run that is resumed is open again"

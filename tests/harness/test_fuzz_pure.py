@@ -19,6 +19,7 @@ from harness.checks.base import Observation
 from harness.core.comparisons import contracts_of
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
 from harness.engine.selection import SelectionError, participants
+from harness.events import BatchDone
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.arms import FINITE, SEEDS, SEGMENT, Generated, derived
 from harness.studies.fuzz.behaviour import (
@@ -34,6 +35,7 @@ from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.plan import seeds, spent
 from harness.studies.fuzz.schedule import FLOOR, Schedule
 from harness.studies.fuzz.state import State, StateError
+from harness.verdict.coverage import Coverage
 
 TOY = sources.resolve("toy_bytes")
 
@@ -336,3 +338,23 @@ def test_inputs_to_begin_with(tmp_path: Path) -> None:
 
 def test_times_in_words() -> None:
     assert [spent(s) for s in (9, 61, 3661)] == ["9 s", "1 min", "1 h 01 min"]
+
+
+# The sums of a campaign.
+
+
+def test_the_sums_of_batches_say_what_the_batches_say() -> None:
+    """A campaign keeps one batch for each comparison and generator: its coverage is the same."""
+
+    def batch(n: int, **answers: list[int]) -> BatchDone:
+        judged = {"survival": {name: sum(one) for name, one in answers.items()}}
+        faults = {"survival": {"a": n}} if n % 2 else {}
+        declined = {"a": f"for {n}"}
+        return BatchDone("v/raw", f"g{n % 2}", n, n, n, judged, faults, {}, answers, declined)
+
+    batches = [batch(1, a=[1, 0, 0]), batch(2, b=[2, 0, 1]), batch(3, a=[1, 1, 1], b=[0, 0, 3])]
+    state = State()
+    state.add(batches[:2])
+    state.add(batches[2:])
+    assert len(state.done()) == 2
+    assert Coverage.of(state.done()) == Coverage.of(batches)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import caches, jit
-from harness.core.messages import CELL_BYTES, Compiling, Progress
+from harness.core.messages import Compiling, Progress
 from harness.workers.cell import Cell
 from harness.workers.compiling import told
 
@@ -25,20 +25,17 @@ def test_no_number_is_said_that_is_not_known() -> None:
 
 
 def test_it_travels_through_the_shared_cell() -> None:
-    descriptor = os.memfd_create("cell")
-    os.ftruncate(descriptor, CELL_BYTES)
-    one, other = Progress(descriptor), Progress(descriptor)
+    cell = Cell()
+    worker = Progress(cell.descriptor)
     try:
-        one.set(3)
-        one.compile(Compiling("f" * 200, 2, 7))
-        assert other.compiling == Compiling("f" * 96, 2, 7)
-        one.compile(None, 3)
-        assert other.compiling is None
-        assert other.index == 3
+        worker.set(3)
+        worker.compile(Compiling("f" * 200, 2, 7))
+        assert cell.compiling == Compiling("f" * 96, 2, 7)
+        worker.compile(None, 3)
+        assert (cell.index, cell.compiling) == (3, None)
     finally:
-        one.close()
-        other.close()
-        os.close(descriptor)
+        worker.close()
+        cell.close()
 
 
 def test_a_cell_that_a_worker_cuts_off_says_nothing() -> None:

@@ -82,7 +82,7 @@ def test_the_gate_fails_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         cli.main()
     assert exited.value.code == 1
     (reason,) = json.loads((tmp_path / "summary.json").read_text())["reasons"]
-    assert reason.startswith("lying is bound to n log n (as every candidate")
+    assert reason.startswith("lying breaks its limit, n log n (the limit of candidates")
 
 
 class TestReconciled:

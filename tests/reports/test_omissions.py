@@ -16,7 +16,7 @@ from reports.words import reason
 from tests.reports import records
 
 GONE = Withdrawn("llama.cpp", "tekken_240911", "withdrawn after 3 time-outs\nlog")
-LINE = "llama.cpp was not asked to the end on tekken_240911: withdrawn after 3 time-outs"
+LINE = "testing of llama.cpp on tekken_240911 stopped early: withdrawn after 3 time-outs"
 FORMATS = [html, markdown, junit, sarif, summary_json, github]
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from harness.core.messages import Meter
-from harness.events import Measured
-from harness.verdict.exponents import Verdict
-from harness.verdict.leaks import MOST, SURE, Leak, judge_left
+from harness.verdict.exponents import UNKNOWN, Verdict
+from harness.verdict.leaks import MOST, SURE, judge_left
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
+    from harness.events import Measured
     from harness.studies.costs.subject import Stopped, Subject
 
 NAME = "many-inputs"
@@ -62,7 +63,9 @@ def measure_left(subject: Subject, inputs: Sequence[bytes], stopped: Stopped) ->
     held: list[int] = []
     given: list[int] = []
     found = judge_left(held, len(fitting))
-    while found.leak is Leak.OPEN and len(held) <= MOST and not (len(held) > SURE and stopped()):
+    while found.verdict is Verdict.INCONCLUSIVE and len(held) <= MOST:
+        if len(held) > SURE and stopped():
+            break
         results = subject.gauge(fitting, Meter.HELD)
         if results.costs is None or not len(results):
             return None
@@ -70,30 +73,21 @@ def measure_left(subject: Subject, inputs: Sequence[bytes], stopped: Stopped) ->
         held.append(resident)
         given.append(allocated)
         found = judge_left(held, len(fitting))
-    if found.leak is Leak.OPEN and len(held) < 2:
+    if found.verdict is Verdict.INCONCLUSIVE and len(held) < 2:
         return None
-    verdict = {
-        Leak.NONE: Verdict.LINEAR,
-        Leak.LEAKS: Verdict.SUPERLINEAR,
-        Leak.OPEN: Verdict.INCONCLUSIVE,
-    }[found.leak]
     by_allocator = judge_left(given, len(fitting)) if any(given) else None
     note = ""
-    if found.leak is Leak.LEAKS:
+    if found.verdict is Verdict.SUPERLINEAR:
         note = f"it leaves {kibibytes(found.rate)} behind for each input"
-        if by_allocator is not None and by_allocator.leak is Leak.LEAKS:
+        if by_allocator is not None and by_allocator.verdict is Verdict.SUPERLINEAR:
             note += f" ({kibibytes(by_allocator.rate)} by the allocator's count)"
-    elif found.leak is Leak.OPEN:
+    elif found.verdict is Verdict.INCONCLUSIVE:
         note = f"after {len(held)} passes of {len(fitting)} inputs memory still changes"
-    return Measured(
+    return replace(UNKNOWN, verdict=found.verdict).measured(
+        {len(fitting) * passes: one for passes, one in enumerate(held, 1)},
         implementation=subject.name,
         vocabulary=subject.contract.vocabulary.id,
         family=NAME,
-        exponent=None,
-        low=None,
-        high=None,
-        verdict=verdict.value,
-        points=[[float(len(fitting) * (i + 1)), float(one)] for i, one in enumerate(held)],
         note=note,
         measure="left",
         rounds=len(held),

@@ -121,7 +121,7 @@ class HuntRecord:
             path = folder / RECORD
             known = {json.dumps(hunt.identity(one)): one for one in hunt.task.policies}
             kept = []
-            for number, line in stored.lines(path):
+            for number, line in stored.lines(path) if path.exists() else ():
                 try:
                     self._take(line, known)
                 except ValueError as error:

@@ -47,5 +47,3 @@ class ForcedSample:
         )
         if trouble is not None:
             run.emit(ImplementationFailed("forced tokens", vocabulary.id, trouble))
-            with run.lock:
-                run.tally.failed_to_load.append(("forced tokens", vocabulary.id, trouble))

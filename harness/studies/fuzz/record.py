@@ -24,7 +24,6 @@ from harness.events import (
     FindingFixed,
     Finished,
     Found,
-    ImplementationFailed,
     NotReached,
     Outlook,
     Started,
@@ -138,7 +137,6 @@ def record(
         *findings,
         *fixed(kept.values(), findings),
         *withdrawals(kept.values()),
-        *(ImplementationFailed(*one) for one in tally.failed_to_load),
         *(
             NotReached(source, NO_ROUND)
             for source in plan.plan.vocabularies
@@ -184,21 +182,11 @@ def smallness(data: bytes) -> tuple[int, bytes]:
     return len(data), data
 
 
-def together(kept: Any) -> Tally:
+def together(kept: Iterable[Kept]) -> Tally:
     """What all targets have noted besides their events."""
     tally = Tally()
-    failed: dict[tuple[str, str, str], None] = {}
     for one in kept:
-        part = one.state.tally
-        if not part:
-            continue
-        tally.exercised.update(part["exercised"])
-        tally.shown.update(part["shown"])
-        tally.unsure.update(part.get("unsure", ()))
-        tally.excused.update(part.get("excused", {}))
-        tally.claims.extend(tuple(one) for one in part.get("claims", ()))
-        failed |= dict.fromkeys((a, b, c) for a, b, c in part["failed"])
-    tally.failed_to_load.extend(failed)
+        tally.add(one.state.tally)
     return tally
 
 

@@ -12,14 +12,14 @@ import msgspec
 
 from harness.core import stored
 from harness.events import BatchDone, Event, Found, Unsettled
-from harness.events.base import check_base64
+from harness.events.base import Base64
 from harness.findings.diagnosis import Signature
 from harness.findings.entries import Snapshot
 from harness.studies.fuzz.schedule import Arm
 from harness.studies.fuzz.sizing import FIRST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from harness.engine.planning import Tally
     from harness.studies.fuzz.corpus import Entry
@@ -48,7 +48,7 @@ class _Tally(msgspec.Struct):
 
     exercised: list[int]
     shown: list[int]
-    failed: list[tuple[str, str, str]]
+    unsure: list[int] = []
     excused: dict[str, int] = {}
     claims: list[tuple[str, str, int, bool, str]] = []
 
@@ -61,11 +61,11 @@ class _Waiting(msgspec.Struct):
     seed: int
     number: int
     start: int
-    inputs: list[str]
+    inputs: list[Base64]
     came: tuple[int, int, int, int]
 
 
-_SignatureRow = tuple[str, Signature, list[tuple[str, str]]]
+_SignatureRow = tuple[str, Signature, list[tuple[Base64, str]]]
 """See :meth:`State.keep_tracker`."""
 
 
@@ -110,7 +110,7 @@ class State:
     judged_by: str = ""
     curve: list[list[int]] = field(default_factory=list)
     costs: dict[str, float] = field(default_factory=dict)
-    covered: list[str] = field(default_factory=list)
+    covered: list[Base64] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
     withdrawn: dict[str, str] = field(default_factory=dict)
     rates: dict[str, float] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class State:
     waiting: list[dict[str, Any]] = field(default_factory=list)
     crossed: int = 0
     offered: int = 0
-    given: list[str] = field(default_factory=list)
+    given: list[Base64] = field(default_factory=list)
     fixed: list[dict[str, Any]] = field(default_factory=list)
 
     def packed(self) -> bytes:
@@ -147,17 +147,11 @@ class State:
         stored.typed(self.curve, list[tuple[int, int, int, int]], "curve")
         if self.tally:
             stored.typed(self.tally, _Tally, "tally")
-        for number, waiting in enumerate(stored.typed(self.waiting, list[_Waiting], "waiting")):
-            check_base64(f"waiting[{number}].inputs", *waiting.inputs)
-        pages = stored.typed(self.pages, list[_SignatureRow], "pages")
-        check_base64("covered", *self.covered)
-        check_base64("given", *self.given)
+        stored.typed(self.waiting, list[_Waiting], "waiting")
+        stored.typed(self.pages, list[_SignatureRow], "pages")
         if min(self.crossed, self.offered) < 0 or self.crossed > 64:
             raise ValueError("crossed, offered: no numbers of crossings and of entries")
-        for one in stored.typed(self.fixed, list[Found], "fixed"):
-            one.inspect()
-        for number, (_, _, minimal) in enumerate(pages):
-            check_base64(f"pages[{number}]", *(data for data, _ in minimal))
+        stored.typed(self.fixed, list[Found], "fixed")
         for number, line in enumerate(self.opened):
             try:
                 Event.from_json(line)
@@ -196,23 +190,17 @@ class State:
         )
 
     def keep_tally(self, tally: Tally) -> None:
-        """Note which expectations were exercised, and who failed."""
-        self.tally = {
-            "exercised": sorted(tally.exercised),
-            "shown": sorted(tally.shown),
-            "unsure": sorted(tally.unsure),
-            "failed": [list(one) for one in tally.failed_to_load],
-            "excused": dict(tally.excused),
-            "claims": [list(one) for one in tally.claims],
-        }
+        """Note which expectations were exercised, and what else a campaign adds up."""
+        plain = tally.plain()
+        self.tally = {name: plain[name] for name in _Tally.__struct_fields__}
 
     def add(self, events: Iterable[Event]) -> None:
         """Add batches, and what nobody knows, to the sums of them."""
         for event in events:
             if isinstance(event, BatchDone):
                 key = f"{event.contract}\0{event.generator}"
-                old = self.totals.get(key)
-                self.totals[key] = asdict(event if old is None else _sum(BatchDone(**old), event))
+                plain = asdict(event)
+                self.totals[key] = added(self.totals[key], plain) if key in self.totals else plain
             elif isinstance(event, Unsettled):
                 same = (event.contract, event.check, *event.implementations, event.reason)
                 key = "\0".join(same)
@@ -227,37 +215,17 @@ class State:
         ]
 
 
-NONE = [0, 0, 0]
-"""How many cases were answered, failed on and declined, where none was asked."""
-
-
-def _sum(one: BatchDone, other: BatchDone) -> BatchDone:
-    return BatchDone(
-        contract=one.contract,
-        generator=one.generator,
-        cases=one.cases + other.cases,
-        bytes=one.bytes + other.bytes,
-        comparisons=one.comparisons + other.comparisons,
-        exercised=_merged(one.exercised, other.exercised),
-        violations=_merged(one.violations, other.violations),
-        forced=_merged(one.forced, other.forced),
-        answers={
-            name: [a + b for a, b in zip(one.answers.get(name, NONE), counts, strict=True)]
-            for name, counts in {**dict.fromkeys(one.answers, NONE), **other.answers}.items()
-        },
-        declined={**other.declined, **one.declined},
-    )
-
-
-def _merged(
-    one: Mapping[str, Mapping[str, int]], other: Mapping[str, Mapping[str, int]]
-) -> dict[str, dict[str, int]]:
-    merged = {check: dict(names) for check, names in one.items()}
-    for check, names in other.items():
-        into = merged.setdefault(check, {})
-        for name, count in names.items():
-            into[name] = into.get(name, 0) + count
-    return merged
+def added(one: Any, other: Any) -> Any:
+    """Return two plain values as one: numbers add up, in dictionaries and lists too; texts stay."""
+    match one:
+        case dict():
+            both = {key: added(one[key], value) for key, value in other.items() if key in one}
+            return {**one, **other, **both}
+        case list():
+            return [added(*pair) for pair in zip(one, other, strict=True)]
+        case str():
+            return one
+    return one + other
 
 
 @dataclass(frozen=True, slots=True, eq=False)

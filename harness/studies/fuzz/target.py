@@ -146,7 +146,7 @@ class Target:
         self._map = Map(kept.map if kept else None)
         self.corpus = Corpus(kept.corpus if kept else (), self.state.picks)
         self._tracker.restore(self.state.tracker(kept.findings if kept else ()))
-        self._remember()
+        self._run.tally.add(self.state.tally)
 
     @property
     def findings(self) -> list[Found]:
@@ -182,7 +182,6 @@ class Target:
         """
         vocabulary = self._run.plan.vocabularies[self.source]()
         self._pool = pool
-        self._run.tally.failed_to_load.clear()
         self._events.clear()
         pool.claims.take()  # of rounds that are lost
         contracts = self._run.open(pool, self.source, vocabulary)
@@ -478,13 +477,3 @@ class Target:
             events=events,
             seconds=seconds,
         )
-
-    def _remember(self) -> None:
-        """Put back what the tally of the checks was."""
-        kept = self.state.tally
-        if kept:
-            self._run.tally.exercised.update(kept["exercised"])
-            self._run.tally.shown.update(kept["shown"])
-            self._run.tally.unsure.update(kept.get("unsure", ()))
-            self._run.tally.claims.extend(tuple(one) for one in kept.get("claims", ()))
-            self._run.tally.failed_to_load.extend((a, b, c) for a, b, c in kept["failed"])
