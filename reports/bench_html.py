@@ -21,7 +21,7 @@ from reports.bench import (
 )
 from reports.bench_openings import COLUMNS, opening_tables
 from reports.bench_openings import MEANINGS as OPENING_MEANINGS
-from reports.html import assets, environment
+from reports.blocks.html import assets, environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ def render(record: BenchRecord) -> str:
             openings=opening_tables(record),
             opening_columns=COLUMNS,
             opening_meanings=OPENING_MEANINGS,
-            **assets("bench.css", plots=True),
+            **assets(plots=True),
         )
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness.events import UNEXAMINED
 from impls.explaining import literal
 from reports.bench import BenchRecord, shown_ratio, shown_speed, tables
-from reports.html import assets, environment
+from reports.blocks.html import assets, environment
 from reports.markdown import code, escape
 from reports.words import plural
 
@@ -349,6 +349,6 @@ def render_html(page: Conformance) -> str:
             shown_growth=shown_growth,
             shown_speed=shown_speed,
             shown_ratio=shown_ratio,
-            **assets("bench.css", "field.css"),
+            **assets(),
         )
     )

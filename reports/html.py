@@ -7,17 +7,10 @@ A content security policy in the page forbids it to load anything.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import shlex
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-
-from corpora.plain_text import printable
+from reports.blocks.html import assets, environment
 from reports.campaigns import campaign
 from reports.candidates import candidates
 from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card, chosen, kinds
@@ -29,20 +22,15 @@ from reports.scaling import growth, worst
 from reports.severity import SEVERITIES
 from reports.standings import standings
 from reports.trends import trends
-from reports.words import growth_left_out, plural, reason, safe_link, title
+from reports.words import growth_left_out, plural, reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from harness.events import ExpectationJudged, Started
     from reports.histories import FindingHistory
     from reports.trends import Trend
-
-_TEMPLATES = Path(__file__).with_name("templates")
-
-PLOT_STYLES = ("../vendor/uplot.min.css",)
-PLOT_SCRIPTS = ("../vendor/uplot.min.js", "plots.js")
-"""The files that pages with plots need besides their own, in the order in which they come."""
 
 MAX_CARDS = 300
 """Buckets that get a card; those beyond are a line each, or the page grows too large."""
@@ -172,54 +160,3 @@ def _choices(cards: Sequence[Card]) -> list[tuple[str, str, list[str]]]:
     ]
     made = [(key, label, sorted(set(values))) for key, label, values in found]
     return [(key, label, values) for key, label, values in made if len(values) > 1]
-
-
-def assets(*styles: str, plots: bool = False) -> dict[str, str]:
-    """What ``base.html.j2`` puts into every page: style, script, and the policy that admits them.
-
-    styles: files of further styles. plots: whether the page has any.
-    """
-    css = read_all(*(PLOT_STYLES if plots else ()), "report.css", *styles)
-    script = read_all("report.js", *(PLOT_SCRIPTS if plots else ()))
-    return {"css": Markup(css), "script": Markup(script), "policy": policy(css, script)}
-
-
-def read_all(*names: str) -> str:
-    """The text of files of this folder's ``templates``, one behind the other."""
-    return "\n".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
-
-
-def policy(css: str, script: str) -> str:
-    """Nothing may be loaded; only this style and this script may take effect."""
-
-    def digest(text: str) -> str:
-        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-    return (
-        f"default-src 'none'; style-src 'sha256-{digest(css)}'; "
-        f"script-src 'sha256-{digest(script)}'; base-uri 'none'; form-action 'none'"
-    )
-
-
-@cache
-def environment() -> Environment:
-    """How templates are read: everything that they print is escaped and made visible."""
-    made = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_visible,
-    )
-    made.filters.update(number=_number, plural=plural, title_of=title, safe_link=safe_link)
-    return made
-
-
-def _visible(value: Any) -> Any:
-    """Applied to everything that a template prints."""
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _number(value: float) -> str:
-    return f"{value:,}"

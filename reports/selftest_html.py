@@ -6,7 +6,7 @@ import base64
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from reports.html import assets, environment
+from reports.blocks.html import assets, environment
 from reports.selftest import (
     SelftestRecord,
     by_check,
@@ -45,7 +45,7 @@ def render(record: SelftestRecord) -> str:
             seconds=shown(middle(seconds_of(record.mistakes)), "s"),
             cases=shown(middle(cases_of(record.mistakes))),
             shown=shown,
-            **assets("bench.css"),
+            **assets(),
         )
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from reports.html import assets, environment
+from reports.blocks.html import assets, environment
 from reports.plots import COLOURS, family_plot
 from reports.worst import shown_exponent, shown_times
 
@@ -39,7 +39,7 @@ def render(record: WorstRecord) -> str:
             known=known,
             hidden=set(record.facts["withheld"]),
             overlay=_overlay(record),
-            **assets("bench.css", plots=True),
+            **assets(plots=True),
         )
     )
 

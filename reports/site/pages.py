@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.plain_text import printable
 from reports.bench import shown_size, shown_speed
-from reports.html import PLOT_SCRIPTS, PLOT_STYLES, environment, read_all
+from reports.blocks.html import PLOT_SCRIPTS, PLOT_STYLES, environment, read_all
 from reports.severity import SEVERITIES
 from reports.site import feed
 from reports.site.folding import STATES, fold

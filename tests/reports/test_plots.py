@@ -10,7 +10,7 @@ import pytest
 
 import reports
 from harness.events import Measured
-from reports.html import PLOT_SCRIPTS
+from reports.blocks.html import PLOT_SCRIPTS
 from reports.plots import (
     COLOURS,
     Axis,

@@ -1,0 +1,62 @@
+"""Numbers as reports write them, each in a unit that fits it. ``templates/plots.js`` does alike."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reports.blocks import Axis
+
+_BYTES = ("B", "KiB", "MiB", "GiB")
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
+    """``1 case``, ``1,204 cases``."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+
+
+def size(value: float) -> str:
+    """Bytes in binary units: ``100 B``, ``26 KiB``, ``1 MiB``."""
+    step = min(len(_BYTES) - 1, max(0, int(math.log2(value) // 10))) if value >= 1 else 0
+    shown = value / 1024**step
+    return f"{shown:.0f} {_BYTES[step]}" if shown >= 100 else f"{shown:.3g} {_BYTES[step]}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in a fitting unit: ``1.2 ms``."""
+    for unit, name in _TIMES:
+        if seconds >= unit:
+            return f"{seconds / unit:.3g} {name}" if seconds < 1000 else f"{seconds:,.0f} s"
+    return f"{seconds:.3g} s"
+
+
+def count(value: float) -> str:
+    """A number of steps or instructions: ``1.2 M``."""
+    for unit, name in _COUNTS:
+        if value >= unit:
+            return f"{value / unit:.3g} {name}"
+    return f"{value:.3g}"
+
+
+def figure(value: float) -> str:
+    """A number by three digits, and all those before the point: ``0.123``, ``6,650``."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def writer(axis: Axis) -> Callable[[float], str]:
+    """How values of an axis are written."""
+    if axis.unit == "place":
+        return lambda value: axis.names[int(value)]
+    return {
+        "size": size,
+        "time": duration,
+        "count": count,
+        "speed": lambda value: f"{value:.3g} MiB/s",
+        "ratio": lambda value: f"{value:.3g} ×",
+        "number": figure,
+    }[axis.unit]
