@@ -87,7 +87,7 @@ def render(history: History, title: str = "tokgate", url: str = "") -> Iterator[
         views=views,
         libraries=[library_view(one, views) for one in project.libraries],
     )
-    yield "assets/site.css", read_all(*PLOT_STYLES, "report.css", "bench.css", "site/site.css")
+    yield "assets/site.css", read_all(*PLOT_STYLES, "report.css", "site/site.css")
     yield "assets/site.js", read_all("report.js", *PLOT_SCRIPTS, "site/site.js")
     yield ".nojekyll", ""  # so that GitHub Pages serves the files as they are
     newest = news([*views.values()])
