@@ -45,6 +45,7 @@ def render(page: Page, template: str = "page.html.j2", **more: Any) -> str:
     return made.render(page=page, **assets(plots=plots), **more)
 
 
+@cache
 def assets(*styles: str, plots: bool = False) -> dict[str, str]:
     """What ``base.html.j2`` puts into every page: style, script, and the policy that admits them.
 
@@ -124,7 +125,12 @@ def drawn(plot: Plot) -> Markup:
 
 def _told(fields: Iterable[tuple[str, object]]) -> dict[str, object]:
     """The fields that say something, with names made visible and numbers cut to their digits."""
-    return {name: _short(value) for name, value in fields if value not in (None, False, (), [], "")}
+    # The colour 0, which equals False, is told.
+    return {
+        name: _short(value)
+        for name, value in fields
+        if type(value) in (int, float) or value not in (None, False, (), [], "")
+    }
 
 
 def _short(value: Any) -> Any:

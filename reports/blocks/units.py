@@ -48,6 +48,15 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
+def per_cent(share: float) -> str:
+    """A share in per cent, with two figures of what it lacks: ``99.86 %``, ``99.9971 %``."""
+    lacking = 100 * (1 - share)
+    if share in {0.0, 1.0}:
+        return f"{100 * share:.0f} %"
+    digits = min(6, max(1, 1 - math.floor(math.log10(lacking)))) if lacking > 0 else 1
+    return f"{math.floor(100 * share * 10**digits) / 10**digits:.{digits}f} %"
+
+
 def usable(points: Iterable[Sequence[float]]) -> list[Point]:
     """The points that a logarithmic axis can hold, by size."""
     return sorted(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.cli.commands.site import history_of
 from harness.events import Forced
-from harness.ledger.history import open_existing
+from harness.ledger.history import history, open_existing
 from reports import bench_page, write_all
 from reports import field as surveys
 from reports import selftest as selftests
@@ -119,7 +118,7 @@ def field(out: Path) -> Path:
 def site(out: Path) -> dict[str, Path]:
     """A page of each kind of a site of thirty runs of five libraries."""
     ledgers.fill(out / "runs.db", out / "scripts", runs=30, libraries=5, vocabularies=3)
-    write_files(pages.render(history_of(open_existing(str(out / "runs.db")))), out / "site")
+    write_files(pages.render(history(open_existing(str(out / "runs.db")))), out / "site")
     first = next(iter(sorted((out / "site" / "defects").glob("*.html"))))
     named = {
         "index": "index.html", "defects": "defects.html", "trends": "trends.html",
