@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.events.timing import MEBIBYTE
 
@@ -78,7 +78,8 @@ def _table(record: BenchRecord, vocabulary: str, versions: dict[str, str]) -> Op
 
 
 def _of(one: VocabularyOpened, kind: str, name: str = "cpu") -> list[float]:
-    return [opening[name] for opening in one.openings if opening["kind"] == kind]
+    openings: list[Any] = [opening for opening in one.openings if opening["kind"] == kind]
+    return [opening[name] for opening in openings]
 
 
 def _quickness(one: VocabularyOpened) -> float:

@@ -131,7 +131,7 @@ def failures(witnesses: Sequence[ForcedWitness]) -> list[Group]:
 
 
 def _failure(witness: ForcedWitness) -> Failure:
-    smallest = witness.smallest
+    smallest = witness.minimal
     return Failure(
         policy=witness.policy,
         schema=witness.schema,

@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from harness.verdict.diff import CHANCE, missed
 from reports.site.data import NO_LIBRARIES
 from reports.site.names import family_of
 from reports.standings import wilson
@@ -32,8 +33,6 @@ STATES = (LIVE, UNSEEN, FIXED)
 
 FEWEST_WITHOUT = 3
 """Runs without a defect, at least, after which it may be told as fixed."""
-DOUBT = 0.05
-"""The chance, at most, that so many runs miss a defect that is still there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,6 +444,5 @@ def _state(seen: int, judged: int, without: int, changed: int) -> str:
     """
     if not without:
         return LIVE
-    missed = 1 - seen / (judged + 1)
-    needed = max(FEWEST_WITHOUT, math.ceil(math.log(DOUBT) / math.log(missed)))
-    return FIXED if changed >= needed else UNSEEN
+    gone = changed >= FEWEST_WITHOUT and missed(seen, judged + 1, changed) <= CHANCE
+    return FIXED if gone else UNSEEN

@@ -118,7 +118,7 @@ def test_a_command_for_any_machine_needs_nothing_of_a_run(
 ) -> None:
     planted = ledgers.Planted(library, "vocab", "merges", "Mn", 0, 2)
     found = planted.found(0, None)
-    found.partition[0]["implementations"] = ["tiktoken"]
+    found.partition[0].implementations[:] = ["tiktoken"]
     plain = history("11", "xx")
     rows = [replace(row, id=found.id, culprits=[library]) for row in plain.findings]
     (defect,) = fold(

@@ -13,7 +13,7 @@ from rich.text import Text
 from harness.cli.display import Display
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
-from harness.ledger import queries
+from harness.ledger import trends
 from harness.ledger.history import history, open_existing
 from reports import write_site
 from reports.site import data, pages
@@ -120,7 +120,7 @@ def history_of(engine: Engine) -> History:
         ],
         details=[data.DetailRow(one.run, one.found, one.reproducer) for one in rows.details],
         trends=[
-            Trend(one.name, one.unit, [(p.when, p.version, p.value) for p in one.points])
-            for one in [*queries.findings(engine), *queries.worst(engine)]
+            Trend(one.name, one.unit, one.points)
+            for one in [*trends.findings(engine), *trends.worst(engine)]
         ],
     )  # fmt: skip
