@@ -10,18 +10,16 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from reports import campaigns, cluster, forced, texts, trends
 from reports.blocks.html import assets, environment
-from reports.campaigns import campaign
 from reports.candidates import candidates
 from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card, chosen, kinds
-from reports.forced import failures, forced_rows
 from reports.grids import matrices
 from reports.histories import history_of
 from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
 from reports.scaling import growth, worst
 from reports.severity import SEVERITIES
 from reports.standings import standings
-from reports.trends import trends
 from reports.words import growth_left_out, plural, reason
 
 if TYPE_CHECKING:
@@ -66,7 +64,14 @@ def render(
     cards = _cards(record, folder, known or {})
     many = len(record.buckets) >= KINDS_FROM
     anchors = {c.bucket.name: (c.anchor, str(c.number)) for c in cards}
-    grids, over_time, hunted = growth(record), trends(series), campaign(record)
+    grids = growth(record)
+    parts = {
+        "campaign": campaigns.sections(record.campaign),
+        "texts": texts.sections(record.texts),
+        "trends": trends.sections(series),
+        "forced": forced.sections(record),
+        "cluster": cluster.sections(record.cluster),
+    }
     return (
         environment()
         .get_template("report.html.j2")
@@ -93,11 +98,8 @@ def render(
             candidates=candidates(record),
             worst=worst(record.measured),
             left_out=growth_left_out(record),
-            trends=over_time,
-            campaign=hunted,
-            forced=forced_rows(record.forced),
-            failures=failures(record.forced_witnesses),
-            **assets(plots=bool(grids or over_time or hunted)),
+            **parts,
+            **assets(plots=bool(grids or parts["trends"] or parts["campaign"])),
         )
     )
 

@@ -30,9 +30,6 @@ from harness.events import (
     GrowthJudged,
     Measured,
     Started,
-    TextsCompared,
-    TextsGiven,
-    TextsRead,
     by_cause,
     cause_of,
     kind_in,
@@ -40,10 +37,10 @@ from harness.events import (
 )
 from harness.verdict.coverage import Coverage, State
 from reports.cells import NOBODY, OF_STATE, Cell, Status
-from reports.cluster import NO_CLUSTER, Cluster, ClusterFold
-from reports.healers import NO_HEALERS, Healers
+from reports.cluster import Cluster
+from reports.healers import Healers
 from reports.severity import SEVERITIES, severity
-from reports.texts import NO_TEXTS, Texts, TextsFold
+from reports.texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -163,18 +160,19 @@ class RunRecord:
     forced_corpora: tuple[ForcedCorpus, ...]
     forced_witnesses: tuple[ForcedWitness, ...]
     expectations: tuple[ExpectationJudged, ...]
-    texts: Texts = NO_TEXTS
-    campaign: Campaign | None = None
-    cluster: Cluster = NO_CLUSTER
-    healers: Healers = NO_HEALERS
+    texts: Texts
+    campaign: Campaign | None
+    cluster: Cluster
+    healers: Healers
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> RunRecord:
         """Fold the stream; a later event about the same thing replaces the earlier one."""
+        told = list(events)
         fold = _Fold()
-        for event in events:
+        for event in told:
             fold.take(event)
-        return fold.record()
+        return fold.record(told)
 
     @cached_property
     def vocabularies(self) -> tuple[VocabularyLoaded, ...]:
@@ -401,9 +399,6 @@ class _Fold:
         self.campaign: Campaign | None = None
         self.counts: dict[str, int] = {}
         self.generators: dict[str, Counter[str]] = {}
-        self.healers = Healers()
-        self.texts = TextsFold()
-        self.cluster = ClusterFold()
         self.measured: dict[tuple[str, ...], Measured] = {}
         self.families: dict[str, FamiliesMeasured] = {}
         self.growth_judged: dict[tuple[str, ...], GrowthJudged] = {}
@@ -431,8 +426,6 @@ class _Fold:
                 self.counts[event.bucket] = event.count
             case BatchDone():
                 self._batch(event)
-            case TextsGiven() | TextsRead() | TextsCompared():
-                self.texts.take(event)
             case Measured():
                 self.measured[cell_of(event)] = event
             case FamiliesMeasured():
@@ -447,18 +440,15 @@ class _Fold:
                 self.forced_witnesses.append(event)
             case ExpectationJudged():
                 self.expectations[(event.bucket, event.vocabulary, *event.implementations)] = event
-            case _:
-                self.cluster.take(event)
 
     def _batch(self, batch: BatchDone) -> None:
         totals = self.generators.setdefault(batch.generator, Counter())
         totals.update(cases=batch.cases, bytes=batch.bytes, comparisons=batch.comparisons)
-        self.healers.take(batch)
         for by_name in batch.violations.values():
             totals["violations"] += sum(by_name.values())
 
-    def record(self) -> RunRecord:
-        """What was read so far."""
+    def record(self, told: list[Event]) -> RunRecord:
+        """What was read so far: these events."""
         return RunRecord(
             started=self.started,
             finished=self.finished,
@@ -476,8 +466,8 @@ class _Fold:
             forced_corpora=tuple(self.forced_corpora.values()),
             forced_witnesses=tuple(self.forced_witnesses),
             expectations=tuple(self.expectations.values()),
-            texts=self.texts.made(),
+            texts=Texts.of(told),
             campaign=self.campaign,
-            cluster=self.cluster.made(),
-            healers=self.healers,
+            cluster=Cluster.of(told),
+            healers=Healers.of(told),
         )

@@ -1,19 +1,44 @@
-"""A selftest as tables: which generator and check catches which planted mistake, and how fast."""
+"""A selftest: which generator and check catches which planted mistake, and how fast."""
 
 from __future__ import annotations
 
+import base64
 import json
-from collections import defaultdict
 from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from reports.cluster import Cluster, ClusterFold
+from reports import cluster
+from reports.blocks import (
+    Banner,
+    Cell,
+    Column,
+    Items,
+    Page,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    numbers,
+)
+from reports.blocks.html import render
+from reports.blocks.units import plural
+from reports.cluster import Cluster
+from reports.text import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from harness.events import Event
+    from reports.blocks import Block
+
+INPUT_SHOWN = 60
+"""Bytes of a minimal input on the page."""
+
+HOW = (
+    "Each mistake is an implementation with one thing wrong. They take part in campaigns like any "
+    "others, beside references and beside what they are without the mistake."
+)
 
 
 @dataclass(slots=True)
@@ -25,16 +50,11 @@ class SelftestRecord:
     controls: list[dict[str, Any]] = field(default_factory=list)
     hunts: list[dict[str, Any]] = field(default_factory=list)
     finished: dict[str, Any] = field(default_factory=dict)
-    units: ClusterFold = field(default_factory=ClusterFold)
-
-    @property
-    def cluster(self) -> Cluster:
-        """What a cluster did, if there was one."""
-        return self.units.made()
+    cluster: Cluster = field(default_factory=Cluster)
 
     def consume(self, event: Event) -> None:
         """Take an event; those of no selftest are passed over."""
-        self.units.take(event)
+        self.cluster.take(event)
         row: dict[str, Any] = json.loads(event.to_json())
         match row.pop("event"):
             case "SelftestStarted":
@@ -48,17 +68,30 @@ class SelftestRecord:
             case "Finished":
                 self.finished = row
 
+    @property
+    def complete(self) -> bool:
+        """Whether every mistake was hunted."""
+        return bool(self.finished.get("complete"))
+
+    @property
+    def medians(self) -> tuple[float | None, float | None]:
+        """Seconds and cases until a mistake that is caught is first seen."""
+        first = [one for row in self.mistakes if (one := earliest(row))]
+        seconds = middle(one["all_seconds"] for one in first)
+        return seconds, middle(one["all_cases"] for one in first if one["cases"])
+
     def to_json(self) -> str:
         """``selftest.json``: all that was told, and the tables made of it."""
+        seconds, cases = self.medians
         return json.dumps(
             {
-                "complete": bool(self.finished.get("complete")),
+                "complete": self.complete,
                 "verdict": self.finished.get("verdict", "fail"),
                 "reasons": self.finished.get("reasons", []),
                 **self.started,
                 "seconds": self.finished.get("seconds"),
-                "median_seconds": middle(seconds_of(self.mistakes)),
-                "median_cases": middle(cases_of(self.mistakes)),
+                "median_seconds": seconds,
+                "median_cases": cases,
                 "generators": [line.plain() for line in by_generator(self)],
                 "checks": [line.plain() for line in by_check(self)],
                 "mistakes": self.mistakes,
@@ -72,7 +105,7 @@ class SelftestRecord:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one generator, family or check did.
+    """What one generator or check did.
 
     tried: mistakes that it could have caught: for a generator those to which it gave cases, for a
     check those planted for it. caught: names. alone: of these, what no other of its kind caught.
@@ -85,7 +118,7 @@ class Line:
     alone: tuple[str, ...]
     seconds: float | None
     cases: float | None
-    given: int
+    given: int = 0
 
     def plain(self) -> dict[str, Any]:
         """For JSON."""
@@ -113,24 +146,25 @@ def by_generator(record: SelftestRecord) -> list[Line]:
     Only answers that break the property that is a mistake's own count, or show it in any way where
     it was found so.
     """
-    lines = []
-    caught: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    caught: dict[str, dict[str, dict[str, Any]]] = {}
     for one in record.mistakes:
         for sighting in one["sightings"]:
-            best = caught[sighting["generator"]].get(one["name"])
-            if best is None or sighting["cases"] < best["cases"]:
-                caught[sighting["generator"]][one["name"]] = sighting
+            known = caught.setdefault(sighting["generator"], {})
+            if sighting["cases"] < known.get(one["name"], {"cases": float("inf")})["cases"]:
+                known[one["name"]] = sighting
+    lines = []
     for name in record.started.get("generators", []):
         hunts = [hunt for hunt in record.hunts if hunt["cases"].get(name)]
+        mine = caught.get(name, {})
         others = {m for other, found in caught.items() if other != name for m in found}
         lines.append(
             Line(
                 name,
                 sum(len(hunt["mistakes"]) for hunt in hunts),
-                tuple(caught[name]),
-                tuple(m for m in caught[name] if m not in others),
-                middle(sighting["seconds"] for sighting in caught[name].values()),
-                middle(sighting["cases"] for sighting in caught[name].values()),
+                tuple(mine),
+                tuple(mistake for mistake in mine if mistake not in others),
+                middle(sighting["seconds"] for sighting in mine.values()),
+                middle(sighting["cases"] for sighting in mine.values()),
                 sum(hunt["cases"][name] for hunt in hunts),
             )
         )
@@ -139,24 +173,23 @@ def by_generator(record: SelftestRecord) -> list[Line]:
 
 def by_check(record: SelftestRecord) -> list[Line]:
     """A line for each check, in their order: what it catches, planted for it or not."""
-    lines = []
-    shown = {
+    seen = {
         one["name"]: {s["check"] for s in one["sightings"]}
         | {name.partition("/")[0] for name in one["named"]}
         for one in record.mistakes
     }
+    lines = []
     for check in record.started.get("checks", []):
-        caught = [one for one in record.mistakes if check in shown[one["name"]]]
-        first = [earliest(one, check) for one in caught]
+        caught = [one for one in record.mistakes if check in seen[one["name"]]]
+        first = [sighting for one in caught if (sighting := earliest(one, check))]
         lines.append(
             Line(
                 check,
                 sum(one["check"] == check for one in record.mistakes),
                 tuple(one["name"] for one in caught),
-                tuple(one["name"] for one in caught if shown[one["name"]] == {check}),
-                middle(one["all_seconds"] for one in first if one),
-                middle(one["all_cases"] for one in first if one),
-                0,
+                tuple(one["name"] for one in caught if seen[one["name"]] == {check}),
+                middle(one["all_seconds"] for one in first),
+                middle(one["all_cases"] for one in first),
             )
         )
     return lines
@@ -168,19 +201,9 @@ def earliest(row: dict[str, Any], check: str = "") -> dict[str, Any] | None:
     return min(sightings, key=lambda one: float(one["all_seconds"]), default=None)
 
 
-def seconds_of(mistakes: Iterable[dict[str, Any]]) -> list[float]:
-    """Time to detection of each that was caught."""
-    return [first["all_seconds"] for one in mistakes if (first := earliest(one))]
-
-
-def cases_of(mistakes: Iterable[dict[str, Any]]) -> list[float]:
-    """Cases to detection of each that was caught in cases."""
-    return [first["all_cases"] for one in mistakes if (first := earliest(one)) and first["cases"]]
-
-
-def middle(numbers: Iterable[float]) -> float | None:
+def middle(figures: Iterable[float]) -> float | None:
     """The median, if there is anything."""
-    every = list(numbers)
+    every = list(figures)
     return median(every) if every else None
 
 
@@ -206,3 +229,128 @@ def idle(record: SelftestRecord) -> list[tuple[str, int]]:
     return [
         (line.name, line.given) for line in by_generator(record) if line.given and not line.caught
     ]
+
+
+def files(record: SelftestRecord) -> list[tuple[str, str]]:
+    """``selftest.json`` and ``selftest.html``, by their names."""
+    return [("selftest.json", record.to_json()), ("selftest.html", render(page(record)))]
+
+
+def page(record: SelftestRecord) -> Page:
+    """``selftest.html``."""
+    return Page(
+        "tokgate: selftest",
+        "selftest",
+        [
+            banner(record),
+            Paragraph(_how(record.started), "intro"),
+            *sections(record),
+            _mistakes(record),
+            *cluster.sections(record.cluster),
+        ],
+        skip="tables",
+    )
+
+
+def printed(record: SelftestRecord) -> list[Block]:
+    """What a terminal shows: the tables, and at the end what escaped."""
+    return [*sections(record), banner(record)]
+
+
+def _how(started: dict[str, Any]) -> str:
+    if not started:
+        return HOW
+    decided = f"Budget {started['budget']} s in all, seed {started['seed']}, {started['machine']}."
+    return f"{HOW} {decided}"
+
+
+def banner(record: SelftestRecord) -> Banner:
+    """How many were caught, and what was not."""
+    reasons = record.finished.get("reasons", [])
+    tone = ("fail", "✗") if reasons else ("pass", "✓")
+    if not record.complete:
+        tone = ("incomplete", "!")
+    caught = sum(one["rightly"] for one in record.mistakes)
+    seconds, cases = record.medians
+    return Banner(
+        f"{caught} of {record.started.get('mistakes', 0)} planted mistakes caught",
+        tone[1],
+        tone[0],
+        f"Median until detection: {shown(seconds, 's')}, {shown(cases)} cases; "
+        f"{shown(record.finished.get('seconds'), 's')} in all.",
+        "" if record.complete else "Not complete: what had been hunted by then.",
+        [Items(reasons)],
+    )
+
+
+def sections(record: SelftestRecord) -> list[Section]:
+    """The tables of checks and generators, as a page and a terminal show them."""
+    checks = (
+        "Planted: for this check. Median and cases: of the whole campaign until it first showed a "
+        "mistake."
+    )
+    generators = (
+        "Tried: mistakes to which it gave cases. Median and cases: its own, until a mistake first "
+        "showed."
+    )
+    lazy = [
+        Paragraph(f"The generator {name} caught nothing in {plural(given, 'case')}.", "warn")
+        for name, given in idle(record)
+    ]
+    return [
+        Section(
+            "What each check catches",
+            [Paragraph(checks, page=True), _grid("check", "planted", by_check(record))],
+            "checks",
+            nav="Checks",
+        ),
+        Section(
+            "What each generator brings out",
+            [
+                Paragraph(generators, page=True),
+                _grid("generator", "tried", by_generator(record)),
+                *lazy,
+            ],
+            "generators",
+            nav="Generators",
+        ),
+    ]
+
+
+def _grid(what: str, tried: str, lines: Sequence[Line]) -> Table:
+    return Table(
+        f"By {what}",
+        (what.capitalize(), *numbers(tried.capitalize(), "Caught", "No other", "Median", "Cases")),
+        [
+            (
+                line.name, line.tried,
+                Cell(len(line.caught), "bad" if line.tried and not line.caught else ""),
+                len(line.alone) or None, shown(line.seconds, "s"), shown(line.cases),
+            )
+            for line in lines
+        ],
+    )  # fmt: skip
+
+
+def _mistakes(record: SelftestRecord) -> Section:
+    """Every mistake, with what found it first."""
+    rows = []
+    for one in record.mistakes:
+        first = earliest(one) or {"generator": "", "all_seconds": None, "cases": 0}
+        smallest = literal(base64.b64decode(one["input_b64"]), INPUT_SHOWN)
+        rows.append(
+            (
+                Span(one["name"], "code"), one["summary"], one["vocabulary"], verdict_of(one),
+                ", ".join(one["named"]),
+                Span(smallest.code + ("…" if smallest.missing else ""), "code"),
+                first["generator"], shown(first["all_seconds"], "s"),
+                shown(first["all_cases"]) if first["cases"] else None,
+                len({sighting["generator"] for sighting in one["sightings"]}),
+            )
+        )  # fmt: skip
+    columns: list[str | Column] = [
+        "Mistake", "What is wrong", "Vocabulary", "Verdict", "Found as", "Smallest input",
+        "First by", *numbers("After", "Cases", "Generators"),
+    ]  # fmt: skip
+    table = Table("Table of the mistakes", columns, rows, style="dense mistakes")
+    return Section("The mistakes", [table], "mistakes", nav="Mistakes")

@@ -1,21 +1,57 @@
-"""The record of a search for the worst input, as read from ``worst.json``."""
+"""A search for the worst input: its record, as ``worst.json`` has it, and what is shown."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
-from harness.events import Measured
+from reports import cluster
 from reports.bench import shown_size
-from reports.cluster import NO_CLUSTER, Cluster
+from reports.blocks import (
+    COLOURS,
+    SIZES,
+    Axis,
+    Banner,
+    Cell,
+    Code,
+    Column,
+    Figure,
+    Page,
+    Paragraph,
+    Plot,
+    Section,
+    Series,
+    Span,
+    Table,
+    numbers,
+)
+from reports.blocks.html import render
+from reports.blocks.units import plural, usable
+from reports.cluster import Cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reports.blocks import Block, Inline
 
 LARGE = 1000.0
 """Times the control from which no digit behind the point is worth its place."""
 
+PEERS = 2
+"""Listed families drawn behind what was found, besides the control."""
+
+LISTED = 3
+"""Listed families that a terminal shows."""
+
+COSTS = (
+    "Costs are CPU time of the worker's process, the least of several fresh inputs, all kinds in "
+    "turn in every round. In a line of Python "
+)
+
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Entry:
     """One kind of input, found or listed; see :class:`harness.studies.worst.results.Entry`.
 
     times: of the control's cost a byte.
@@ -24,7 +60,6 @@ class Row:
     name: str
     kind: str
     a_byte: float | None
-    times: float | None
     points: list[list[float]]
     exponent: float | None
     low: float | None
@@ -35,24 +70,17 @@ class Row:
     message: str
     expression: str
     origin: str
+    times: float | None = None
 
     @property
     def died(self) -> bool:
         """Whether there is no answer to it."""
         return self.length is not None
 
-    def measured(self, vocabulary: str) -> Measured:
-        """For a plot: a line with the row's name."""
-        return Measured(
-            implementation=self.name,
-            vocabulary=vocabulary,
-            family=self.kind,
-            exponent=self.exponent,
-            low=self.low,
-            high=self.high,
-            verdict=self.verdict,
-            points=self.points,
-        )
+    @property
+    def remark(self) -> str:
+        """How it died, or what else went wrong."""
+        return f"No answer at {self.length:,} bytes: {self.message}" if self.died else self.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +91,10 @@ class WorstRecord:
     """
 
     facts: dict[str, Any]
-    control: Row | None = None
-    found: list[Row] = field(default_factory=list)
-    listed: list[Row] = field(default_factory=list)
-    cluster: Cluster = NO_CLUSTER
+    control: Entry | None = None
+    found: list[Entry] = field(default_factory=list)
+    listed: list[Entry] = field(default_factory=list)
+    cluster: Cluster = field(default_factory=Cluster)
 
     @classmethod
     def from_json(cls, text: str) -> WorstRecord:
@@ -76,14 +104,13 @@ class WorstRecord:
     @classmethod
     def of(cls, data: dict[str, Any]) -> WorstRecord:
         """The record of a report as plain data. Raises KeyError or TypeError for what is none."""
+        base = None if data["control"] is None else data["control"]["a_byte"]
         rows = {"control", "found", "listed"}
-        control = data["control"]
-        base = control["a_byte"] if control is not None else None
         return cls(
             {key: value for key, value in data.items() if key not in rows},
-            None if control is None else _row(control, base),
-            [_row(one, base) for one in data["found"]],
-            [_row(one, base) for one in data["listed"]],
+            None if data["control"] is None else _entry(data["control"], base),
+            [_entry(one, base) for one in data["found"]],
+            [_entry(one, base) for one in data["listed"]],
         )
 
     @property
@@ -103,20 +130,20 @@ class WorstRecord:
         found = max((r.a_byte for r in self.found if r.a_byte), default=None)
         known = max(self.listed, key=lambda row: row.a_byte or 0.0, default=None)
         died = sum(row.died for row in self.found)
-        deaths = f"{died} way{'' if died == 1 else 's'} to bring it down" if died else ""
+        deaths = f"{plural(died, 'way')} to bring it down" if died else ""
         if not self.facts["complete"]:
-            so_far = f"; {deaths}" if deaths else ""
-            return f"broken off before what stood out was measured beside what is listed{so_far}"
-        if not self.facts.get("compared", 1):
-            so_far = f"; {deaths}" if deaths else ""
-            return f"there was no time to measure what stood out beside what is listed{so_far}"
-        if found is None or known is None or not known.a_byte:
+            said = "broken off before what stood out was measured beside what is listed"
+        elif not self.facts.get("compared", 1):
+            said = "there was no time to measure what stood out beside what is listed"
+        elif found is None or known is None or not known.a_byte:
             return deaths or f"nothing stood out in {self.facts['readings']:,} inputs"
-        share = found / known.a_byte
-        hidden = self.facts["withheld"]
-        told = "which it was not told of" if known.name in hidden else "which it began with"
-        said = f"the worst input found costs {share:.2f} times the worst listed family"
-        said = f"{said} ({known.name}, {told}) at {self.size}"
+        else:
+            withheld = known.name in self.facts["withheld"]
+            told = "which it was not told of" if withheld else "which it began with"
+            said = (
+                f"the worst input found costs {found / known.a_byte:.2f} times the worst listed "
+                f"family ({known.name}, {told}) at {self.size}"
+            )
         return f"{said}; {deaths}" if deaths else said
 
     @property
@@ -144,16 +171,16 @@ class WorstRecord:
         compared, grown = self.facts.get("compared", 0), self.facts.get("grown", 0)
         if not compared:
             return f"measured in no whole round at {self.size}"
-        rounds = f"measured in {compared} round{'' if compared == 1 else 's'} at {self.size}"
+        rounds = f"measured in {plural(compared, 'round')} at {self.size}"
         if not grown:
             return f"{rounds}; growth in no whole round, for want of time"
         return f"{rounds}, growth in {grown}"
 
 
-def _row(data: dict[str, Any], control: float | None) -> Row:
+def _entry(data: dict[str, Any], control: float | None) -> Entry:
     times = data["a_byte"] / control if data["a_byte"] and control else None
-    wanted = {key: data[key] for key in Row.__dataclass_fields__ if key != "times"}
-    return Row(times=times, **wanted)
+    told = {one.name: data[one.name] for one in fields(Entry) if one.name != "times"}
+    return Entry(**told, times=times)
 
 
 def shown_times(times: float | None) -> str:
@@ -163,8 +190,158 @@ def shown_times(times: float | None) -> str:
     return f"{times:,.0f}" if times >= LARGE else f"{times:,.1f}"
 
 
-def shown_exponent(row: Row) -> str:
+def shown_exponent(row: Entry) -> str:
     """``1.02 (0.98 to 1.05)``."""
     if row.exponent is None or row.low is None or row.high is None:
         return ""
     return f"{row.exponent:.2f} ({row.low:.2f} to {row.high:.2f})"
+
+
+def files(record: WorstRecord, text: str) -> list[tuple[str, str]]:
+    """``worst.json``, which is the text, and ``worst.html``, by their names."""
+    return [("worst.json", text), ("worst.html", render(page(record)))]
+
+
+def page(record: WorstRecord) -> Page:
+    """``worst.html``."""
+    facts = record.facts
+    search: list[Block] = [
+        Code(facts["command"], "the command that repeats this search"),
+        Paragraph(f"{record.how}."),
+    ]
+    if facts["families"]:
+        search.append(Paragraph(("Added to ", Span(facts["families"], "code"), ".")))
+    return Page(
+        f"tokgate: worst inputs of {record.title}",
+        "worst inputs",
+        [
+            banner(record),
+            *sections(record, len(record.listed)),
+            Section("This search", search, "search"),
+            *cluster.sections(record.cluster),
+        ],
+        skip="inputs",
+    )
+
+
+def printed(record: WorstRecord) -> list[Block]:
+    """What a terminal shows: of the listed families the worst, and the verdict at the end."""
+    how = Paragraph(f"{record.how}.", "quiet")
+    return [*sections(record, LISTED), banner(record), how]
+
+
+def banner(record: WorstRecord) -> Banner:
+    """The verdict."""
+    complete, verdict = record.facts["complete"], record.verdict
+    return Banner(
+        f"The worst inputs of {record.title}",
+        "≡" if complete else "!",
+        "neutral" if complete else "incomplete",
+        f"{verdict[:1].upper()}{verdict[1:]}.",
+        "" if complete else "Not searched to the end.",
+        [Paragraph(f"{record.left}.", "bad")] if record.left else [],
+    )
+
+
+def sections(record: WorstRecord, most: int) -> Iterator[Section]:
+    """What was found, each pattern, and ``most`` of the listed families."""
+    if not record.found:
+        until = "" if record.facts["complete"] else ", until the search was broken off"
+        readings = plural(record.facts["readings"], "input")
+        nothing = Paragraph(f"Nothing stood out in {readings}{until}.", "empty")
+        yield Section("What was found", [nothing], "found", nav="Found")
+    else:
+        plot = overlay(record)
+        caption = (
+            "Time by size of all of them; dashed: the worst listed families, and prose. Point at a "
+            "line or its name."
+        )
+        note = (COSTS, Span("n", "code"), " is the size in bytes, with ", Span("random", "code"),
+                " imported.")  # fmt: skip
+        figure = [] if plot is None else [Figure(caption, [plot])]
+        shown: list[Block] = [Paragraph(note, "quiet"), _found(record), *figure]
+        yield Section("What was found", shown, "found", nav="Found")
+    for number, row in enumerate(record.found, 1):
+        remark = [Paragraph(row.remark, "bad")] if row.remark else []
+        yield Section(
+            f"{number}: {row.kind}",
+            [Code(row.expression, f"pattern {number}"), *remark],
+            f"found-{number}",
+            tags=[row.verdict] if row.verdict else [],
+            nav="",
+            style="pattern",
+            level=3,
+        )
+    yield Section(
+        "Listed families, the worst of them", [_listed(record, most)], "listed",
+        nav="Listed families",
+    )  # fmt: skip
+
+
+def _found(record: WorstRecord) -> Table:
+    rows: list[Sequence[Inline | Cell]] = []
+    for number, row in enumerate(record.found, 1):
+        grown = Span(row.verdict, f"tally {row.verdict}") if row.verdict else None
+        rows.append(
+            (
+                Span(f"{number}: {row.kind}", href=f"#found-{number}"),
+                Cell("no answer", "bad", "9e99") if row.died else _nanoseconds(row),
+                shown_times(row.times),
+                Cell((grown, f" {shown_exponent(row)}"), sort=_order(row)),
+                f"{row.memory:,.0f} B" if row.memory else None,
+                row.origin,
+            )
+        )
+    columns: list[str | Column] = [
+        "Pattern", *numbers("ns/byte", "× prose"), "Exponent", *numbers("Memory a byte"),
+        Column("Origin", page=True),
+    ]  # fmt: skip
+    caption = f"The worst first; costs at {record.size}"
+    return Table("Inputs that were found", columns, rows, caption)
+
+
+def _listed(record: WorstRecord, most: int) -> Table:
+    hidden = set(record.facts["withheld"])
+    rows: list[Sequence[Inline | Cell]] = [
+        (
+            row.name, _nanoseconds(row), shown_times(row.times), shown_exponent(row),
+            "no, withheld" if row.name in hidden else "yes", row.origin,
+        )
+        for row in record.listed[:most]
+    ]  # fmt: skip
+    if record.control is not None:
+        one = record.control
+        rows.append((one.name, _nanoseconds(one), "1.0", "", "", one.origin))
+    columns: list[str | Column] = [
+        "Family", *numbers("ns/byte", "× prose"), "Exponent", "Told to the search",
+        Column("Reason", page=True),
+    ]  # fmt: skip
+    caption = f"At {record.size}, measured in the same rounds"
+    return Table("Listed families", columns, rows, caption)
+
+
+def _nanoseconds(row: Entry) -> str:
+    return f"{row.a_byte or 0:,.0f}"
+
+
+def _order(row: Entry) -> float:
+    return -1.0 if row.exponent is None else row.exponent
+
+
+def overlay(record: WorstRecord) -> Plot | None:
+    """All that was found in one plot, by number; dashed behind it, the worst listed, and prose."""
+    found = [
+        (f"{number}: {row.kind}", usable(row.points)) for number, row in enumerate(record.found, 1)
+    ]
+    found = [(name, points) for name, points in found if points]
+    if not found:
+        return None
+    peers = [*record.listed[:PEERS], *filter(None, [record.control])]
+    behind = [(row.name, points) for row in peers if (points := usable(row.points))]
+    series = [
+        Series(name, points, place % COLOURS, dash=place >= len(found))
+        for place, (name, points) in enumerate([*found, *behind])
+    ]
+    slowest = max(series, key=lambda one: one.points[-1][1]).name
+    label = f"{len(series)} inputs of {record.title}; slowest at the end: {slowest}"
+    return Plot(label, SIZES, Axis("time", "", 10), series)

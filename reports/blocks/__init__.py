@@ -23,6 +23,9 @@ Unit = Literal["size", "time", "count", "speed", "ratio", "number", "place"]
 Tone = int | Literal["accent", "text", "quiet"]
 """The colour of a line: one of the style sheet's numbered ones, or by its part."""
 
+COLOURS = 8
+"""Numbered colours that the style sheet has for lines; whoever is beyond has them dashed."""
+
 Point = tuple[float, float]
 
 
@@ -197,6 +200,10 @@ class Axis:
     label: str = ""
     log: int = 0
     names: Sequence[str] = ()
+
+
+SIZES = Axis("size", "input", 2)
+"""The axis of sizes of inputs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,8 @@ def render(blocks: Iterable[Block]) -> Iterator[RenderableType]:
     for one in blocks:
         match one:
             case Section():
-                yield text(one.title, "bold")
+                tags = (Span(f"  {tag}", "quiet") for tag in one.tags)
+                yield text((Span(one.title, "strong"), *tags))
                 yield from render(one.blocks)
                 yield Text()
             case Heading():
@@ -86,10 +87,14 @@ def grid(table: Table) -> Grid:
     """A table without lines, narrow enough for a hundred columns."""
     made = Grid(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
     shown = [place for place, one in enumerate(table.heads) if not one.page]
-    for place in shown:
+    groups = ["", *(table.heads[place].group for place in shown)]
+    for place, before in zip(shown, groups, strict=False):
         one = table.heads[place]
         side: Literal["left", "right"] = "right" if one.numeric else "left"
-        made.add_column(text(one.name), justify=side, no_wrap=one.numeric, overflow="fold")
+        head = text(one.name)
+        if any(groups):  # what stands above several columns stands above the first of them
+            head = Text("\n").join([text(one.group if one.group != before else None), head])
+        made.add_column(head, justify=side, no_wrap=one.numeric, overflow="fold")
     for row, cells in table.lines:
         texts = [text(cells[place].text, style(cells[place].style)) for place in shown]
         made.add_row(*texts, style=style(row.style))

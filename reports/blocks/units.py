@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from reports.blocks import Axis
+    from reports.blocks import Axis, Point
 
 _BYTES = ("B", "KiB", "MiB", "GiB")
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -46,6 +46,13 @@ def count(value: float) -> str:
 def figure(value: float) -> str:
     """A number by three digits, and all those before the point: ``0.123``, ``6,650``."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def usable(points: Iterable[Sequence[float]]) -> list[Point]:
+    """The points that a logarithmic axis can hold, by size."""
+    return sorted(
+        (p[0], p[1]) for p in points if len(p) == 2 and all(math.isfinite(v) and v > 0 for v in p)
+    )
 
 
 def writer(axis: Axis) -> Callable[[float], str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora.plain_text import printable
+from reports import trends
 from reports.bench import shown_size, shown_speed
 from reports.blocks.html import PLOT_SCRIPTS, PLOT_STYLES, environment, read_all
 from reports.severity import SEVERITIES
@@ -25,7 +26,6 @@ from reports.site.views import (
     news,
     speed,
 )
-from reports.trends import trends
 from reports.words import listed
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def render(history: History, title: str = "tokgate", url: str = "") -> Iterator[
     newest = news([*views.values()])
     yield "index.html", _page(site, "index", "", news=newest[:MAX_NEWS])
     yield "defects.html", _page(site, "defects", "", **_rows([*views.values()]))
-    yield "trends.html", _page(site, "trends", "", trends=trends(_series(site)))
+    yield "trends.html", _page(site, "trends", "", trends=trends.sections(_series(site)))
     tables = speed_tables(history.speeds)
     measured = {line.library for table in tables for line in table.lines}
     yield "speed.html", _page(site, "speed", "", tables=tables, libraries=len(measured))
@@ -148,7 +148,7 @@ def _libraries(site: _Site, tables: Sequence[SpeedTable]) -> Iterator[tuple[str,
                 "../",
                 view=view,
                 library=library,
-                trends=trends(series),
+                trends=trends.sections(series),
                 speeds=[(table, line) for table in tables for line in table.of(library.name)],
                 blamed=sum(one.blamed for one in library.live),
                 **_rows(mine),

@@ -29,8 +29,8 @@ from harness.studies.selftest.events import (
 from harness.studies.selftest.ledger import ROUNDS, Ledger, apart, tells
 from harness.studies.selftest.run import Selftest, make_plan, verdict
 from impls.interface import About, Mode
-from reports import selftest_html, selftest_text
-from reports.selftest import SelftestRecord, by_check, by_generator, idle
+from reports.blocks import html, terminal
+from reports.selftest import SelftestRecord, by_check, by_generator, idle, page, printed
 from tests.harness.command import tokgate
 
 RAW = Mode(pretokenize=False)
@@ -312,11 +312,13 @@ def test_the_json_and_the_page_and_the_terminal(record):
     assert [one["name"] for one in told["generators"]] == ["edge", "tokens", "json"]
     assert [one["name"] for one in told["mistakes"]] == ["a", "b", "c"]
 
-    page = selftest_html.render(record)
-    assert "2 of 3 planted mistakes caught" in page
-    assert "The generator json caught nothing in" in page
-    assert "http://" not in page.replace("http://www.w3.org", "")
-    assert list(selftest_text.render(record))
+    text = html.render(page(record))
+    assert "2 of 3 planted mistakes caught" in text
+    assert "The generator json caught nothing in" in text
+    assert "http://" not in text.replace("http://www.w3.org", "")
+    said = [str(part) for part in terminal.render(printed(record))]
+    assert "c escaped: Wrong." in said
+    assert "The generator json caught nothing in 40 cases." in said
 
 
 @pytest.mark.parametrize(

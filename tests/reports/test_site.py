@@ -17,7 +17,7 @@ import pytest
 
 from harness.cli.commands.site import history_of
 from harness.ledger.history import open_existing
-from reports import write_site
+from reports import write
 from reports.site import data, names, pages, views
 from reports.site.folding import FIXED, LIVE, UNSEEN, Agreement, fold, per_cent
 from reports.site.speeds import speed_series
@@ -38,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[ledgers.P
         folder / "runs.db", folder / "scripts", runs=30, libraries=3, vocabularies=2, defects=4
     )
     history = history_of(open_existing(str(folder / "runs.db")))
-    write_site(pages.render(history, url="https://example.org/gate"), folder / "out")
+    write(pages.render(history, url="https://example.org/gate"), folder / "out")
     return folder / "out", planted
 
 
@@ -188,7 +188,7 @@ def test_the_search_knows_every_page(made: tuple[Path, list[ledgers.Planted]]) -
 def test_no_name_gets_out_of_its_place(tmp_path: Path) -> None:
     name = ledgers.hostile(tmp_path / "runs.db", tmp_path / "scripts")
     out = tmp_path / "out"
-    write_site(pages.render(history_of(open_existing(str(tmp_path / "runs.db")))), out)
+    write(pages.render(history_of(open_existing(str(tmp_path / "runs.db")))), out)
     assert "<script>alert" in name
     whole = [path for path in out.rglob("*") if path.is_file()]
     assert all(out in path.resolve().parents for path in whole)
@@ -213,7 +213,7 @@ def test_no_name_gets_out_of_its_place(tmp_path: Path) -> None:
 def test_a_hundred_runs_of_many_libraries_stay_small(tmp_path: Path) -> None:
     planted = ledgers.fill(tmp_path / "runs.db", tmp_path / "scripts", runs=100, libraries=25)
     history = history_of(open_existing(str(tmp_path / "runs.db")))
-    number, size = write_site(pages.render(history), tmp_path / "out")
+    number, size = write(pages.render(history), tmp_path / "out")
     assert size < 20_000_000
     assert size > 2_000_000, "there is something in it"
     files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
@@ -365,13 +365,13 @@ def test_an_older_ledger_has_a_site_too(tmp_path: Path) -> None:
     plain = history("11", "xx")
     old = data.History(runs=plain.runs, findings=plain.findings)
     out = tmp_path / "out"
-    write_site(pages.render(old), out)
+    write(pages.render(old), out)
     assert "kept by an earlier version" in (out / "defects" / "f-1.html").read_text()
     assert broken(out) == []
 
 
 def test_an_empty_ledger_has_a_site_too(tmp_path: Path) -> None:
-    write_site(pages.render(data.History(runs=[])), tmp_path)
+    write(pages.render(data.History(runs=[])), tmp_path)
     assert "The ledger has no run yet." in (tmp_path / "index.html").read_text()
     assert not (tmp_path / "feed.xml").exists()
 

@@ -15,7 +15,7 @@ from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.ledger import trends
 from harness.ledger.history import history, open_existing
-from reports import write_site
+from reports import write
 from reports.site import data, pages
 from reports.trends import Trend
 from reports.words import plural
@@ -52,7 +52,7 @@ def site(
         raise SelectionError(f"--url {url!r}: no address; write https://..")
     known = history_of(open_existing(ledger))
     with writing(out):
-        files, size = write_site(pages.render(known, title, url), out)
+        files, size = write(pages.render(known, title, url), out)
     summary = f"{plural(len(known.runs), 'run')}: {plural(files, 'file')}, {size / 1e6:.1f} MB"
     console = Display(stderr=True)
     console.print(Text(summary), soft_wrap=True)
