@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.events.timing import MEBIBYTE
 from reports.blocks import Column, Items, Paragraph, Section, Table, numbers
@@ -56,7 +56,8 @@ def opening_sections(openings: Sequence[VocabularyOpened]) -> Iterator[Section]:
 
 
 def _of(one: VocabularyOpened, kind: str, name: str = "cpu") -> list[float]:
-    return [opening[name] for opening in one.openings if opening["kind"] == kind]
+    openings: list[Any] = [opening for opening in one.openings if opening["kind"] == kind]
+    return [opening[name] for opening in openings]
 
 
 def _quickness(one: VocabularyOpened) -> float:

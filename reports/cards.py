@@ -6,7 +6,7 @@ import base64
 import shlex
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from corpora.plain_text import escape, shows
@@ -373,7 +373,7 @@ def _chip(group: Group, index: int, first: int | None) -> Chip:
 
 
 def _explanation(finding: Found) -> ExplanationView | None:
-    explained = finding.explanation
+    explained: Any = finding.explanation
     if explained is None:
         return None
     stages: list[StageView] = []

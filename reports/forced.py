@@ -146,7 +146,7 @@ def failures(witnesses: Sequence[ForcedWitness]) -> Iterator[Block]:
 
 def _failure(witness: ForcedWitness, *, first: bool) -> Details:
     """A failure, with the smallest like it beside it."""
-    small = witness.smallest
+    small = witness.minimal
     if small is None:
         return Details(witness.schema, _shown(witness))
     pair = [

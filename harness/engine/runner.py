@@ -24,9 +24,7 @@ from harness.events import (
     Event,
     ExpectationJudged,
     Finished,
-    Forced,
     Found,
-    Measured,
     Started,
 )
 from harness.findings.tracker import FindingTracker
@@ -72,17 +70,8 @@ def execute(
     Raises OutputError where the record itself cannot be written.
     """
     started = time.monotonic()
-    measured: list[Measured] = []
-    forced: list[Forced] = []
     coverage = Coverage()
-
-    def remember(event: Event) -> None:
-        if isinstance(event, Measured):
-            measured.append(event)
-        elif isinstance(event, Forced):
-            forced.append(event)
-
-    emit = Bus([folder.consume, remember, coverage.consume, *consumers])
+    emit = Bus([folder.consume, coverage.consume, *consumers])
     emit(
         Started(
             time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -137,12 +126,10 @@ def execute(
     linear = {c.name for c in plan.participants if c.about.linear}
     own = own_candidates(plan.participants, plan.named, plan.references)
     in_python = {c.name for c in plan.participants if c.about.language == "python"}
-    growth = judge_growth(measured, plan.bounds, linear, own, in_python)
+    growth = judge_growth(coverage.growth.values(), plan.bounds, linear, own, in_python)
     for cell in growth:
         emit(cell)
-    verdict = gate.judge(
-        tracker.findings, judged, growth, coverage, complete=ending.complete, forced=forced
-    )
+    verdict = gate.judge(tracker.findings, judged, growth, coverage, complete=ending.complete)
     if not ending.complete:
         reasons = (f"{ending.how}: what was found so far is here{run.going_on}", *verdict.reasons)
         verdict = gate.Verdict(FAIL, reasons, ending.status, verdict.notes)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from harness.events.base import Event, check_base64, check_list, event
+from harness.events.base import Base64, Event, event
 
 
 @event
@@ -82,41 +81,23 @@ class ForcedCorpus(Event):
 class ForcedWitness(Event):
     """Forced tokens that are not canonical, and the text that shows it.
 
-    All bytes are base64. The text is context + forced + continuation, cut after what shows it.
-    ids: those forced; canonical: those of the text that touch the same bytes; surfaces and
-    canonical_surfaces: their bytes. of: ``instance`` of the corpus, or ``sentence`` of the grammar.
-    grammar: the schema as JSON, its end cut off where it is long. minimal: the fields of another
-    witness, the smallest schema and text found on which the policy errs; None where none was looked
-    for.
+    The text is context + forced + continuation, cut after what shows it. ids: those forced;
+    canonical: those of the text that touch the same bytes; surfaces and canonical_surfaces: their
+    bytes. of: ``instance`` of the corpus, or ``sentence`` of the grammar. grammar: the schema as
+    JSON, its end cut off where it is long. minimal: the smallest schema and text found on which the
+    policy errs; None where none was looked for.
     """
 
     vocabulary: str
     policy: str
     schema: str
-    context: str
-    forced: str
-    continuation: str
+    context: Base64
+    forced: Base64
+    continuation: Base64
     ids: list[int]
-    surfaces: list[str]
+    surfaces: list[Base64]
     canonical: list[int]
-    canonical_surfaces: list[str]
+    canonical_surfaces: list[Base64]
     of: str
     grammar: str = ""
-    minimal: dict[str, Any] | None = None
-
-    def inspect(self) -> None:
-        """All bytes are base64, also those of the smallest one."""
-        if self.minimal is not None:
-            check_list("minimal", [self.minimal], ForcedWitness)
-        for one in (self, self.smallest):
-            if one is not None:
-                check_base64("context", one.context)
-                check_base64("forced", one.forced)
-                check_base64("continuation", one.continuation)
-                check_base64("surfaces", *one.surfaces)
-                check_base64("canonical_surfaces", *one.canonical_surfaces)
-
-    @property
-    def smallest(self) -> ForcedWitness | None:
-        """The smallest one, typed."""
-        return None if self.minimal is None else ForcedWitness(**self.minimal)
+    minimal: ForcedWitness | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harness.events.base import Event, event
+from harness.events.base import Event, Point, event
 
 
 @event
@@ -35,7 +35,7 @@ class Measured(Event):
     low: float | None
     high: float | None
     verdict: str
-    points: list[list[float]]
+    points: list[Point]
     note: str = ""
     measure: str = "time"
     law: str = ""
@@ -45,18 +45,11 @@ class Measured(Event):
     constant_high: float | None = None
     overhead: float | None = None
     rounds: int = 0
-    cached: list[list[float]] = field(default_factory=list)
+    cached: list[Point] = field(default_factory=list)
     memory_per_byte: float | None = None
     memory_verdict: str = ""
     expression: str = ""
     axis: str = "bytes"
-
-    def inspect(self) -> None:
-        """Every point has two numbers."""
-        for name in ("points", "cached"):
-            for number, point in enumerate(getattr(self, name)):
-                if len(point) != 2:
-                    raise ValueError(f"{name}[{number}]: has {len(point)} numbers, not two")
 
 
 @event

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
-from harness.events.base import Event, check_list, event
+from harness.events.base import Event, event
 
 MEBIBYTE = 1 << 20
 
@@ -66,11 +66,7 @@ class Benched(Event):
     answer: str
     trusted: str
     tokens: int | None
-    timings: list[dict[str, Any]]
-
-    def inspect(self) -> None:
-        """Every timing has the fields of one."""
-        check_list("timings", self.timings, Timing)
+    timings: list[Timing]
 
     def speeds(self, kind: str, *, waiting: bool = False) -> dict[int, float]:
         """MiB a second of a kind, by round; empty where it was not measured.
@@ -78,16 +74,15 @@ class Benched(Event):
         Of CPU time, so that a busy machine does not count; of the time by the clock on the wall
         for several threads, which do not save the processors any time, and where ``waiting``.
         """
-        clock = "wall" if waiting or self.mode == THREADS else "cpu"
+        wall = waiting or self.mode == THREADS
         return {
-            one["round"]: one["bytes"] / MEBIBYTE / max(one[clock], 1e-9)
+            one["round"]: one["bytes"] / MEBIBYTE / max(one["wall"] if wall else one["cpu"], 1e-9)
             for one in self.timings
             if one["kind"] == kind
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(TypedDict):
     """One look at the clock. kind: ``cold``, ``warm`` or ``fresh``; round: from 0.
 
     cpu, wall: seconds that ``bytes`` bytes took; cpu is the time of the whole process. passes: how
@@ -119,15 +114,10 @@ class VocabularyOpened(Event):
     bytes: int
     status: str
     note: str
-    openings: list[dict[str, Any]]
-
-    def inspect(self) -> None:
-        """Every opening has the fields of one."""
-        check_list("openings", self.openings, Opening)
+    openings: list[Opening]
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(TypedDict):
     """One process that opened a vocabulary. kind: ``cold`` where no tables were on disk, ``warm``.
 
     code, cpu, wall: seconds; the others are bytes. What each is, ``harness.core.messages.Opened``

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import base64
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from harness.core.outcomes import Encoded
-from harness.events import Found
+from harness.events import Found, Group
 from harness.findings.diagnosis import bucket, difference
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.partition import Part
+    from harness.events.running import Explained
     from harness.findings.entries import Entry
 
 IDS_SHOWN = 2000
@@ -35,7 +36,7 @@ def finding(entry: Entry, kind: str, identity: str) -> Found:
         vocabulary=vocabulary.id,
         mode=contract.mode.label,
         culprits=list(violation.culprits),
-        partition=[described(part, vocabulary) for part in violation.parts],
+        partition=[Group(**described(part, vocabulary)) for part in violation.parts],
         input_b64=base64.b64encode(violation.data).decode("ascii"),
         difference=sentence,
         first_difference=place,
@@ -45,7 +46,7 @@ def finding(entry: Entry, kind: str, identity: str) -> Found:
         expected=None,
         link=None,
         reproducer=None,
-        explanation=asdict(entry.explanation) if entry.explanation else None,
+        explanation=cast("Explained", asdict(entry.explanation)) if entry.explanation else None,
         undecided=violation.undecided,
         mistake=entry.mistake,
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, NoSuchModuleError, SQLAlchemyError
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from harness.core.writing import NO_ROOM, OutputError, cannot_write
 
@@ -32,12 +32,24 @@ class LedgerError(OutputError):
 class Base(DeclarativeBase):
     """Base of all tables."""
 
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        int: sa.BigInteger,
+        list[str]: sa.JSON,
+        list[Any]: sa.JSON,
+        dict[str, Any]: sa.JSON,
+    }
+
 
 class Schema(Base):
     """The one row that says which shape the tables have."""
 
     __tablename__ = "tokgate_schema"
-    number: sa.orm.Mapped[int] = sa.orm.mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
+
+
+def fault(error: SQLAlchemyError) -> str:
+    """Return what a database says of an error, in one line."""
+    return str(getattr(error, "orig", None) or error).strip().split("\n", 1)[0]
 
 
 def open_database(where: str) -> Engine:
@@ -47,7 +59,7 @@ def open_database(where: str) -> Engine:
     killed process nor a power cut loses what was committed.
     """
     url = parse(where)
-    shown = url.render_as_string(hide_password=True)
+    shown = f"--ledger {url.render_as_string(hide_password=True)}"
     try:
         if url.get_backend_name() == "sqlite":
             engine = _sqlite(url)
@@ -58,22 +70,18 @@ def open_database(where: str) -> Engine:
         _check_schema(engine, shown)
     except ModuleNotFoundError as error:
         mend = "pip install 'tokgate[postgres]'" if error.name == "psycopg" else "install it"
-        raise LedgerError(f"--ledger {shown}: needs {error.name}; {mend}") from error
+        raise LedgerError(f"{shown}: needs {error.name}; {mend}") from error
     except NoSuchModuleError as error:
-        raise LedgerError(
-            f"--ledger {shown}: no such kind of database; write a path, or postgresql://.."
-        ) from error
-    except DBAPIError as error:
-        line = str(error.orig).strip().split("\n", 1)[0]
+        mend = "write a path, or postgresql://.."
+        raise LedgerError(f"{shown}: no such kind of database; {mend}") from error
+    except SQLAlchemyError as error:
+        line = fault(error)
         mend = "make room there" if "is full" in line or "I/O error" in line else CHECK
-        raise LedgerError(f"--ledger {shown}: {line}; {mend}") from error
+        raise LedgerError(f"{shown}: {line}; {mend}") from error
     except OSError as error:
         if error.errno in NO_ROOM:
-            raise LedgerError(str(cannot_write(f"--ledger {shown}", error))) from error
-        raise LedgerError(f"--ledger {shown}: {error.strerror}; {CHECK}") from error
-    except SQLAlchemyError as error:
-        line = str(error).split("\n", 1)[0]
-        raise LedgerError(f"--ledger {shown}: {line}; {CHECK}") from error
+            raise LedgerError(str(cannot_write(shown, error))) from error
+        raise LedgerError(f"{shown}: {error.strerror}; {CHECK}") from error
     return engine
 
 
@@ -133,6 +141,6 @@ def _check_schema(engine: Engine, shown: str) -> None:
             session.add(Schema(number=SCHEMA))
         elif number != SCHEMA:
             raise LedgerError(
-                f"--ledger {shown}: made by another version of tokgate (tables {number}, "
+                f"{shown}: made by another version of tokgate (tables {number}, "
                 f"not {SCHEMA}); name another"
             )

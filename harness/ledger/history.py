@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, defer
 
 from harness.events import Event, Found
-from harness.ledger.engine import LedgerError, open_database, parse
+from harness.ledger.engine import LedgerError, fault, open_database, parse
 from harness.ledger.models import (
     FindingDetail,
     MeasuredSpeed,
@@ -68,56 +69,44 @@ def open_existing(where: str) -> Engine:
 
 def history(engine: Engine) -> History:
     """Everything, read in one transaction. Raises LedgerError."""
-    ended = Run.seconds.is_not(None)
+    speeds = sa.select(MeasuredSpeed).order_by(MeasuredSpeed.started, MeasuredSpeed.id)
     try:
         with Session(engine, expire_on_commit=False) as session, session.begin():
-            runs = session.scalars(sa.select(Run).where(ended).order_by(Run.started, Run.id)).all()
             rows = History(
-                runs=runs,
+                runs=session.scalars(_ended(sa.select(Run))).all(),
                 versions=_of_runs(session, RunVersion),
                 vocabularies=_of_runs(session, RunVocabulary),
                 tallies=_of_runs(session, RunTally),
                 findings=_of_runs(session, RunFinding, RunFinding.data),
                 growth=_of_runs(session, RunGrowth, RunGrowth.points),
                 details=_latest(_of_runs(session, FindingDetail)),
-                speeds=session.scalars(
-                    sa.select(MeasuredSpeed).order_by(MeasuredSpeed.started, MeasuredSpeed.id)
-                ).all(),
+                speeds=session.scalars(speeds).all(),
             )
             session.expunge_all()
     except SQLAlchemyError as error:
-        line = str(getattr(error, "orig", None) or error).strip().split("\n", 1)[0]
-        raise LedgerError(f"--ledger: cannot be read ({line}); name another") from error
+        raise LedgerError(f"--ledger: cannot be read ({fault(error)}); name another") from error
     return rows
+
+
+def _ended(chosen: sa.Select[Any]) -> sa.Select[Any]:
+    """Rows of finished runs, by time."""
+    return chosen.where(Run.seconds.is_not(None)).order_by(Run.started, Run.id)
 
 
 def _of_runs(
     session: Session, table: type[Row], *unread: sa.orm.InstrumentedAttribute[Any]
 ) -> Sequence[Row]:
-    """The rows of finished runs, by time. unread: columns that nobody asks for, and may be long."""
-    chosen = (
-        sa.select(table)
-        .join(Run, Run.id == table.run)
-        .where(Run.seconds.is_not(None))
-        .order_by(Run.started, Run.id)
-        .options(*(defer(column) for column in unread))
-    )
-    return session.scalars(chosen).all()
+    """The rows of finished runs. unread: columns that nobody asks for, and may be long."""
+    chosen = sa.select(table).join(Run, Run.id == table.run)
+    return session.scalars(_ended(chosen.options(*map(defer, unread)))).all()
 
 
 def _latest(rows: Iterable[FindingDetail]) -> list[RecordedFinding]:
     """Of each finding the last row that this version can read."""
     latest: dict[str, RecordedFinding] = {}
     for row in rows:
-        found = _read(row.event)
-        if found is not None:
-            latest[row.id] = RecordedFinding(row.run, found, row.reproducer)
+        with contextlib.suppress(zlib.error, ValueError):
+            found = Event.from_json(zlib.decompress(row.event).decode())
+            if isinstance(found, Found):
+                latest[row.id] = RecordedFinding(row.run, found, row.reproducer)
     return list(latest.values())
-
-
-def _read(line: bytes) -> Found | None:
-    try:
-        read = Event.from_json(zlib.decompress(line).decode())
-    except (zlib.error, ValueError):
-        return None
-    return read if isinstance(read, Found) else None

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from harness.ledger.engine import Base
+
+Key = Annotated[str, mapped_column(primary_key=True)]
+Id = Annotated[str, mapped_column(sa.String(32), primary_key=True)]
+Time = Annotated[str, mapped_column(sa.String(40), index=True)]
+OfRun = Annotated[
+    str, mapped_column(sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+]
+Later = Annotated[list[str], mapped_column(sa.JSON, server_default="[]")]
+"""A column that is later than its table: the default serves ledgers, and writers, that do not know
+it."""
 
 
 class Run(Base):
@@ -21,21 +31,21 @@ class Run(Base):
 
     __tablename__ = "runs"
 
-    id: Mapped[str] = mapped_column(sa.String(32), primary_key=True)
-    started: Mapped[str] = mapped_column(sa.String(40), index=True)
+    id: Mapped[Id]
+    started: Mapped[Time]
     command: Mapped[str]
     suite: Mapped[str]
     budget: Mapped[str]
-    seed: Mapped[int] = mapped_column(sa.BigInteger)
+    seed: Mapped[int]
     machine: Mapped[str]
     campaign: Mapped[str | None]
-    verdict: Mapped[str] = mapped_column(default="none")
-    complete: Mapped[bool] = mapped_column(default=False)
+    verdict: Mapped[str]
+    complete: Mapped[bool]
     exit_status: Mapped[int | None]
-    reasons: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
+    reasons: Mapped[list[str]]
     seconds: Mapped[float | None]
-    cases: Mapped[int] = mapped_column(sa.BigInteger, default=0)
-    comparisons: Mapped[int] = mapped_column(sa.BigInteger, default=0)
+    cases: Mapped[int]
+    comparisons: Mapped[int]
 
 
 class RunVersion(Base):
@@ -43,8 +53,8 @@ class RunVersion(Base):
 
     __tablename__ = "run_versions"
 
-    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
-    name: Mapped[str] = mapped_column(primary_key=True)
+    run: Mapped[OfRun]
+    name: Mapped[Key]
     version: Mapped[str]
 
 
@@ -53,14 +63,14 @@ class RunFinding(Base):
 
     __tablename__ = "run_findings"
 
-    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
-    id: Mapped[str] = mapped_column(primary_key=True)
+    run: Mapped[OfRun]
+    id: Mapped[Key]
     bucket: Mapped[str] = mapped_column(index=True)
     vocabulary: Mapped[str]
-    culprits: Mapped[list[str]] = mapped_column(sa.JSON)
+    culprits: Mapped[list[str]]
     data: Mapped[bytes]
     expected: Mapped[bool]
-    count: Mapped[int] = mapped_column(sa.BigInteger)
+    count: Mapped[int]
 
 
 class RunGrowth(Base):
@@ -71,17 +81,17 @@ class RunGrowth(Base):
 
     __tablename__ = "run_growth"
 
-    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
-    implementation: Mapped[str] = mapped_column(primary_key=True)
-    vocabulary: Mapped[str] = mapped_column(primary_key=True)
-    family: Mapped[str] = mapped_column(primary_key=True)
+    run: Mapped[OfRun]
+    implementation: Mapped[Key]
+    vocabulary: Mapped[Key]
+    family: Mapped[Key]
     verdict: Mapped[str]
     exponent: Mapped[float | None]
     low: Mapped[float | None]
     high: Mapped[float | None]
-    bytes: Mapped[int | None] = mapped_column(sa.BigInteger)
+    bytes: Mapped[int | None]
     seconds: Mapped[float | None]
-    points: Mapped[list[Any]] = mapped_column(sa.JSON)
+    points: Mapped[list[Any]]
 
 
 class RunVocabulary(Base):
@@ -89,12 +99,12 @@ class RunVocabulary(Base):
 
     __tablename__ = "run_vocabularies"
 
-    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
-    vocabulary: Mapped[str] = mapped_column(primary_key=True)
+    run: Mapped[OfRun]
+    vocabulary: Mapped[Key]
     source: Mapped[str]
     format: Mapped[str]
     algorithm: Mapped[str]
-    tokens: Mapped[int] = mapped_column(sa.BigInteger)
+    tokens: Mapped[int]
     fingerprint: Mapped[str]
 
 
@@ -109,17 +119,16 @@ class RunTally(Base):
 
     __tablename__ = "run_tallies"
 
-    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
-    implementation: Mapped[str] = mapped_column(primary_key=True)
-    vocabulary: Mapped[str] = mapped_column(primary_key=True)
-    cases: Mapped[int] = mapped_column(sa.BigInteger)
-    compared: Mapped[int] = mapped_column(sa.BigInteger)
-    wrong: Mapped[int] = mapped_column(sa.BigInteger)
-    deaths: Mapped[int] = mapped_column(sa.BigInteger)
+    run: Mapped[OfRun]
+    implementation: Mapped[Key]
+    vocabulary: Mapped[Key]
+    cases: Mapped[int]
+    compared: Mapped[int]
+    wrong: Mapped[int]
+    deaths: Mapped[int]
     trusted: Mapped[bool]
-    # Later than the table: a default serves ledgers, and writers, that do not know them.
-    checks: Mapped[list[str]] = mapped_column(sa.JSON, server_default="[]")
-    generators: Mapped[list[str]] = mapped_column(sa.JSON, server_default="[]")
+    checks: Mapped[Later]
+    generators: Mapped[Later]
 
 
 class FindingDetail(Base):
@@ -132,10 +141,10 @@ class FindingDetail(Base):
 
     __tablename__ = "finding_details"
 
-    id: Mapped[str] = mapped_column(primary_key=True)
-    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
+    id: Mapped[Key]
+    run: Mapped[OfRun]
     versions: Mapped[str]
-    size: Mapped[int] = mapped_column(sa.BigInteger)
+    size: Mapped[int]
     event: Mapped[bytes]
     reproducer: Mapped[str | None]
 
@@ -151,14 +160,14 @@ class MeasuredSpeed(Base):
 
     __tablename__ = "measured_speeds"
 
-    id: Mapped[str] = mapped_column(sa.String(32), primary_key=True)
-    row: Mapped[str] = mapped_column(primary_key=True)
-    vocabulary: Mapped[str] = mapped_column(primary_key=True)
-    mode: Mapped[str] = mapped_column(primary_key=True)
-    text: Mapped[str] = mapped_column(primary_key=True)
-    size: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True)
-    kind: Mapped[str] = mapped_column(primary_key=True)
-    started: Mapped[str] = mapped_column(sa.String(40), index=True)
+    id: Mapped[Id]
+    row: Mapped[Key]
+    vocabulary: Mapped[Key]
+    mode: Mapped[Key]
+    text: Mapped[Key]
+    size: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[Key]
+    started: Mapped[Time]
     cpu: Mapped[str]
     implementation: Mapped[str]
     version: Mapped[str]

@@ -1,33 +1,28 @@
-"""A consumer of a run's events that keeps the run in the ledger."""
+"""Consumers of events that keep a run, or a measurement of speed, in the ledger.
+
+Each writes once, at the end and in one transaction: it is in the ledger whole, or not at all.
+"""
 
 from __future__ import annotations
 
 import base64
 import datetime
+import math
 import uuid
 import zlib
 from collections import defaultdict
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from harness.events import (
-    BatchDone,
-    ContractOpened,
-    Counted,
-    Finished,
-    Found,
-    Measured,
-    Started,
-    VocabularyLoaded,
-)
-from harness.ledger.counting import Counting
-from harness.ledger.engine import LedgerError
+from harness.events import Benched, BenchStarted, Finished, Found, Started
+from harness.ledger.engine import Base, LedgerError, fault
 from harness.ledger.models import (
     FindingDetail,
+    MeasuredSpeed,
     Run,
     RunFinding,
     RunGrowth,
@@ -35,13 +30,20 @@ from harness.ledger.models import (
     RunVersion,
     RunVocabulary,
 )
+from harness.verdict.coverage import EQUIVALENCE, SURVIVAL, Coverage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from sqlalchemy.engine import Engine
 
     from harness.events import Event
+
+Row = TypeVar("Row", bound=Base)
+
+BEGUN = ("command", "suite", "budget", "seed", "machine")
+"""What a row of a run has of its beginning, under the same names."""
 
 COSTS_OF_TEXT = frozenset({"time", "steps", "instructions"})
 """Measures that are kept: those of memory and of a program's word are in the run's own record."""
@@ -51,7 +53,7 @@ MAX_REPRODUCER = 64 << 10
 
 
 class Recorder:
-    """Writes one run, at its end and in one transaction: it is in the ledger whole, or not at all.
+    """Writes one run at its end.
 
     A run that is killed is not there: its folder has what it found until then. folder: that of the
     run, from which the reproducers are taken.
@@ -64,111 +66,42 @@ class Recorder:
         self._engine = engine
         self._campaign = campaign
         self._folder = folder
-        self._started: Started | None = None
-        self._findings: dict[str, Found] = {}
-        self._counts: dict[str, int] = {}
-        self._growth: dict[tuple[str, str, str], Measured] = {}
-        self._vocabularies: dict[str, VocabularyLoaded] = {}
-        self._counting = Counting()
+        self._coverage = Coverage()
 
     def consume(self, event: Event) -> None:
         """Take note of an event. Raises LedgerError where the database cannot be written."""
-        match event:
-            case Started():
-                self._started = event
-            case VocabularyLoaded():
-                self._vocabularies[event.id] = event
-            case ContractOpened():
-                self._counting.opened(event)
-            case BatchDone():
-                self._counting.done(event)
-            case Found():
-                if event.replaces is not None:
-                    self._findings.pop(event.replaces, None)
-                self._findings[event.id] = event
-            case Counted():
-                self._counts[event.bucket] = event.count
-            case Measured() if event.axis == "bytes" and event.measure in COSTS_OF_TEXT:
-                self._growth[event.implementation, event.vocabulary, event.family] = event
-            case Finished():
-                self._finish(event)
+        self._coverage.consume(event)
+        if isinstance(event, Finished):
+            self._write(event)
 
-    def _finish(self, event: Finished) -> None:
-        began = self._started
+    def _write(self, ended: Finished) -> None:
+        coverage, began = self._coverage, self._coverage.started
         if began is None:
             message = "a run ends that has not begun"
             raise ValueError(message)
-        run = Run(
-            id=self.run,
-            started=in_utc(began.time),
-            command=began.command,
-            suite=began.suite,
-            budget=began.budget,
-            seed=began.seed,
-            machine=began.machine,
-            campaign=self._campaign,
-            verdict=event.verdict,
-            complete=event.complete,
-            exit_status=event.exit_status,
-            reasons=list(event.reasons),
-            seconds=event.seconds,
-            cases=event.cases,
-            comparisons=event.comparisons,
-        )
-        rows = [
-            *(
-                RunVersion(run=self.run, name=name, version=version)
-                for name, version in began.versions.items()
-            ),
-            *(self._finding(found) for found in self._findings.values()),
-            *(self._grown(measured) for measured in self._growth.values()),
-            *(self._vocabulary(loaded) for loaded in self._vocabularies.values()),
-            *(RunTally(run=self.run, **asdict(one)) for one in self._counting.tallied()),
-        ]
-        try:
-            with Session(self._engine) as session, session.begin():
-                session.add(run)
-                session.flush()  # the others refer to it
-                session.add_all(rows)
-                session.add_all(self._news(session, began.versions))
-        except SQLAlchemyError as error:
-            raise unwritable(error) from error
+        begun = {name: getattr(began, name) for name in BEGUN}
+        times = {"started": in_utc(began.time), "campaign": self._campaign}
+        run = row(Run, ended, id=self.run, **begun, **times)
 
-    def _finding(self, found: Found) -> RunFinding:
-        return RunFinding(
-            run=self.run,
-            id=found.id,
-            bucket=found.bucket,
-            vocabulary=found.vocabulary,
-            culprits=list(found.culprits),
-            data=base64.b64decode(found.input_b64),
-            expected=found.expected is not None,
-            count=self._counts.get(found.bucket, 1),
-        )
-
-    def _news(self, session: Session, versions: dict[str, str]) -> list[FindingDetail]:
-        """What the ledger does not have in full yet: under these versions, or as small."""
-        known: dict[tuple[str, str], int] = defaultdict(lambda: 1 << 62)
-        kept = sa.select(FindingDetail.id, FindingDetail.versions, FindingDetail.size)
-        for identity, under, size in session.execute(kept):
-            known[identity, under] = min(size, known[identity, under])
-        made = []
-        for found in self._findings.values():
-            under = "; ".join(f"{name} {versions.get(name, '')}" for name in found.culprits)
-            size = len(base64.b64decode(found.input_b64))
-            if size < known[found.id, under]:
-                encoded = found.to_json().encode("ascii")
-                made.append(
-                    FindingDetail(
-                        id=found.id,
-                        run=self.run,
-                        versions=under,
-                        size=size,
-                        event=zlib.compress(encoded, 9),
-                        reproducer=self._reproducer(found),
-                    )
+        def details(session: Session) -> Iterator[FindingDetail]:
+            """Findings that the ledger does not have under these versions, or not as small."""
+            under, size = FindingDetail.versions, sa.func.min(FindingDetail.size)
+            kept = sa.select(FindingDetail.id, under, size).group_by(FindingDetail.id, under)
+            known = {(name, under): size for name, under, size in session.execute(kept)}
+            for found in coverage.findings.values():
+                blamed = [f"{name} {began.versions.get(name, '')}" for name in found.culprits]
+                made = FindingDetail(
+                    id=found.id,
+                    run=self.run,
+                    versions="; ".join(blamed),
+                    size=len(base64.b64decode(found.input_b64)),
+                    event=zlib.compress(found.to_json().encode("ascii"), 9),
+                    reproducer=self._reproducer(found),
                 )
-        return made
+                if made.size < known.get((made.id, made.versions), math.inf):
+                    yield made
+
+        write(self._engine, lambda _: [run], lambda _: rows_of(self.run, began, coverage), details)
 
     def _reproducer(self, found: Found) -> str | None:
         if self._folder is None or found.reproducer is None:
@@ -180,31 +113,125 @@ class Recorder:
         # PostgreSQL takes no NUL in a text; a script has none.
         return None if "\0" in text or len(text) > MAX_REPRODUCER else text
 
-    def _vocabulary(self, loaded: VocabularyLoaded) -> RunVocabulary:
-        return RunVocabulary(
-            run=self.run,
-            vocabulary=loaded.id,
-            source=plain(loaded.source),
-            format=loaded.format,
-            algorithm=loaded.algorithm,
-            tokens=loaded.tokens,
-            fingerprint=loaded.fingerprint,
-        )
 
-    def _grown(self, measured: Measured) -> RunGrowth:
-        size, seconds = measured.points[-1][:2] if measured.points else (None, None)
-        return RunGrowth(
-            run=self.run,
-            implementation=measured.implementation,
-            vocabulary=measured.vocabulary,
-            family=measured.family,
-            verdict=measured.verdict,
-            exponent=measured.exponent,
-            low=measured.low,
-            high=measured.high,
-            bytes=None if size is None else int(size),
-            seconds=seconds,
-            points=measured.points,
+class SpeedRecorder:
+    """Writes a whole measurement of speed at its end.
+
+    One that was interrupted is not there: the same command goes on with it, and then it is.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.id = uuid.uuid4().hex
+        self._engine = engine
+        self._started: BenchStarted | None = None
+        self._cells: list[Benched] = []
+
+    def consume(self, event: Event) -> None:
+        """Take note of an event. Raises LedgerError where the database cannot be written."""
+        match event:
+            case BenchStarted():
+                self._started = event
+            case Benched():
+                self._cells.append(event)
+            case Finished() if event.complete and self._started is not None:
+                began = self._started
+                rows = [row for cell in self._cells for row in speeds_of(self.id, began, cell)]
+                write(self._engine, lambda _: rows)
+
+
+def write(engine: Engine, *batches: Callable[[Session], Iterable[Base]]) -> None:
+    """Write rows in one transaction, a batch after those that it refers to. Raises LedgerError."""
+    try:
+        with Session(engine) as session, session.begin():
+            for rows in batches:
+                session.add_all(rows(session))
+                session.flush()
+    except SQLAlchemyError as error:
+        line = f"cannot be written ({fault(error)}); make room there, or name another"
+        raise LedgerError(f"--ledger: {line}") from error
+
+
+def row(table: type[Row], of: Event, **more: Any) -> Row:
+    """A row of a table: what is not given in ``more``, the event has by the same name."""
+    names = [column.key for column in sa.inspect(table).columns]
+    return table(**{name: getattr(of, name) for name in names if name not in more}, **more)
+
+
+def rows_of(run: str, began: Started, coverage: Coverage) -> Iterator[Base]:
+    """The rows of a run, but for its own and those of findings in full."""
+    for name, version in began.versions.items():
+        yield RunVersion(run=run, name=name, version=version)
+    for found in coverage.findings.values():
+        yield row(
+            RunFinding,
+            found,
+            run=run,
+            data=base64.b64decode(found.input_b64),
+            expected=found.expected is not None,
+            count=coverage.counts.get(found.bucket, 1),
+        )
+    growth = {
+        (one.implementation, one.vocabulary, one.family): one
+        for one in coverage.growth.values()
+        if one.axis == "bytes" and one.measure in COSTS_OF_TEXT
+    }
+    for one in growth.values():
+        size, seconds = one.points[-1] if one.points else (None, None)
+        size = None if size is None else int(size)
+        yield row(RunGrowth, one, run=run, bytes=size, seconds=seconds)
+    for loaded in coverage.vocabularies.values():
+        source = plain(loaded.source)
+        yield row(RunVocabulary, loaded, run=run, vocabulary=loaded.id, source=source)
+    yield from tallies(run, coverage)
+
+
+def tallies(run: str, coverage: Coverage) -> Iterable[RunTally]:
+    """What batches add up to for each implementation on each vocabulary, over all comparisons.
+
+    A case counts once under each comparison, however many checks judged it.
+    """
+    judged: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for (where, check, name), number in coverage.judged.items():
+        judged[where, name][check] = number
+    made: dict[tuple[str, str], RunTally] = {}
+    for (where, name), numbers in judged.items():
+        contract = coverage.contracts.get(where)
+        if contract is None:
+            continue
+        place = {"implementation": name, "vocabulary": contract.vocabulary}
+        zero = RunTally(
+            run=run, **place, cases=0, compared=0, wrong=0, deaths=0, trusted=False, checks=[],
+            generators=[],
+        )  # fmt: skip
+        row = made.setdefault((name, contract.vocabulary), zero)
+        compared = numbers.get(EQUIVALENCE, 0)
+        row.cases += max(numbers.values())
+        row.compared += compared
+        row.wrong += min(coverage.at_fault[where, EQUIVALENCE, name], compared)
+        row.deaths += coverage.at_fault[where, SURVIVAL, name]
+        row.trusted |= name in contract.references
+        row.checks = sorted({*row.checks, *(check for check, n in numbers.items() if n)})
+        row.generators = sorted({*row.generators, *coverage.judged_of.get((where, name), ())})
+    return made.values()
+
+
+def speeds_of(measurement: str, began: BenchStarted, cell: Benched) -> Iterator[MeasuredSpeed]:
+    """A row for each kind of timing of a cell."""
+    for kind in dict.fromkeys(timing["kind"] for timing in cell.timings):
+        found = cell.speeds(kind).values()
+        yield row(
+            MeasuredSpeed,
+            cell,
+            id=measurement,
+            text=plain(cell.text),
+            kind=kind,
+            started=in_utc(began.time),
+            cpu=began.cpu,
+            version=began.versions.get(cell.implementation, ""),
+            rounds=len(found),
+            best=max(found),
+            median=median(found),
+            slowest=min(found),
         )
 
 
@@ -217,9 +244,3 @@ def in_utc(time: str) -> str:
 def plain(text: str) -> str:
     """A text as every database takes it: a path may have lone surrogates."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
-
-
-def unwritable(error: SQLAlchemyError) -> LedgerError:
-    """The line for a database that cannot be written."""
-    line = str(getattr(error, "orig", None) or error).strip().split("\n", 1)[0]
-    return LedgerError(f"--ledger: cannot be written ({line}); make room there, or name another")

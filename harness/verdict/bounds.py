@@ -20,14 +20,14 @@ where an entry's bound is below ``n^1.5``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.reading import shown
 from harness.events import GrowthJudged
 from harness.verdict import memory
-from harness.verdict.expectations import ExpectationsError, tables
+from harness.verdict.expectations import ExpectationsError, entries
 from harness.verdict.exponents import HIERARCHY, LEAST_POINTS, THRESHOLD, Verdict
 from impls.registry import BUILT_IN, FIELD
 
@@ -69,7 +69,15 @@ LEAN = (LINEAR, DEFAULT)
 POWERS = {"n^1.5": 1.5, "quadratic": 2.0, "cubic": 3.0}
 """The bounds that are more than the judgement calls linear, as powers of the size."""
 
-FIELDS = {"implementation", "vocabulary", "family", "bound", "memory", "reason"}
+FIELDS = {
+    "implementation": "text",
+    "vocabulary": "text",
+    "family": "text",
+    "bound": "text",
+    "memory": "number",
+    "reason": "text",
+}
+"""The fields of an entry, and what each is (:data:`harness.verdict.expectations.KINDS`)."""
 
 CLAIMED = "it claims linear cost"
 
@@ -96,37 +104,15 @@ class Bound:
 
 def load(path: Path) -> list[Bound]:
     """The entries under ``[[scaling]]`` of an expectations file. Raises ExpectationsError."""
-    entries = tables(path, "scaling")
-    return [_entry(f"{path}: scaling entry {i}", entry) for i, entry in enumerate(entries, 1)]
+    return [_bound(*one) for one in entries(path, "scaling", FIELDS, ("bound", "reason"))]
 
 
-def _entry(place: str, raw: dict[str, Any]) -> Bound:
-    unknown = sorted(set(raw) - FIELDS)
-    if unknown:
-        known = ", ".join(sorted(FIELDS))
-        raise ExpectationsError(
-            f"{place}: unknown field {shown(unknown[0])}; the fields are {known}"
-        )
-    for name in ("bound", "reason"):
-        if name not in raw:
-            raise ExpectationsError(f"{place}: field {name!r} is missing; add it")
-    for name in FIELDS - {"memory"}:
-        if not isinstance(raw.get(name, ""), str):
-            raise ExpectationsError(f"{place}: field {name!r} is no str; put it in quotes")
-    if raw["bound"] not in {*IN_TIME, NO_BOUND}:
-        allowed = ", ".join([*IN_TIME, NO_BOUND])
-        raise ExpectationsError(f"{place}: bound {shown(raw['bound'])} is none; write {allowed}")
-    memory = raw.get("memory")
-    if memory is not None and (isinstance(memory, bool) or not isinstance(memory, int | float)):
-        raise ExpectationsError(f"{place}: 'memory' is no number; write bytes a byte, as 64")
-    return Bound(
-        bound=raw["bound"],
-        reason=raw["reason"],
-        implementation=raw.get("implementation", "*"),
-        vocabulary=raw.get("vocabulary", "*"),
-        family=raw.get("family", "*"),
-        memory=memory,
-    )
+def _bound(place: str, raw: dict[str, Any]) -> Bound:
+    allowed = [*IN_TIME, NO_BOUND]
+    if raw["bound"] not in allowed:
+        known = ", ".join(allowed)
+        raise ExpectationsError(f"{place}: invalid bound {shown(raw['bound'])}; write {known}")
+    return Bound(**raw)
 
 
 def judge_growth(
@@ -143,31 +129,41 @@ def judge_growth(
     """
     judged = []
     for cell in measured:
+        name, measure = cell.implementation, cell.measure
         bound = next((one for one in bounds if one.covers(cell)), None)
-        if bound is None and cell.implementation in claiming:
-            bound = Bound(LINEAR, CLAIMED)
-        if bound is None and cell.implementation in own:
-            bound = Bound(DEFAULT, UNSAID)
+        if bound is None and name in (*claiming, *own):
+            # Nobody claims anything of memory, or of what is said of one's own time.
+            claimed = name in claiming and measure not in BESIDE_TIME
+            linear = LINEAR if name in claiming else DEFAULT
+            bound = Bound(linear, CLAIMED if claimed else UNSAID)
         if bound is None:
             continue
-        if cell.measure in BESIDE_TIME and bound.reason == CLAIMED:
-            bound = replace(bound, reason=UNSAID)  # nobody claims anything of these
-        if cell.measure == "memory":
-            allowed = bound.memory
-            if allowed is None and cell.implementation in own and bound.bound in LEAN:
-                python = cell.implementation in in_python
-                allowed = memory.LIMIT_IN_PYTHON if python else memory.LIMIT
-            if allowed is not None:
-                outcome, line = memory.outcome_of(cell, allowed)
-                limit = f"{allowed:g} bytes a byte"
-                judged.append(_judged(cell, bound, limit, cell.measure, outcome, line))
-        elif cell.measure in SAID and bound.bound != NO_BOUND:
-            judged.append(_judged(cell, bound, SAID[cell.measure], cell.measure, *as_said(cell)))
-        elif bound.bound != NO_BOUND:
-            outcome, line = outcome_of(cell, bound.bound)
-            row = _judged(cell, bound, bound.bound, cell.measure, outcome, line)
-            own_cell = cell.implementation in own and cell.axis == "bytes"
-            judged.append(replace(row, own=own_cell))
+        if measure == "memory":
+            most = bound.memory
+            if most is None and name in own and bound.bound in LEAN:
+                most = memory.LIMIT_IN_PYTHON if name in in_python else memory.LIMIT
+            if most is None:
+                continue
+            allowed, (outcome, line) = f"{most:g} bytes a byte", memory.outcome_of(cell, most)
+        elif bound.bound == NO_BOUND:
+            continue
+        elif measure in SAID:
+            allowed, (outcome, line) = SAID[measure], as_said(cell)
+        else:
+            allowed, (outcome, line) = bound.bound, outcome_of(cell, bound.bound)
+        judged.append(
+            GrowthJudged(
+                implementation=name,
+                vocabulary=cell.vocabulary,
+                family=cell.family,
+                measure=measure,
+                bound=allowed,
+                outcome=outcome,
+                reason=bound.reason,
+                line=line,
+                own=name in own and cell.axis == "bytes" and measure not in BESIDE_TIME,
+            )
+        )
     return judged
 
 
@@ -192,21 +188,6 @@ def own_candidates(
         for one in participants
         if one.name in named and one.name not in references and one.spec not in known
     }
-
-
-def _judged(
-    cell: Measured, bound: Bound, allowed: str, measure: str, outcome: str, line: str
-) -> GrowthJudged:
-    return GrowthJudged(
-        implementation=cell.implementation,
-        vocabulary=cell.vocabulary,
-        family=cell.family,
-        measure=measure,
-        bound=allowed,
-        outcome=outcome,
-        reason=bound.reason,
-        line=line,
-    )
 
 
 def outcome_of(cell: Measured, bound: str) -> tuple[str, str]:

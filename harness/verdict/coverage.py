@@ -1,8 +1,8 @@
 """Coverage: what a run examined, and what it did not.
 
-It is the one fold of a run's record that says who was asked what, who answered, what was judged,
-and what was left open with the reason. The gate, the exit status and every report read this object
-and the findings, and nothing else, so that they cannot contradict one another.
+It is the one fold of a run's record: who was asked what, who answered, what was judged, what was
+left open with the reason, and what was found. The gate, the exit status, the ledger and every
+report read this object, and nothing else, so that they cannot contradict one another.
 
 A *cell* is one implementation under one comparison (a vocabulary in a mode) for one check. What the
 user named and the run did not examine is a *gap*: a run with a gap passes nothing.
@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 from harness.events import (
     BatchDone,
     ContractOpened,
+    Counted,
     FamiliesMeasured,
+    Finished,
     Forced,
     Found,
     ImplementationFailed,
@@ -117,12 +119,16 @@ class Coverage:
     named, specs: what the user asked for by name, and how each implementation was given
     (:class:`harness.events.Started`). answers: by implementation and comparison. judged, at_fault:
     outcomes by comparison, check and implementation. unsettled: violations that nobody looked into,
-    likewise; open_because: the first reason. measured: implementations by the check that measured
-    them. unmeasured: by vocabulary and the user's own candidate, the families on which its growth
-    was not measured. how: the first line of an implementation's first failure. special: who gives
-    special tokens for ordinary text.
+    likewise; open_because: the first reason. unmeasured: by vocabulary and the user's own
+    candidate, the families on which its growth was not measured. how: the first line of an
+    implementation's first failure. special: who gives special tokens for ordinary text. counts: how
+    often each bucket was seen. generators: by name, the sums of ``cases``, ``bytes``,
+    ``comparisons`` and ``violations``; judged_of: by comparison and implementation, those whose
+    cases were judged.
     """
 
+    started: Started | None = None
+    finished: Finished | None = None
     suite: str = ""
     named: dict[str, list[str]] = field(default_factory=dict)
     specs: dict[str, str] = field(default_factory=dict)
@@ -138,7 +144,12 @@ class Coverage:
     at_fault: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     unsettled: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     open_because: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    measured: dict[str, set[str]] = field(default_factory=dict)
+    findings: dict[str, Found] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    generators: dict[str, Counter[str]] = field(default_factory=dict)
+    judged_of: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    growth: dict[tuple[str, str, str, str], Measured] = field(default_factory=dict)
+    forced: dict[tuple[str, str, str], Forced] = field(default_factory=dict)
     unmeasured: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     cases: int = 0
     comparisons: int = 0
@@ -158,8 +169,11 @@ class Coverage:
         """Take note of an event."""
         match event:
             case Started():
+                self.started, self.finished = event, None  # a resumed run is open again
                 self.suite, self.named = event.suite, event.named
                 self.specs = event.specs
+            case Finished():
+                self.finished = event
             case VocabularyLoaded():
                 self.vocabularies[event.id] = event
                 self.not_reached.pop(event.source, None)  # a run that was resumed has reached it
@@ -179,28 +193,42 @@ class Coverage:
                 self._batch(event)
             case Unsettled():
                 for name in event.implementations:
-                    place = event.contract, event.check, name
-                    self.unsettled[place] += event.count
-                    self.open_because.setdefault(place, event.reason)
+                    cell = event.contract, event.check, name
+                    self.unsettled[cell] += event.count
+                    self.open_because.setdefault(cell, event.reason)
             case Measured():
-                self.measured.setdefault(SCALING, set()).add(event.implementation)
+                place = event.implementation, event.vocabulary, event.family, event.measure
+                self.growth[place] = event
             case FamiliesMeasured():
                 for name, families in event.missed.items():
                     self.unmeasured[event.vocabulary, name] = families
             case Forced():
-                self.measured.setdefault(CANONICALITY, set()).add(event.implementation)
+                self.forced[event.implementation, event.vocabulary, event.method] = event
+            case Counted():
+                self.counts[event.bucket] = event.count
             case Found():
                 self._found(event)
             case _:
                 self.texts.consume(event)
 
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its own end."""
+        return self.finished is not None and self.finished.complete
+
     def _batch(self, batch: BatchDone) -> None:
         self.cases += batch.cases
         self.comparisons += batch.comparisons
+        totals = self.generators.setdefault(batch.generator, Counter())
+        totals.update(cases=batch.cases, bytes=batch.bytes, comparisons=batch.comparisons)
         for sums, counted in ((self.judged, batch.exercised), (self.at_fault, batch.violations)):
             for check, by_name in counted.items():
                 for name, number in by_name.items():
                     sums[batch.contract, check, name] += number
+                    if number:
+                        known = self.judged_of.setdefault((batch.contract, name), set())
+                        known.add(batch.generator)
+        totals["violations"] += sum(sum(one.values()) for one in batch.violations.values())
         for name, (answered, failed, declined) in answers_of(batch).items():
             answers = self.answers.setdefault((name, batch.contract), Answers())
             answers.answered += answered
@@ -209,6 +237,9 @@ class Coverage:
             answers.reason = answers.reason or batch.declined.get(name, "")
 
     def _found(self, found: Found) -> None:
+        if found.replaces is not None:
+            self.findings.pop(found.replaces, None)
+        self.findings[found.id] = found
         if found.check == SURVIVAL:
             for group in found.groups:
                 for name in set(group.implementations) & set(found.culprits):
@@ -216,6 +247,14 @@ class Coverage:
                     self.how.setdefault(name, line or group.kind)
         if (found.check, found.stage) == SPECIALS_OFF:
             self.special.update(found.culprits)
+
+    def answered(self, name: str, contract: str) -> Answers:
+        """How the cases asked of an implementation under a comparison ended."""
+        return self.answers.get((name, contract), Answers())
+
+    def opened_on(self, vocabulary: str) -> list[ContractOpened]:
+        """The comparisons on a vocabulary."""
+        return [one for one in self.contracts.values() if one.vocabulary == vocabulary]
 
     def cell(self, name: str, contract: ContractOpened, check: str) -> Cell:
         """What is known of one check of one implementation under one comparison."""
@@ -242,7 +281,7 @@ class Coverage:
             return cell(State.DECLINED, "it takes no part in this comparison")
         if check not in contract.checks:
             return cell(State.NOT_ASKED, "this check was not asked for here")
-        answers = self.answers.get((name, contract.id), Answers())
+        answers = self.answered(name, contract.id)
         if answers.declined and not answers.answered + answers.failed:
             return cell(State.UNANSWERED, line or answers.reason or "every input was declined")
         return cell(State.NOT_ASKED, line or "nothing that this check could judge was answered")
@@ -254,7 +293,7 @@ class Coverage:
         were examined where they were compared, if anybody was; the others where they answered. What
         somebody failed on was examined, too.
         """
-        answers = self.answers.get((name, contract), Answers())
+        answers = self.answered(name, contract)
         compared = [self.judged[contract, EQUIVALENCE, one] for one in exact]
         if name in exact and len(compared) > 1 and any(compared):
             return answers.failed + self.judged[contract, EQUIVALENCE, name]
@@ -269,7 +308,7 @@ class Coverage:
     def examined(self) -> set[str]:
         """Implementations of which any check judged anything, or whose cost was measured."""
         judged = {name for (_, _, name), number in self.judged.items() if number}
-        return judged.union(*self.measured.values())
+        return judged.union(name for name, *_ in (*self.growth, *self.forced))
 
     @property
     def comparing(self) -> bool:

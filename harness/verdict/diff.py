@@ -16,18 +16,17 @@ p of outcomes is missed by n of them with probability (1 - p)^n. Everything else
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from harness.events import cause_of
+from harness.verdict.coverage import GIVEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from harness.events import ContractOpened, Found, Measured, Started
+    from harness.events import Found
     from harness.verdict.coverage import Coverage
 
 CHANCE = 0.05
@@ -41,60 +40,12 @@ BAD = frozenset({"superlinear", "failed"})
 """Verdicts on growth that are worth telling when they come or go."""
 
 
-class Totals(Protocol):
-    """What one generator contributed to a run."""
-
-    @property
-    def name(self) -> str:
-        """The generator's."""
-
-    @property
-    def cases(self) -> int:
-        """How many it made."""
-
-
-class Record(Protocol):
-    """What is asked of a run's record; :class:`reports.record.RunRecord` has it."""
-
-    @property
-    def started(self) -> Started | None:
-        """How the run began, where the record says."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether it came to its own end."""
-
-    @property
-    def contracts(self) -> Sequence[ContractOpened]:
-        """Who was compared where."""
-
-    @property
-    def findings(self) -> Sequence[Found]:
-        """Each in its last state."""
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """Bucket to how often it was seen."""
-
-    @property
-    def generators(self) -> Sequence[Totals]:
-        """Those that made cases."""
-
-    @property
-    def coverage(self) -> Coverage:
-        """What was examined."""
-
-    @property
-    def measured(self) -> Sequence[Measured]:
-        """Growth."""
-
-
 class State(StrEnum):
     """What became of a finding."""
 
     NEW = "new"
-    FIXED = "fixed"
     STILL = "still there"
+    FIXED = "fixed"
     NOT_OBSERVED = "not observed"
 
 
@@ -159,145 +110,129 @@ class Diff:
         )
 
 
-def compare(old: Record, new: Record) -> Diff:
+def compare(old: Coverage, new: Coverage) -> Diff:
     """The second run against the first, in the order new, still there, fixed, not observed."""
     before, after = _places(old), _places(new)
-    changes = [_seen(before.get(key, []), found, old, key[1]) for key, found in after.items()] + [
-        _gone(found, old, new, key[1]) for key, found in before.items() if key not in after
-    ]
-    order = [State.NEW, State.STILL, State.FIXED, State.NOT_OBSERVED]
+    changes = [_seen(before.get(key, []), found, old) for key, found in after.items()]
+    changes += [_gone(found, old, new) for key, found in before.items() if key not in after]
+    order = list(State)
     changes.sort(key=lambda c: (order.index(c.state), c.expected, c.bucket, c.contract))
-    versions = _versions(old), _versions(new)
+    one, other = (run.started.versions if run.started else {} for run in (old, new))
     return Diff(
         changes=tuple(changes),
-        scaling=tuple(_scaling(old.measured, new.measured)),
+        scaling=tuple(_scaling(old, new)),
         versions={
-            name: (versions[0].get(name, ""), versions[1].get(name, ""))
-            for name in dict.fromkeys([*versions[0], *versions[1]])
-            if versions[0].get(name) != versions[1].get(name)
+            name: (one.get(name, ""), other.get(name, ""))
+            for name in one | other
+            if one.get(name) != other.get(name)
         },
         old_complete=old.complete,
         new_complete=new.complete,
     )
 
 
-def _versions(record: Record) -> Mapping[str, str]:
-    return record.started.versions if record.started else {}
-
-
-def _places(record: Record) -> dict[tuple[str, str], list[Found]]:
+def _places(run: Coverage) -> dict[tuple[str, str], list[Found]]:
     """(cause, contract) to its findings, the clearest first."""
     places: dict[tuple[str, str], list[Found]] = {}
-    for found in record.findings:
+    for found in sorted(
+        run.findings.values(),
+        key=lambda f: (f.expected is not None, not f.minimal, len(f.input_b64), f.id),
+    ):
         places.setdefault((cause_of(found.bucket), found.contract), []).append(found)
-    for findings in places.values():
-        findings.sort(key=lambda f: (f.expected is not None, not f.minimal, len(f.input_b64), f.id))
     return places
 
 
-def _seen(before: list[Found], found: list[Found], old: Record, where: str) -> Change:
+def _change(state: State, alike: Sequence[Found], example: Found, note: str = "") -> Change:
+    expected = all(one.expected is not None for one in alike)
+    return Change(state, example.bucket, example.contract, example, expected, note)
+
+
+def _seen(before: list[Found], found: list[Found], old: Coverage) -> Change:
     """What became of a cause that the new run shows.
 
     Another variant of a known cause is no news, unless the old run excused all that it saw of it:
     what is expected must not hide what is not.
     """
-    expected = all(f.expected is not None for f in found)
     known = {one.bucket for one in before}
     fresh = [f for f in found if f.expected is None and f.bucket not in known]
-    if before and all(one.expected is not None for one in before) and fresh:
-        note = "other inputs of this cause are expected"
-        return Change(State.NEW, fresh[0].bucket, where, fresh[0], expected=False, note=note)
+    if before and fresh and all(one.expected is not None for one in before):
+        return _change(State.NEW, fresh, fresh[0], "other inputs of this cause are expected")
     example = next((f for f in found if f.bucket in known), found[0])
     if before:
-        return Change(State.STILL, example.bucket, where, example, expected)
+        return _change(State.STILL, found, example)
     lack = _lack(example, old)
     note = f"the old run had not looked: {lack}" if lack else ""
-    return Change(State.NEW, example.bucket, where, example, expected, note)
+    return _change(State.NEW, found, example, note)
 
 
-def _gone(found: list[Found], old: Record, new: Record, where: str) -> Change:
-    bucket = found[0].bucket
-    expected = all(f.expected is not None for f in found)
-    reasons = [_doubt(one, old, new) for one in found]
+def _gone(found: list[Found], old: Coverage, new: Coverage) -> Change:
+    """What became of a cause that only the old run shows."""
+    doubts = [_doubt(one, old, new) for one in found]
     # Each input was a way to see it: the best look at any of them decides.
-    if any(reason is None for reason in reasons):
-        return Change(State.FIXED, bucket, where, found[0], expected)
-    return Change(State.NOT_OBSERVED, bucket, where, found[0], expected, reasons[0] or "")
+    state = State.NOT_OBSERVED if all(doubts) else State.FIXED
+    return _change(state, found, found[0], (doubts[0] or "") if all(doubts) else "")
 
 
-def _judged(record: Record, contract: str, check: str, names: Iterable[str]) -> int:
-    return min((record.coverage.judged[contract, check, name] for name in names), default=0)
-
-
-def _lack(found: Found, record: Record) -> str | None:
-    """Why a run cannot have seen a finding at all; None where it could."""
-    opened = {contract.id: contract for contract in record.contracts}
-    contract = opened.get(found.contract)
+def _lack(found: Found, run: Coverage) -> str:
+    """Why a run cannot have seen a finding at all; empty where it could."""
+    where, check = found.contract, found.check
+    contract = run.contracts.get(where)
     if contract is None:
-        return f"{found.contract} was not part of it"
+        return f"{where} was not part of it"
     for name in found.culprits:
         if name not in contract.implementations:
-            return f"{name} took no part in {found.contract}"
-        if not _judged(record, found.contract, found.check, [name]):
-            return f"no {found.check} of {name} was judged on {found.contract}"
+            return f"{name} took no part in {where}"
+        if not run.judged[where, check, name]:
+            return f"no {check} of {name} was judged on {where}"
     trusted = found.groups[0].implementations if found.groups else []
     others = [name for name in trusted if name not in found.culprits]
-    if others and not any(_judged(record, found.contract, found.check, [n]) for n in others):
-        return f"{' and '.join(others)}, to compare with, took no part in {found.contract}"
-    return None
+    if others and not any(run.judged[where, check, name] for name in others):
+        return f"{' and '.join(others)}, to compare with, took no part in {where}"
+    return ""
 
 
-def _doubt(found: Found, old: Record, new: Record) -> str | None:
-    """Why a finding that is gone may still be there; None where it is fixed."""
+def _doubt(found: Found, old: Coverage, new: Coverage) -> str:
+    """Why a finding that is gone may still be there; empty where it is fixed."""
     lack = _lack(found, new)
     if lack:
         return lack
-    was = _judged(old, found.contract, found.check, found.culprits)
-    now = _judged(new, found.contract, found.check, found.culprits)
-    if _replayed(new):
-        inputs = sum(1 for one in old.findings if one.vocabulary == found.vocabulary)
-        return None if now >= inputs else "not all findings of the old run were replayed"
-    generators = Counter({totals.name: totals.cases for totals in new.generators})
-    if not generators[found.generator]:
+    was, now = (
+        min((run.judged[found.contract, found.check, name] for name in found.culprits), default=0)
+        for run in (old, new)
+    )
+    one, other = old.started, new.started
+    if other is not None and other.suite == GIVEN and " replay " in other.command:
+        inputs = sum(known.vocabulary == found.vocabulary for known in old.findings.values())
+        return "" if now >= inputs else "not all findings of the old run were replayed"
+    if found.generator not in new.generators or not new.generators[found.generator]["cases"]:
         return f"the generator {found.generator}, which had found it, made no case"
-    if _same_cases(old, new) and now >= was:
-        return None
-    seen = _count(found, old)
-    share = min(1.0, seen / max(was, seen, 1))
-    missed = 0.0 if share >= 1.0 else math.exp(now * math.log1p(-share))
-    if missed <= CHANCE:
-        return None
+    # The same seed, suite and version draw the same cases in the same order, as far as they go.
+    drawn = [run and (run.seed, run.suite, run.versions.get("tokgate")) for run in (one, other)]
+    if one is not None and drawn[0] == drawn[1] and now >= was:
+        return ""
+    # How often the bucket was seen, shared out over the comparisons where it was found.
+    places = {known.contract for known in old.findings.values() if known.bucket == found.bucket}
+    seen = max(1, old.counts.get(found.bucket, 1) // len(places))
+    chance = missed(seen, max(was, seen), now)
+    if chance <= CHANCE:
+        return ""
     return (
         f"seen in {seen:,} of {was:,} outcomes, and only {now:,} judged now: "
-        f"missed by chance with probability {missed:.0%}"
+        f"missed by chance with probability {chance:.0%}"
     )
 
 
-def _replayed(record: Record) -> bool:
-    started = record.started
-    return started is not None and started.suite == "given" and " replay " in started.command
+def missed(seen: int, of: int, looks: int) -> float:
+    """The chance that so many looks all miss what ``seen`` of ``of`` earlier looks have shown.
+
+    (1 - seen / of)^looks; where it is at most :data:`CHANCE`, what does not show is gone.
+    """
+    return float((1 - seen / of) ** looks)
 
 
-def _same_cases(old: Record, new: Record) -> bool:
-    """Whether both runs draw the same cases in the same order, as far as each goes."""
-    one, other = old.started, new.started
-    if one is None or other is None:
-        return False
-    tokgate = one.versions.get("tokgate"), other.versions.get("tokgate")
-    return one.seed == other.seed and one.suite == other.suite and tokgate[0] == tokgate[1]
-
-
-def _count(found: Found, record: Record) -> int:
-    """How often the bucket was seen, shared out over the contracts where it was found."""
-    places = {one.contract for one in record.findings if one.bucket == found.bucket}
-    return max(1, record.counts.get(found.bucket, 1) // max(1, len(places)))
-
-
-def _scaling(old: Sequence[Measured], new: Sequence[Measured]) -> Iterable[Scaling]:
-    after = {(m.implementation, m.vocabulary, m.family, m.measure): m for m in new}
-    for was in old:
-        key = was.implementation, was.vocabulary, was.family, was.measure
-        now = after.get(key)
+def _scaling(old: Coverage, new: Coverage) -> Iterable[Scaling]:
+    for key, was in old.growth.items():
+        now = new.growth.get(key)
         earlier = was.verdict, was.exponent
         if now is None:
             if was.verdict in BAD:

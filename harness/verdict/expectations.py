@@ -42,24 +42,34 @@ from corpora.vocabularies.reading import line_of, read_toml, shown
 from harness.events import kind_in, stands_out
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from harness.core.comparisons import Contract
 
 SHIPPED = Path(__file__).with_name("expectations.toml")
 """The divergences of today's reference libraries that the default run shows."""
 
-FIELDS = {
-    "bucket",
-    "vocabulary",
-    "examples",
-    "broad",
-    "implementations",
-    "reason",
-    "link",
-    "expires",
+KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "text": ((str,), "put it in quotes"),
+    "list": ((list,), "write [..]"),
+    "table": ((dict,), 'write {name = "*"}'),
+    "number": ((int, float), "write it without quotes, as 64"),
+    "date": ((datetime.date, datetime.datetime), "write it as 2027-06-30, unquoted"),
+    "switch": ((bool,), "write true or false"),
 }
+"""What a field may be: its types in TOML, and the mend where it is of another."""
 
+FIELDS = {
+    "bucket": "text",
+    "vocabulary": "text",
+    "examples": "list",
+    "broad": "switch",
+    "implementations": "table",
+    "reason": "text",
+    "link": "text",
+    "expires": "date",
+}
+"""The fields of an entry, and what each is (:data:`KINDS`)."""
 
 TODO = "TODO"
 """A reason that begins so was never filled in."""
@@ -67,7 +77,7 @@ TODO = "TODO"
 UNMINIMISED = "any"
 """The kind in the bucket of a finding that has no minimal input."""
 
-KINDS = {"expected", "scaling"}
+TABLES = ("expected", "scaling")
 """Tables of the file; :mod:`harness.verdict.bounds` reads the second."""
 
 
@@ -172,76 +182,72 @@ def load(path: Path, *, drafts: bool = False) -> list[Expectation]:
     drafts: a reason that is still to be written is no fault.
     """
     if not drafts:
-        _refuse_drafts(path)
-    entries = tables(path, "expected")
-    made = [_entry(f"{path}: expected entry {i}", entry) for i, entry in enumerate(entries, 1)]
-    return [replace(entry, shipped=path == SHIPPED) for entry in made]
+        for name in TABLES:
+            for place, entry in tables(path, name):
+                if str(entry.get("reason", "")).lstrip().upper().startswith(TODO):
+                    raise ExpectationsError(
+                        f"{place}: field 'reason' still says TODO; "
+                        "write there why this difference is known"
+                    )
+    needed = ("bucket", "reason", "implementations")
+    return [
+        _expectation(*one, shipped=path == SHIPPED)
+        for one in entries(path, "expected", FIELDS, needed)
+    ]
 
 
-def _refuse_drafts(path: Path) -> None:
-    """Refuse a file in which a reason is still to be written. Raises ExpectationsError."""
-    for name in sorted(KINDS):
-        for number, entry in enumerate(tables(path, name), 1):
-            if str(entry.get("reason", "")).lstrip().upper().startswith(TODO):
-                raise ExpectationsError(
-                    f"{path}: {name} entry {number}: field 'reason' still says TODO; "
-                    "write there why this difference is known"
-                )
+def tables(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
+    """The tables of one kind in an expectations file, each with its place in words.
 
-
-def tables(path: Path, name: str) -> list[dict[str, Any]]:
-    """The tables of one kind in an expectations file, as they stand. Raises ExpectationsError."""
+    Raises ExpectationsError.
+    """
     try:
         raw = read_toml(path)
     except OSError as error:
         raise ExpectationsError(f"{path}: {error.strerror}; check the path") from error
     except ValueError as error:
-        raise ExpectationsError(
-            f"{path}: not valid TOML ({line_of(error)}); mend that line"
-        ) from error
-    unknown = sorted(set(raw) - KINDS)
-    if unknown:
-        raise ExpectationsError(
-            f"{path}: unknown table {shown(unknown[0])}; "
-            "entries stand under [[expected]] or [[scaling]]"
-        )
-    entries = raw.get(name, [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ExpectationsError(f"{path}: {name!r} is no list of tables; write [[{name}]] instead")
-    return entries
+        line = line_of(error)
+        raise ExpectationsError(f"{path}: not valid TOML ({line}); mend that line") from error
+    for other in raw:
+        if other not in TABLES:
+            known = "entries stand under [[expected]] or [[scaling]]"
+            raise ExpectationsError(f"{path}: unknown table {shown(other)}; {known}")
+    found = raw.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+        raise ExpectationsError(f"{path}: {name!r} is not a list of tables; write [[{name}]]")
+    return [(f"{path}: {name} entry {i}", entry) for i, entry in enumerate(found, 1)]
 
 
-def _entry(place: str, raw: dict[str, Any]) -> Expectation:
-    unknown = sorted(set(raw) - FIELDS)
-    if unknown:
-        known = ", ".join(sorted(FIELDS))
-        raise ExpectationsError(
-            f"{place}: unknown field {shown(unknown[0])}; the fields are {known}"
-        )
-    for name, kind in (("bucket", str), ("reason", str), ("implementations", dict)):
-        if not isinstance(raw.get(name), kind):
-            raise ExpectationsError(f"{place}: field {name!r} is missing or no {kind.__name__}")
-    for name, form in (("vocabulary", ""), ("link", ""), ("examples", [])):
-        if not isinstance(raw.get(name, form), type(form)):
-            made = type(form).__name__
-            raise ExpectationsError(f"{place}: field {name!r} is no {made}; make it one")
-    if not isinstance(raw.get("broad", False), bool):
-        raise ExpectationsError(f"{place}: field 'broad' is neither true nor false; write one")
-    expires = raw.get("expires")
-    if expires is not None and not isinstance(expires, datetime.date):
-        raise ExpectationsError(f"{place}: 'expires' is no date; write it as 2027-06-30, unquoted")
-    return Expectation(
-        bucket=raw["bucket"],
-        implementations={
-            name: _range(place, name, text) for name, text in raw["implementations"].items()
-        },
-        reason=raw["reason"],
-        vocabulary=raw.get("vocabulary", "*"),
-        examples=tuple(_example(place, example) for example in raw.get("examples", [])),
-        broad=raw.get("broad", False),
-        link=raw.get("link"),
-        expires=expires.date() if isinstance(expires, datetime.datetime) else expires,
-    )
+def entries(
+    path: Path, name: str, fields: Mapping[str, str], needed: Collection[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The tables of one kind, with known fields alone, each of its kind. Raises ExpectationsError.
+
+    fields: what each of them is, of :data:`KINDS`. needed: those that every entry has.
+    """
+    for place, raw in tables(path, name):
+        for field, value in raw.items():
+            if field not in fields:
+                known = ", ".join(sorted(fields))
+                raise ExpectationsError(
+                    f"{place}: unknown field {shown(field)}; the fields are {known}"
+                )
+            types, mend = KINDS[fields[field]]
+            if type(value) not in types:
+                kind = fields[field]
+                raise ExpectationsError(f"{place}: field {field!r} is not a {kind}; {mend}")
+        for field in needed:
+            if field not in raw:
+                raise ExpectationsError(f"{place}: field {field!r} is missing; add it")
+        yield place, raw
+
+
+def _expectation(place: str, raw: dict[str, Any], *, shipped: bool) -> Expectation:
+    ranges = {name: _range(place, name, text) for name, text in raw["implementations"].items()}
+    examples = tuple(_example(place, example) for example in raw.get("examples", []))
+    made = Expectation(**{**raw, "implementations": ranges, "examples": examples}, shipped=shipped)
+    expires = made.expires
+    return replace(made, expires=expires.date()) if isinstance(expires, datetime.datetime) else made
 
 
 def _range(place: str, name: str, text: object) -> SpecifierSet:

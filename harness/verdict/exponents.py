@@ -25,9 +25,11 @@ import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from harness.events import Measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -121,6 +123,28 @@ class Growth:
     constant: Estimate | None = None
     overhead: float = 0.0
     strength: float = 0.0
+
+    def measured(self, costs: Mapping[int, float], **about: Any) -> Measured:
+        """The event of this growth. costs: size to cost. about: the other fields of the event."""
+        constant = self.constant
+        return Measured(
+            exponent=self.exponent,
+            low=self.low,
+            high=self.high,
+            verdict=self.verdict.value,
+            points=points_of(costs),
+            law=self.law,
+            laws=list(self.laws),
+            constant=constant.value if constant else None,
+            constant_low=constant.low if constant else None,
+            constant_high=constant.high if constant else None,
+            **about,
+        )
+
+
+def points_of(costs: Mapping[int, float]) -> list[list[float]]:
+    """Sizes and their costs as they stand in events."""
+    return [[size, cost] for size, cost in sorted(costs.items())]
 
 
 UNKNOWN = Growth(None, None, None, Verdict.INCONCLUSIVE)

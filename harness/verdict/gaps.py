@@ -13,14 +13,13 @@ from harness.verdict.coverage import (
     GIVEN,
     LEAST_CASES,
     SCALING,
-    Answers,
     enough,
 )
 from impls import registry
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from harness.events import ContractOpened
     from harness.verdict.coverage import Coverage
@@ -29,22 +28,26 @@ SHOWN = 3
 """Names that a line lists; the report has all."""
 
 
+def listed(items: Sequence[str], most: int = SHOWN, between: str = ", ") -> str:
+    """The first of some items, and how many more there are."""
+    more = len(items) - most
+    return between.join([*items[:most], *([f"and {more} more"] if more > 0 else [])])
+
+
 def gaps(coverage: Coverage) -> list[str]:
     """A line for each thing that the user named and the run did not examine: what and why.
 
     A run that examined nothing at all has a gap whatever was named.
     """
     lines = [
-        line for name in coverage.named.get("vocabularies", ()) for line in _unread(coverage, name)
-    ]
-    for name in coverage.named.get("implementations", ()):
-        lines += _untested(coverage, name)
-    lines += [
-        line for name in coverage.named.get("checks", ()) for line in _idle_check(coverage, name)
+        line
+        for kind, why in NAMED.items()
+        for name in coverage.named.get(kind, ())
+        for line in why(coverage, name)
     ]
     lines += coverage.texts.unexamined()
     if not lines and coverage.comparing and not coverage.comparisons:
-        lines.append(compared_nothing(coverage))
+        lines.append(f"nothing was compared: {_incomparable(coverage)}")
     elif not lines and not coverage.examined:
         lines.append("nothing was tested: no implementation of this run runs a vocabulary")
     return list(dict.fromkeys(lines))
@@ -52,30 +55,25 @@ def gaps(coverage: Coverage) -> list[str]:
 
 def omissions(coverage: Coverage) -> list[str]:
     """A line for each thing that nobody named and that was not examined."""
-    named = coverage.named.get("vocabularies", ())
+    named = coverage.named
     late: dict[str, list[str]] = {}
     for one in coverage.not_reached.values():
-        if one.source not in named:
+        if one.source not in named.get("vocabularies", ()):
             late.setdefault(one.reason, []).append(one.source)
     lines = [f"not tested: {', '.join(names)} ({reason})" for reason, names in late.items()]
-    lines += [
-        line for one in coverage.contracts.values() for line in _absent_reference(coverage, one)
-    ]
+    opened = coverage.contracts.values()
+    lines += [line for one in opened for line in _absent_reference(coverage, one)]
     asked_on = {contract for _, contract in coverage.answers}
-    reached = {one.vocabulary for one in coverage.contracts.values() if one.id in asked_on}
+    reached = {one.vocabulary for one in opened if one.id in asked_on}
     lines += [
         f"nothing was asked on {one.id}: no generator of this run makes cases for it"
-        for one in coverage.contracts.values()
+        for one in opened
         if one.checks and one.id not in asked_on and one.vocabulary in reached
     ]
-    asked = {name for name, _ in coverage.answers} - coverage.examined
-    asked -= set(coverage.named.get("implementations", ()))
-    for name in sorted(asked):
-        total = sum(one.asked for (who, _), one in coverage.answers.items() if who == name)
-        lines.append(f"not tested: {name} ({_silent(coverage, name, total)})")
-    for (where, check, name), number in coverage.unsettled.items():
-        if name not in coverage.named.get("implementations", ()):
-            lines.append(_unsettled(coverage, name, where, check, number))
+    told = set(named.get("implementations", ()))
+    silent = {name for name, _ in coverage.answers} - coverage.examined - told
+    lines += [f"not tested: {name} ({_silent(coverage, name, opened)})" for name in sorted(silent)]
+    lines += _unsettled(coverage, {name for *_, name in coverage.unsettled} - told)
     return list(dict.fromkeys(lines))
 
 
@@ -87,45 +85,47 @@ def _unread(coverage: Coverage, source: str) -> list[str]:
     loaded = next((v.id for v in coverage.vocabularies.values() if v.source == source), None)
     if loaded is None or not coverage.comparing:
         return []
-    opened = [one for one in coverage.contracts.values() if one.vocabulary == loaded]
+    opened = coverage.opened_on(loaded)
     if any(coverage.judged[c.id, EQUIVALENCE, name] for c in opened for name in c.implementations):
         return []
     return [f"{loaded} was not tested: {_uncompared(coverage, opened)}"]
 
 
-def _uncompared(coverage: Coverage, opened: list[ContractOpened]) -> str:
+def _incomparable(coverage: Coverage) -> str:
+    """Why no two answers of a run were compared, where none were."""
+    opened = list(coverage.contracts.values())
+    if not opened and coverage.not_reached:
+        return next(iter(coverage.not_reached.values())).reason
+    if all(len(one.implementations) < 2 for one in opened):
+        return "no two implementations share a vocabulary and mode"
+    return _uncompared(coverage, opened)
+
+
+def _uncompared(coverage: Coverage, opened: Sequence[ContractOpened]) -> str:
     """Why no two answers were compared under any of these comparisons."""
     present = list(dict.fromkeys(name for one in opened for name in one.implementations))
     if len(present) < 2:
         who = f"only {present[0]} takes part" if present else "no implementation supports it"
         return f"{who}, so there is nothing to compare; add another one with --impl"
-    mute = [
-        name
-        for name in present
-        if not any(coverage.answers.get((name, c.id), Answers()).answered for c in opened)
-    ]
-    if not any((name, c.id) in coverage.answers for name in present for c in opened):
+    if not any((name, one.id) in coverage.answers for name in present for one in opened):
         if coverage.texts.given is not None and coverage.texts.given.only:
             return "none of your texts can be written with its alphabet"
         return "no case was answered before the end of the run; give a larger --budget"
+    mute = [
+        f"{name}: {_silent(coverage, name, opened)}"
+        for name in present
+        if not any(coverage.answered(name, one.id).answered for one in opened)
+    ]
     if not mute:
         return "no two implementations that should give the same ids answered the same input"
-    said = "; ".join(
-        f"{name}: {_silent(coverage, name, _asked(coverage, name, opened))}"
-        for name in mute[:SHOWN]
-    )
-    more = f"; and {len(mute) - SHOWN} more" if len(mute) > SHOWN else ""
-    return f"no two implementations answered the same input ({said}{more})"
+    return f"no two implementations answered the same input ({listed(mute, between='; ')})"
 
 
-def _asked(coverage: Coverage, name: str, opened: Iterable[ContractOpened]) -> int:
-    return sum(coverage.answers.get((name, one.id), Answers()).asked for one in opened)
-
-
-def _silent(coverage: Coverage, name: str, asked: int) -> str:
-    """Why an implementation gave no answer, in a few words."""
-    mine = [one for (who, _), one in coverage.answers.items() if who == name]
-    reason = coverage.how.get(name) or next((one.reason for one in mine if one.reason), "")
+def _silent(coverage: Coverage, name: str, opened: Iterable[ContractOpened]) -> str:
+    """Why an implementation gave no answer under these comparisons, in a few words."""
+    asked = sum(coverage.answered(name, one.id).asked for one in opened)
+    mine = [one.reason for (who, _), one in coverage.answers.items() if who == name and one.reason]
+    reason = coverage.how.get(name) or next(iter(mine), "")
     calls = "the one input" if asked == 1 else f"any of {asked:,} inputs"
     return f"it did not answer {calls}" + (f": {reason}" if reason else "")
 
@@ -138,24 +138,17 @@ def _untested(coverage: Coverage, name: str) -> list[str]:
     lines = [line for one in opened for line in _untested_under(coverage, name, one)]
     of_vocabularies = set(coverage.named.get("checks", ())) == {CANONICALITY}
     if not lines and name not in coverage.examined and not of_vocabularies:
-        lines = [f"{name} was not tested: {_why_absent(coverage, name, opened)}"]
-    for (where, check, who), number in coverage.unsettled.items():
-        if who == name:
-            lines.append(_unsettled(coverage, name, where, check, number))
-    return lines
-
-
-def _why_absent(coverage: Coverage, name: str, opened: list[ContractOpened]) -> str:
-    if opened:
-        return "none of the chosen checks could judge an answer of it"
-    reasons = [c.excluded[name] for c in coverage.contracts.values() if name in c.excluded]
-    late = [one.reason for one in coverage.not_reached.values()]
-    return next(iter([*reasons, *late]), "no vocabulary of this run came to it")
+        why = ["none of the chosen checks could judge an answer of it"] if opened else []
+        why += [c.excluded[name] for c in coverage.contracts.values() if name in c.excluded]
+        why += [one.reason for one in coverage.not_reached.values()]
+        why.append("no vocabulary of this run came to it")
+        lines = [f"{name} was not tested: {why[0]}"]
+    return [*lines, *_unsettled(coverage, {name})]
 
 
 def _untested_under(coverage: Coverage, name: str, contract: ContractOpened) -> list[str]:
     """Why a named implementation that takes part in a comparison was not examined there."""
-    modes = [c for c in coverage.contracts.values() if c.vocabulary == contract.vocabulary]
+    modes = coverage.opened_on(contract.vocabulary)
     if not contract.checks or (coverage.suite == GIVEN and _answers_any(coverage, name, modes)):
         return []  # only measured; or given inputs, which one mode may decline
     answers = coverage.answers.get((name, contract.id))
@@ -189,22 +182,27 @@ def _untested_under(coverage: Coverage, name: str, contract: ContractOpened) -> 
     ]
 
 
-def _answers_any(coverage: Coverage, name: str, modes: list[ContractOpened]) -> bool:
+def _answers_any(coverage: Coverage, name: str, modes: Iterable[ContractOpened]) -> bool:
     """Whether it was examined enough in any of these modes."""
-    answers = [coverage.answers.get((name, one.id), Answers()) for one in modes]
+    answers = [coverage.answered(name, one.id) for one in modes]
     return any(enough(one.answered + one.failed, one.asked) for one in answers)
 
 
-def _unsettled(coverage: Coverage, name: str, where: str, check: str, number: int) -> str:
-    differences = "1 difference" if number == 1 else f"{number:,} differences"
-    reason = coverage.open_because[where, check, name]
-    return f"{differences} of {name} on {where} not looked into ({check}): {reason}"
+def _unsettled(coverage: Coverage, names: Collection[str]) -> list[str]:
+    """A line for each check of these whose differences were not looked into."""
+    lines = []
+    for (where, check, name), number in coverage.unsettled.items():
+        if name in names:
+            differences = "1 difference" if number == 1 else f"{number:,} differences"
+            reason = coverage.open_because[where, check, name]
+            lines.append(f"{differences} of {name} on {where} not looked into ({check}): {reason}")
+    return lines
 
 
 def _idle_check(coverage: Coverage, check: str) -> list[str]:
     """Why a check that was named judged nothing, if so."""
     if check in (SCALING, CANONICALITY):
-        done = bool(coverage.measured.get(check))
+        done = coverage.growth if check == SCALING else coverage.forced
         return [] if done else [f"{check} was named and measured nothing"]
     if any(number for (_, one, _), number in coverage.judged.items() if one == check):
         return []
@@ -230,47 +228,26 @@ def _absent_reference(coverage: Coverage, contract: ContractOpened) -> list[str]
     ]
 
 
-def compared_nothing(coverage: Coverage) -> str:
-    """Why no two answers were compared, where none were."""
-    opened = list(coverage.contracts.values())
-    if not opened and coverage.not_reached:
-        return f"nothing was compared: {next(iter(coverage.not_reached.values())).reason}"
-    if all(len(one.implementations) < 2 for one in opened):
-        return "nothing was compared: no two implementations share a vocabulary and mode"
-    return f"nothing was compared: {_uncompared(coverage, opened)}"
-
-
-def alone(coverage: Coverage) -> dict[str, str]:
-    """Vocabularies that one implementation alone reads, and that one.
-
-    All others read no such file, and the plain model cannot express it.
-    """
-    readers: dict[str, set[str]] = {}
-    for one in coverage.contracts.values():
-        readers.setdefault(one.vocabulary, set()).update(one.implementations)
-    return {
-        name: next(iter(who))
-        for name, who in readers.items()
-        if len(who) == 1
-        and name in coverage.vocabularies
-        and coverage.vocabularies[name].unexpressed
-    }
+NAMED: Mapping[str, Callable[[Coverage, str], list[str]]] = {
+    "vocabularies": _unread,
+    "implementations": _untested,
+    "checks": _idle_check,
+}
+"""What a user names, and who says why it was not examined."""
 
 
 def limits(coverage: Coverage) -> list[str]:
     """A line for each thing that limits what could be compared on a vocabulary."""
-    lone = alone(coverage)
-    unmatched = [
-        f"{vocabulary}: only {reader} reads this file, so there is nothing to compare with"
-        for vocabulary, reader in lone.items()
-    ]
-    remarks = [
-        f"{name}: {line}"
-        for name, loaded in coverage.vocabularies.items()
-        if name not in lone
-        for line in loaded.remarks
-    ]
-    return unmatched + remarks
+    alone: list[str] = []
+    remarks: list[str] = []
+    for name, loaded in coverage.vocabularies.items():
+        readers = {who for one in coverage.opened_on(name) for who in one.implementations}
+        if loaded.unexpressed and len(readers) == 1:
+            only = f"{name}: only {readers.pop()} reads this file"
+            alone.append(f"{only}, so there is nothing to compare with")
+        else:
+            remarks += [f"{name}: {line}" for line in loaded.remarks]
+    return alone + remarks
 
 
 def notes(coverage: Coverage) -> list[str]:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS, NOT_EXAMINED, USAGE
 from harness.events import FAIL, PASS, UNEXAMINED, ExpectationJudged, by_cause, named
 from harness.verdict import gaps, growth_gaps
+from harness.verdict.gaps import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from harness.events import Forced, Found, GrowthJudged
+    from harness.events import Found, GrowthJudged
     from harness.verdict.coverage import Coverage
     from harness.verdict.expectations import Expectation
 
@@ -89,13 +90,11 @@ def judge(
     coverage: Coverage,
     *,
     complete: bool = True,
-    forced: Sequence[Forced] = (),
 ) -> Verdict:
     """The verdict of a run.
 
     growth: the cells that bounds are on. complete: whether it came to its own end; of one that did
-    not nobody says what it left out. forced: rows of forced tokens, of which the exact method's are
-    held to no error.
+    not nobody says what it left out.
 
     It fails for what is wrong. Where nothing is, it passes only if all that the user named was
     examined (:mod:`harness.verdict.gaps`).
@@ -106,10 +105,8 @@ def judge(
     unexpected = sorted(named(alike) for alike in causes.values())
     if unexpected:
         plural = "" if len(unexpected) == 1 else "s"
-        shown = ", ".join(unexpected[:REASONS_SHOWN])
-        more = len(unexpected) - REASONS_SHOWN
-        rest = f", and {more} more" if more > 0 else ""
-        reasons.append(f"{len(unexpected)} unexpected finding{plural}: {shown}{rest}")
+        shown = listed(unexpected, REASONS_SHOWN)
+        reasons.append(f"{len(unexpected)} unexpected finding{plural}: {shown}")
     for status, words in (
         ("stale", "known differences that no longer show: remove their entries"),
         ("expired", "known differences whose entries have expired"),
@@ -118,32 +115,31 @@ def judge(
         if buckets:
             reasons.append(f"{words}: {', '.join(buckets)}")
     reasons += broken_bounds(growth)
-    erring = [one for one in forced if one.method == EXACT_METHOD and one.unsafe]
+    erring = [
+        f"{one.vocabulary} ({one.unsafe} sequences)"
+        for one in coverage.forced.values()
+        if one.method == EXACT_METHOD and one.unsafe
+    ]
     if erring:
-        where = ", ".join(f"{one.vocabulary} ({one.unsafe} sequences)" for one in erring)
-        reasons.append(f"exact forces tokens that are not canonical: {where}")
-    reasons += coverage.texts.unread()
-    notes = (
-        *growth_gaps.counted(growth, coverage.unmeasured),
-        *open_bounds(growth),
-        *gaps.notes(coverage),
-    )
-    missing = (
-        (*gaps.gaps(coverage), *growth_gaps.gaps(growth, coverage.unmeasured)) if complete else ()
-    )
+        reasons.append(f"exact forces tokens that are not canonical: {', '.join(erring)}")
+    unread = coverage.texts.unread()
+    exit_status = FAILS if reasons else USAGE
+    reasons += unread
     failures = [
         ": ".join((f"{one.implementation} on {one.vocabulary}", one.message.split("\n", 1)[0]))
         for one in coverage.failures.values()
     ]
     if failures:
-        reasons.append(f"could not be started: {'; '.join(failures[:REASONS_SHOWN])}")
-        return Verdict(FAIL, tuple(reasons), CANNOT_START, (*missing, *notes))
+        exit_status = CANNOT_START
+        reasons.append(f"could not be started: {listed(failures, REASONS_SHOWN, '; ')}")
+    unmeasured = coverage.unmeasured
+    notes = [*growth_gaps.counted(growth, unmeasured), *open_bounds(growth), *gaps.notes(coverage)]
+    missing = [*gaps.gaps(coverage), *growth_gaps.gaps(growth, unmeasured)] if complete else []
     if reasons:
-        exit_status = USAGE if reasons == coverage.texts.unread() else FAILS
         return Verdict(FAIL, tuple(reasons), exit_status, (*missing, *notes))
     if missing:
-        return Verdict(UNEXAMINED, missing, NOT_EXAMINED, notes)
-    return Verdict(PASS, (), HOLDS, notes)
+        return Verdict(UNEXAMINED, tuple(missing), NOT_EXAMINED, tuple(notes))
+    return Verdict(PASS, (), HOLDS, tuple(notes))
 
 
 def broken_bounds(growth: Collection[GrowthJudged]) -> list[str]:
@@ -153,9 +149,8 @@ def broken_bounds(growth: Collection[GrowthJudged]) -> list[str]:
         if one.outcome == "fail":
             broken.setdefault((one.implementation, one.bound), []).append(one)
     lines = []
-    for (name, bound), cells in broken.items():
-        first, more = cells[0], len(cells) - 1
-        rest = f", and on {more} more" if more else ""
+    for (name, bound), (first, *others) in broken.items():
+        rest = f", and on {len(others)} more" if others else ""
         lines.append(
             f"{name} is bound to {bound} ({first.reason}), but {first.line} "
             f"on {first.family} of {first.vocabulary}{rest}"
@@ -165,11 +160,11 @@ def broken_bounds(growth: Collection[GrowthJudged]) -> list[str]:
     return lines[:REASONS_SHOWN] + more_lines
 
 
-def open_bounds(growth: Collection[GrowthJudged]) -> tuple[str, ...]:
+def open_bounds(growth: Collection[GrowthJudged]) -> list[str]:
     """One line on the bounds that could not be judged, if any, but those of own candidates."""
-    left = [one for one in growth if one.outcome == "inconclusive" and not one.own]
+    left = [one for one in growth_gaps.undecided(growth) if not one.own]
     if not left:
-        return ()
+        return []
     counts = Counter(one.implementation for one in left)
-    shown = ", ".join(f"{name} ({count})" for name, count in counts.most_common(REASONS_SHOWN))
-    return (f"growth inconclusive in {len(left)} of {len(growth)} bound cells: {shown}",)
+    shown = listed([f"{name} ({count})" for name, count in counts.most_common()], REASONS_SHOWN)
+    return [f"growth inconclusive in {len(left)} of {len(growth)} bound cells: {shown}"]

@@ -9,70 +9,66 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import TELLING
+from harness.verdict.gaps import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from harness.events import GrowthJudged
 
-SHOWN = 3
-"""Families that a line lists; the report has all."""
-
 MEND = "give a larger --budget, or a [[scaling]] entry with the bound that it is to keep"
 
+Place = tuple[str, str]
+"""A vocabulary, and the name of an implementation."""
 
-def rows_of(growth: Iterable[GrowthJudged]) -> dict[tuple[str, str], list[GrowthJudged]]:
-    """The judged times of own candidates, by vocabulary and name."""
-    found: dict[tuple[str, str], list[GrowthJudged]] = {}
+
+def rows_of(growth: Iterable[GrowthJudged]) -> dict[Place, list[GrowthJudged]]:
+    """The judged times of own candidates."""
+    found: dict[Place, list[GrowthJudged]] = {}
     for one in growth:
         if one.own and one.measure == "time":
             found.setdefault((one.vocabulary, one.implementation), []).append(one)
     return found
 
 
-def gaps(
-    growth: Iterable[GrowthJudged], unmeasured: Mapping[tuple[str, str], Sequence[str]]
-) -> list[str]:
+def undecided(rows: Iterable[GrowthJudged]) -> list[GrowthJudged]:
+    """Those that neither keep their bound nor break it."""
+    return [one for one in rows if one.outcome == "inconclusive"]
+
+
+def gaps(growth: Iterable[GrowthJudged], unmeasured: Mapping[Place, Sequence[str]]) -> list[str]:
     """A line for each candidate and vocabulary with growth that was not decided.
 
-    unmeasured: by vocabulary and name, the families that there was no time for. Only of the telling
-    ones each is owed.
+    unmeasured: the families that there was no time for. Only of the telling ones each is owed.
     """
     lines = []
     for (vocabulary, name), rows in rows_of(growth).items():
-        left = [one for one in rows if one.outcome == "inconclusive"]
+        left = undecided(rows)
         if left:
-            first, more = left[0], len(left) - 1
-            rest = f", and {more} more" if more else ""
-            lines.append(
-                f"growth of {name} on {vocabulary} is not decided on {first.family}{rest} "
-                f"({first.line}): {MEND}"
-            )
+            families = listed([one.family for one in left], 1)
+            where = f"growth of {name} on {vocabulary} is not decided on {families}"
+            lines.append(f"{where} ({left[0].line}): {MEND}")
     telling = {family.name for family in TELLING}
-    for (vocabulary, name), families in unmeasured.items():
-        owed = [family for family in families if family in telling]
+    for (vocabulary, name), missed in unmeasured.items():
+        owed = [family for family in missed if family in telling]
         if owed:
-            more = len(owed) - SHOWN
-            rest = f" and {more} more" if more > 0 else ""
             lines.append(
-                f"growth of {name} on {vocabulary} was not measured on {', '.join(owed[:SHOWN])}"
-                f"{rest}: no time was left; give a larger --budget"
+                f"growth of {name} on {vocabulary} was not measured on {listed(owed)}: "
+                "no time was left; give a larger --budget"
             )
     return lines
 
 
-def counted(
-    growth: Iterable[GrowthJudged], unmeasured: Mapping[tuple[str, str], Sequence[str]]
-) -> list[str]:
+def counted(growth: Iterable[GrowthJudged], unmeasured: Mapping[Place, Sequence[str]]) -> list[str]:
     """A line for each candidate and vocabulary: families decided, undecided, and not measured."""
     by_place = rows_of(growth)
     lines = []
     for place in dict.fromkeys([*by_place, *unmeasured]):
         rows = by_place.get(place, [])
-        undecided = sum(one.outcome == "inconclusive" for one in rows)
+        left = len(undecided(rows))
         vocabulary, name = place
         lines.append(
-            f"growth of {name} on {vocabulary} by family: {len(rows) - undecided} decided, "
-            f"{undecided} undecided, {len(unmeasured.get(place, ()))} not measured"
+            f"growth of {name} on {vocabulary} by family: {len(rows) - left} decided, "
+            f"{left} undecided, {len(unmeasured.get(place, ()))} not measured"
         )
     return lines

@@ -184,5 +184,7 @@ def outcome_of(cell: Measured, limit: float) -> tuple[str, str]:
 
 
 def shown(size: int) -> str:
-    """A size in words: ``512 bytes``, ``64 KiB``."""
-    return f"{size} bytes" if size < 1 << 10 else f"{size >> 10} KiB"
+    """A size in words: ``256 bytes``, ``64 KiB``, ``2 MiB``."""
+    if size < 1 << 10 or size % (1 << 10):
+        return f"{size} bytes"
+    return f"{size >> 10} KiB" if size < 1 << 20 else f"{size >> 20} MiB"

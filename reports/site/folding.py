@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
-from harness.verdict.diff import CHANCE
+from harness.verdict.diff import CHANCE, missed
 from reports.blocks.units import per_cent
 from reports.severity import severity
 from reports.site.names import family_of
@@ -449,5 +449,5 @@ def _state(seen: int, judged: int, without: int, changed: int) -> str:
     """
     if not without:
         return LIVE
-    missed = (1 - seen / (judged + 1)) ** changed
-    return FIXED if changed >= FEWEST_WITHOUT and missed <= CHANCE else UNSEEN
+    gone = changed >= FEWEST_WITHOUT and missed(seen, judged + 1, changed) <= CHANCE
+    return FIXED if gone else UNSEEN

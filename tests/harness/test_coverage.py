@@ -368,7 +368,7 @@ def test_no_report_contradicts_the_gate(named: dict[str, Any], drawn: list[Event
         verdict.exit_status, list(verdict.notes),
     )  # fmt: skip
     record = RunRecord.from_events([*begun, end])
-    assert record.coverage == coverage
+    assert record.coverage == Coverage.of([*begun, end])
     summary = json.loads(summary_json.render(record))
     assert summary["verdict"] == verdict.value
     assert summary["coverage"]["gaps"] == judging.gaps(coverage)

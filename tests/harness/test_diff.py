@@ -16,12 +16,13 @@ from harness.events import (
     Counted,
     Finished,
     Found,
+    Group,
     Measured,
     Started,
     write_events,
 )
+from harness.verdict.coverage import Coverage
 from harness.verdict.diff import CHANCE, Diff, Growth, State, compare
-from reports.record import RunRecord
 from tests.harness.command import tokgate
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ END = Finished(True, "fail", [], 1.0, 1, 1, 1)
 
 
 def found(bucket: str = "x", contract: str = "v/text", **changes: Any) -> Found:
-    parts = [{"implementations": [name], "kind": "encoded"} for name in ("ref", "b")]
+    parts = [Group([name], "encoded") for name in ("ref", "b")]
     values: dict[str, Any] = {
         "id": f"f-{bucket}-{contract}", "check": "equivalence", "stage": "merges",
         "bucket": bucket, "contract": contract, "vocabulary": contract.partition("/")[0],
@@ -49,21 +50,21 @@ def run(
     *events: Event, judged: int = 1000, names: tuple[str, ...] = ("ref", "b"), seed: int = 1,
     contract: str = "v/text", check: str = "equivalence", generator: str = "g", end: Any = END,
     **started: Any,
-) -> RunRecord:  # fmt: skip
+) -> Coverage:  # fmt: skip
     opened = ContractOpened(contract, "bpe", "v", "text", list(names), ["ref"], {}, [check])
     batch = BatchDone(
         contract, generator, judged, judged, judged, {check: dict.fromkeys(names, judged)}, {}
     )
     begun = replace(STARTED, seed=seed, **started)
     ends = [end] if end else []
-    return RunRecord.from_events([begun, opened, batch, *events, *ends])
+    return Coverage.of([begun, opened, batch, *events, *ends])
 
 
 def states(diff: Diff) -> list[State]:
     return [change.state for change in diff.changes]
 
 
-def note(old: RunRecord, new: RunRecord) -> str:
+def note(old: Coverage, new: Coverage) -> str:
     [change] = compare(old, new).changes
     assert change.state is State.NOT_OBSERVED
     return change.note
@@ -112,7 +113,7 @@ def test_fixed_means_that_missing_it_is_improbable(seen: int, was: int, now: int
 def test_a_replay_ran_the_inputs_themselves() -> None:
     old = run(found("x", id="f-1"), found("y", id="f-2"))
 
-    def replay(judged: int, what: str) -> RunRecord:
+    def replay(judged: int, what: str) -> Coverage:
         return run(judged=judged, generator="given", suite="given", command=f"tokgate {what} d")
 
     assert states(compare(old, replay(2, "replay"))) == [State.FIXED, State.FIXED]
@@ -201,7 +202,7 @@ def test_versions_and_incomplete_runs_are_told() -> None:
     diff = compare(run(), new)
     assert diff.versions == {"b": ("2", ""), "c": ("", "3")}
     assert (diff.old_complete, diff.new_complete) == (True, False)
-    assert compare(RunRecord.from_events([]), RunRecord.from_events([])).changes == ()
+    assert compare(Coverage.of([]), Coverage.of([])).changes == ()
 
 
 def written(folder: Path, *events: Event) -> str:

@@ -19,8 +19,9 @@ from corpora.vocabularies import embedded, sources
 from harness.core.outcomes import Encoded
 from harness.core.writing import OutputError
 from harness.engine.selection import SelectionError, participants
-from harness.ledger import queries
+from harness.ledger import trends
 from harness.ledger.engine import open_database
+from harness.ledger.history import history
 from harness.studies.fuzz import canary as watch
 from harness.studies.fuzz.arms import CORPUS
 from harness.studies.fuzz.coverage import COVERAGE, Covered, interpreted, targets
@@ -170,10 +171,10 @@ def test_each_session_is_a_run_of_the_ledger(tmp_path: Path) -> None:
     where, plan = str(tmp_path / "x.db"), small_plan(300, ("bpe.naive", f"{WRONG}:OneToken"))
     run(plan, where, tmp_path / "out")
     run(plan, where, tmp_path / "out")
-    unexpected, _ = queries.findings(open_database(where))
-    assert [point.value for point in unexpected.points] == [1, 1]
-    (seen,) = queries.seen(open_database(where))
-    assert seen.bucket == "equivalence/bpe/raw/text/bytes/mini-one-token"
+    unexpected, _ = trends.findings(open_database(where))
+    assert [value for *_, value in unexpected.points] == [1, 1]
+    (found,) = history(open_database(where)).findings[:1]
+    assert found.bucket == "equivalence/bpe/raw/text/bytes/mini-one-token"
 
 
 def test_mutants_of_the_corpus_are_asked(tmp_path: Path) -> None:

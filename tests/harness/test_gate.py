@@ -217,9 +217,12 @@ def test_an_implementation_that_could_not_be_started() -> None:
 def test_the_exact_method_is_held_to_no_error_and_the_others_are_not() -> None:
     row = Forced("tokgate", "v", "exact", 10, 20, 0)
     heuristic = replace(row, method="healed:tokens=4", non_canonical=3, unsafe=3)
-    told = Coverage.of([started(checks=["canonicality"]), row])
-    assert judge([], [], [], told, forced=[row]).exit_status == HOLDS
-    assert judge([], [], [], told, forced=[row, heuristic]).exit_status == HOLDS
-    wrong = judge([], [], [], told, forced=[replace(row, unsafe=2)])
+
+    def judged(*rows: Forced) -> Verdict:
+        return judge([], [], [], Coverage.of([started(checks=["canonicality"]), *rows]))
+
+    assert judged(row).exit_status == HOLDS
+    assert judged(row, heuristic).exit_status == HOLDS
+    wrong = judged(replace(row, unsafe=2))
     assert wrong.exit_status == FAILS
     assert "exact forces tokens that are not canonical: v (2 sequences)" in wrong.reasons

@@ -37,7 +37,7 @@ def test_what_others_leave_undecided_is_a_note() -> None:
     lines = growth_gaps.gaps([replace(OPEN, own=False)], {})
     assert lines == []
     assert any("inconclusive in 1" in one for one in gate.open_bounds([replace(OPEN, own=False)]))
-    assert gate.open_bounds([OPEN]) == ()
+    assert gate.open_bounds([OPEN]) == []
 
 
 def test_steps_and_memory_leave_nothing_open() -> None:

@@ -24,7 +24,7 @@ from harness.events import (
     Started,
     VocabularyLoaded,
 )
-from harness.ledger import queries
+from harness.ledger import trends
 from harness.ledger.engine import LedgerError, open_database, parse
 from harness.ledger.history import history
 from harness.ledger.models import (
@@ -36,8 +36,7 @@ from harness.ledger.models import (
     RunVersion,
     RunVocabulary,
 )
-from harness.ledger.recorder import MAX_REPRODUCER, Recorder, in_utc
-from harness.ledger.speeds import SpeedRecorder
+from harness.ledger.recorder import MAX_REPRODUCER, Recorder, SpeedRecorder, in_utc
 from tests.harness.command import tokgate
 from tests.harness.postgres import server
 from tests.reports import ledgers
@@ -142,8 +141,8 @@ def test_a_run_is_there_whole_or_not_at_all(opens: Opens) -> None:
     """A run that was killed before its end has left nothing, and is no point of a trend."""
     engine = opens()
     record(engine, started(1), found("f-1", "x/L"), measured("spaces", [[256, 1e-6]]))
-    assert queries.findings(engine) == []
-    assert queries.growth(engine) == []
+    assert trends.findings(engine) == []
+    assert trends.worst(engine) == []
     with sa.orm.Session(engine) as session:
         assert session.scalars(sa.select(Run)).all() == []
     unwritable = replace(found("f-1", "x"), bucket=cast("str", None))
@@ -161,39 +160,33 @@ def test_series_are_in_order_of_time_with_versions(opens: Opens) -> None:
     # Later by the clock on the wall, earlier in UTC.
     early = started(2, "1.05", "+05:00")
     record(engine, early, measured("spaces", [[256, 3e-6], [512, 1.0]]), finished())
-    (seconds,) = queries.growth(engine)
-    assert (seconds.name, seconds.unit) == ("tiktoken on spaces of toy", "s")
+    (costs,) = trends.worst(engine)
+    assert (costs.name, costs.unit) == ("tiktoken on toy", "ns/byte")
     # 256 is the only size that all of them have.
-    assert [(p.version, p.value) for p in seconds.points] == [
-        ("1.0", 1e-6),
-        ("1.05", 3e-6),
-        ("1.1", 2e-6),
+    assert [(version, value) for _, version, value in costs.points] == [
+        ("1.0", pytest.approx(1000 / 256)),
+        ("1.05", pytest.approx(3000 / 256)),
+        ("1.1", pytest.approx(2000 / 256)),
     ]
-    (exponent,) = queries.growth(engine, "exponent")
-    assert [p.value for p in exponent.points] == [1.0, 1.0, 1.0]
-    assert queries.growth(engine, family="none") == []
 
 
 def test_the_worst_is_over_all_families(opens: Opens) -> None:
     engine = opens()
     slow, fast = measured("slow", [[1000, 9e-6]]), measured("fast", [[500, 1e-6]])
     record(engine, started(1), slow, fast, finished())
-    (series,) = queries.worst(engine)
+    (series,) = trends.worst(engine)
     assert series.name == "tiktoken on toy"
-    assert [p.value for p in series.points] == [pytest.approx(9.0)]
+    assert [value for *_, value in series.points] == [pytest.approx(9.0)]
 
 
-def test_findings_are_counted_and_dated(opens: Opens) -> None:
+def test_findings_are_counted(opens: Opens) -> None:
     engine = opens()
     record(engine, started(1), found("f-1", "x"), found("f-2", "y", "known"), finished())
     record(engine, started(3), found("f-1", "x"), found("f-3", "z"), finished())
     record(engine, started(5), finished())
-    unexpected, expected = queries.findings(engine)
-    assert [p.value for p in unexpected.points] == [1, 2, 0]
-    assert [p.value for p in expected.points] == [1, 0, 0]
-    seen = {one.bucket: one for one in queries.seen(engine)}
-    assert (seen["x"].first.day, seen["x"].last.day, seen["x"].runs) == (1, 3, 2)
-    assert (seen["z"].first.day, seen["z"].last.day, seen["z"].runs) == (3, 3, 1)
+    unexpected, expected = trends.findings(engine)
+    assert [value for *_, value in unexpected.points] == [1, 2, 0]
+    assert [value for *_, value in expected.points] == [1, 0, 0]
 
 
 def test_times_sort_as_strings() -> None:
@@ -395,6 +388,6 @@ def test_each_finding_was_seen_first_and_last(opens: Opens) -> None:
     record(opens(), started(5), found("f-1", "b"), found("f-2", "c"), finished())
     told = {
         name: (first.day, last.day, runs)
-        for name, (first, last, runs) in queries.seen_between(opens()).items()
+        for name, (first, last, runs) in trends.seen(opens()).items()
     }
     assert told == {"f-1": (2, 5, 2), "f-2": (5, 5, 1)}

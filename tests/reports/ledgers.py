@@ -23,8 +23,7 @@ from harness.events import (
 )
 from harness.findings.entries import finding_id
 from harness.ledger.engine import open_database
-from harness.ledger.recorder import Recorder
-from harness.ledger.speeds import SpeedRecorder
+from harness.ledger.recorder import Recorder, SpeedRecorder
 from tests.reports.records import b64, group
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harness.events import (
@@ -13,6 +14,7 @@ from harness.events import (
     Finished,
     Forced,
     Found,
+    Group,
     GrowthJudged,
     ImplementationFailed,
     Measured,
@@ -117,18 +119,13 @@ def opening() -> list[Event]:
     return events
 
 
-def group(names: list[str], data: bytes, step: int, **more: Any) -> dict[str, Any]:
+def group(names: list[str], data: bytes, step: int, **more: Any) -> Group:
     """A group whose tokens are ``data`` cut every ``step`` bytes (at most 2,000 of them)."""
     total = -(-len(data) // step)
     shown = range(0, min(total, 2000) * step, step)
-    return {
-        "implementations": names,
-        "kind": "encoded",
-        "ids": [1000 + data[i] for i in shown],
-        "total": total,
-        "surfaces": [b64(data[i : i + step]) for i in shown],
-        **more,
-    }
+    ids = [1000 + data[i] for i in shown]
+    surfaces: list[str | None] = [b64(data[i : i + step]) for i in shown]
+    return replace(Group(names, "encoded", ids, total, surfaces), **more)
 
 
 def explanation(left: str, right: str) -> dict[str, Any]:
@@ -144,8 +141,8 @@ def explanation(left: str, right: str) -> dict[str, Any]:
     }
 
 
-def died(names: list[str], kind: str, message: str) -> dict[str, Any]:
-    return {"implementations": names, "kind": kind, "message": message}
+def died(names: list[str], kind: str, message: str) -> Group:
+    return Group(names, kind, message=message)
 
 
 def found(identity: str, data: bytes, **more: Any) -> Found:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict
 
 from harness.events import Event, Forced, ForcedCorpus, ForcedWitness, Started
 from reports import FORMATS
@@ -100,7 +99,7 @@ def test_what_is_alike_is_counted_and_what_follows_is_bounded() -> None:
 
 def test_the_smallest_stands_beside_the_original() -> None:
     small = witness(schema="minimal", grammar='{"enum":["the <b>order"]}', context=text(b""))
-    dressed = witness(grammar='{"title":"orders"}', minimal=asdict(small))
+    dressed = witness(grammar='{"title":"orders"}', minimal=small)
     plain = witness(schema="another")
     shown = [one for one in failures([plain, dressed]) if isinstance(one, Details)]
     assert [one.title for one in shown] == ["<b>orders</b>", "another"]
@@ -111,8 +110,8 @@ def test_the_smallest_stands_beside_the_original() -> None:
     # And it travels with the record.
     event = Event.from_json(dressed.to_json())
     assert isinstance(event, ForcedWitness)
-    assert event.smallest == small
-    assert plain.smallest is None
+    assert event.minimal == small
+    assert plain.minimal is None
 
 
 def test_failures_are_bounded_by_method() -> None:

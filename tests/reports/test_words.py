@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import replace
 
 import pytest
@@ -52,12 +51,9 @@ def test_a_headline_is_short_however_many_agree() -> None:
 
 def test_a_headline_shows_how_a_short_input_is_cut() -> None:
     right, wrong = (
-        {
-            **records.group([name], b"aaa", 1),
-            "ids": [1, 2],
-            "total": 2,
-            "surfaces": [base64.b64encode(one).decode() for one in tokens],
-        }
+        records.group(
+            [name], b"aaa", 1, ids=[1, 2], total=2, surfaces=[records.b64(one) for one in tokens]
+        )
         for name, tokens in (("tiktoken", (b"aa", b"a")), ("mine", (b"a", b"aa")))
     )
     finding = records.found("f-1", b"aaa", culprits=["mine"], partition=[right, wrong])

@@ -107,6 +107,6 @@ def _kept(ledger: str | None) -> Iterator[Callable[[Event], None]]:
     """What keeps the speeds in the ledger, if there is one."""
     if ledger is not None:
         from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
-        from harness.ledger.speeds import SpeedRecorder  # noqa: PLC0415 (likewise)
+        from harness.ledger.recorder import SpeedRecorder  # noqa: PLC0415 (likewise)
 
         yield SpeedRecorder(open_database(ledger)).consume

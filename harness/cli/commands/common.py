@@ -144,26 +144,24 @@ def trend_series(ledger: str | None) -> list[Trend]:
     """What a ledger knows of all runs, for the report's trends. Raises LedgerError."""
     if ledger is None:
         return []
-    from harness.ledger import queries  # noqa: PLC0415
+    from harness.ledger import trends  # noqa: PLC0415
     from harness.ledger.engine import open_database  # noqa: PLC0415
     from reports.trends import Trend  # noqa: PLC0415
 
     engine = open_database(ledger)
-    return [
-        Trend(one.name, one.unit, [(p.when, p.version, p.value) for p in one.points])
-        for one in [*queries.findings(engine), *queries.worst(engine)]
-    ]
+    known = [*trends.findings(engine), *trends.worst(engine)]
+    return [Trend(one.name, one.unit, one.points) for one in known]
 
 
 def known_findings(ledger: str | None) -> dict[str, FindingHistory]:
     """Since when a ledger knows each finding, by its id. Raises LedgerError."""
     if ledger is None:
         return {}
-    from harness.ledger import queries  # noqa: PLC0415
+    from harness.ledger import trends  # noqa: PLC0415
     from harness.ledger.engine import open_database  # noqa: PLC0415
     from reports.histories import FindingHistory  # noqa: PLC0415
 
-    known = queries.seen_between(open_database(ledger))
+    known = trends.seen(open_database(ledger))
     return {identity: FindingHistory(*seen) for identity, seen in known.items()}
 
 

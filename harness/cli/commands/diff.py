@@ -66,7 +66,7 @@ def diff(
         raise SelectionError("--json, --markdown: give one of them")
 
     before, now = recorded(old), recorded(new)
-    result = compare(before, now)
+    result = compare(before.coverage, now.coverage)
     texts = list(changes(before.texts, now.texts))
     if as_json:
         print(json.dumps({**document(result), "texts": texts}, indent=1))

@@ -52,7 +52,7 @@ def expect(
     measured = [one for one in record.measured if not held(one, limits)]
     growth = proposing.scaling(record.growth_judged, measured, narrowest)
     tables = expectations.tables(file, "expected") if prune and file.exists() else []
-    gone = proposing.stale(record.expectations, tables)
+    gone = proposing.stale(record.expectations, [entry for _, entry in tables])
     console = Display(stderr=True)
     if not (added or growth or gone):
         console.print(Text(f"nothing to change in {file}: no finding of {folder} is unexpected"))

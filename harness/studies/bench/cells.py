@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Status
@@ -79,7 +79,14 @@ class Cell:
     def time(self, kind: str, number: int, size: int, spent: Spent) -> None:
         """Add a measurement over ``size`` bytes."""
         self.timings.append(
-            Timing(kind, number, size, spent.passes, spent.cpu / 1e9, spent.wall / 1e9)
+            Timing(
+                kind=kind,
+                round=number,
+                bytes=size,
+                passes=spent.passes,
+                cpu=spent.cpu / 1e9,
+                wall=spent.wall / 1e9,
+            )
         )
 
     def answer(self, right: Cell | None) -> str:
@@ -106,7 +113,7 @@ class Cell:
             answer=self.answer(right),
             trusted=right.row.name if right is not None else "",
             tokens=self.tokens,
-            timings=[asdict(timing) for timing in self.timings],
+            timings=self.timings,
         )
 
 

@@ -10,7 +10,7 @@ empty, and with what it has then left there. What is compiled is there both time
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from corpora.vocabularies import embedded, scratch
 from corpora.vocabularies.caches import TABLES
 from corpora.vocabularies.model import PieceType, VocabularyError
 from harness.core.comparisons import SupportsFailed, answer_of
-from harness.core.messages import Open
+from harness.core.messages import Open, Opened
 from harness.core.outcomes import Failed, Results, Status
 from harness.events import Opening, VocabularyOpened
 from harness.studies.bench.measure import LIMITS, environment
@@ -179,9 +179,21 @@ def _taken(
         return replace(event, status="unsupported" if unsupported else "failed", note=line)
     if number == TRYING:
         return event
-    code, cpu, wall, *memory = answer.costs[0].tolist()
-    opening = Opening(kind, number, code / 1e9, cpu / 1e9, wall / 1e9, *memory)
-    return replace(event, openings=[*event.openings, asdict(opening)])
+    took = Opened(*answer.costs[0].tolist())
+    opening = Opening(
+        kind=kind,
+        round=number,
+        code=took.code / 1e9,
+        cpu=took.cpu / 1e9,
+        wall=took.wall / 1e9,
+        before=took.before,
+        own_before=took.own_before,
+        after=took.after,
+        own_after=took.own_after,
+        worked=took.worked,
+        own_worked=took.own_worked,
+    )
+    return replace(event, openings=[*event.openings, opening])
 
 
 def _failed(event: VocabularyOpened, failure: Failed) -> VocabularyOpened:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from harness.core.messages import Meter
-from harness.events import Measured
-from harness.verdict.exponents import Verdict
+from harness.verdict.exponents import UNKNOWN, Verdict
 from harness.verdict.leaks import MOST, SURE, Leak, judge_left
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
+    from harness.events import Measured
     from harness.studies.costs.subject import Stopped, Subject
 
 NAME = "many-inputs"
@@ -85,15 +86,11 @@ def measure_left(subject: Subject, inputs: Sequence[bytes], stopped: Stopped) ->
             note += f" ({kibibytes(by_allocator.rate)} by the allocator's count)"
     elif found.leak is Leak.OPEN:
         note = f"after {len(held)} passes of {len(fitting)} inputs memory still changes"
-    return Measured(
+    return replace(UNKNOWN, verdict=verdict).measured(
+        {len(fitting) * passes: one for passes, one in enumerate(held, 1)},
         implementation=subject.name,
         vocabulary=subject.contract.vocabulary.id,
         family=NAME,
-        exponent=None,
-        low=None,
-        high=None,
-        verdict=verdict.value,
-        points=[[float(len(fitting) * (i + 1)), float(one)] for i, one in enumerate(held)],
         note=note,
         measure="left",
         rounds=len(held),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
-from harness.events import Measured
 from harness.studies.costs.subject import failure_of
 from harness.verdict.exponents import Verdict
 from harness.verdict.memory import LIMIT, SUPERLINEAR, TELLING, Memory, Taken, beyond, judge_memory
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from corpora.families.base import Family
     from harness.core.outcomes import Failed
+    from harness.events import Measured
     from harness.studies.costs.subject import Stopped, Subject
 
 FAMILIES = ("prose", "letter-run", "byte-fallback", "long-word", "brackets", "newlines")
@@ -107,24 +107,17 @@ def _round(
 
 def event(subject: Subject, family: Family, found: Memory, rounds: int) -> Measured:
     """What there is to say of memory."""
-    peaks = [[float(size), float(peak)] for size, peak in found.peaks.items()]
-    decided = len(peaks) > 1
+    decided = len(found.peaks) > 1
     verdict = Verdict.LINEAR if decided else Verdict.INCONCLUSIVE
     if found.verdict == SUPERLINEAR:
         verdict = Verdict.SUPERLINEAR
-    return Measured(
+    return replace(found.growth, verdict=verdict, constant=None).measured(
+        found.peaks,
         implementation=subject.name,
         vocabulary=subject.contract.vocabulary.id,
         family=family.name,
-        exponent=found.growth.exponent,
-        low=found.growth.low,
-        high=found.growth.high,
-        verdict=verdict.value,
-        points=peaks,
         note="" if decided else "one size only was measured",
         measure="memory",
-        law=found.growth.law,
-        laws=list(found.growth.laws),
         rounds=rounds,
         memory_per_byte=found.per_byte,
         memory_verdict=found.verdict,

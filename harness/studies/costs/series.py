@@ -8,10 +8,13 @@ after many that all say so.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from harness.events import Measured
 from harness.verdict.exponents import LEAST_POINTS, Growth, Verdict, judge
+
+if TYPE_CHECKING:
+    from harness.events import Measured
 
 LINEAR_AFTER, PROVED_AFTER, OPEN_AFTER = 3, 12, 24
 """Rounds after which it may be called linear, superlinear, or stays open."""
@@ -123,22 +126,12 @@ def event(
         verdict, note = Verdict.INCONCLUSIVE, f"out of time after {series.rounds} rounds"
     elif len(series.costs) < LEAST_POINTS:
         note = f"measured at {len(series.costs)} sizes only"
-    constant = growth.constant
-    return Measured(
+    return replace(growth, verdict=verdict).measured(
+        {size: cost / 1e9 for size, cost in series.costs.items()},
         implementation=name,
         vocabulary=vocabulary,
         family=row,
-        exponent=growth.exponent,
-        low=growth.low,
-        high=growth.high,
-        verdict=verdict.value,
-        points=[[float(size), cost / 1e9] for size, cost in sorted(series.costs.items())],
         note=note,
-        law=growth.law,
-        laws=list(growth.laws),
-        constant=constant.value if constant else None,
-        constant_low=constant.low if constant else None,
-        constant_high=constant.high if constant else None,
         overhead=growth.overhead / 1e9,
         rounds=series.rounds,
         axis=axis,

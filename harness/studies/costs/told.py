@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.core.messages import Meter
-from harness.events import Measured
-from harness.verdict.exponents import Verdict
+from harness.verdict.exponents import UNKNOWN, Verdict
 from harness.verdict.told import TELLING, Told, judge_told
 
 if TYPE_CHECKING:
     from corpora.families.base import Family
+    from harness.events import Measured
     from harness.studies.costs.subject import Stopped, Subject
 
 NAME = "own-ns"
@@ -49,15 +50,11 @@ def measure_told(subject: Subject, family: Family, stopped: Stopped) -> Measured
         return None
     false = judge_told(found)
     verdict = {True: Verdict.SUPERLINEAR, False: Verdict.LINEAR, None: Verdict.INCONCLUSIVE}[false]
-    return Measured(
+    return replace(UNKNOWN, verdict=verdict).measured(
+        {size: max(one.said or 0 for one in calls) / 1e9 for size, calls in found.items()},
         implementation=subject.name,
         vocabulary=vocabulary.id,
         family=NAME,
-        exponent=None,
-        low=None,
-        high=None,
-        verdict=verdict.value,
-        points=[[float(one), max(c.said or 0 for c in found[one]) / 1e9] for one in found],
         note=line_of(max(found), found[max(found)]) if false else "",
         measure="claim",
         rounds=CALLS,

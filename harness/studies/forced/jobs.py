@@ -68,8 +68,6 @@ class WalkSchema:
 
     def fits(self, answer: SchemaResult) -> bool:
         """See :class:`Job`."""
-        for witness in answer.witnesses:
-            witness.inspect()
         return answer.name == self.case.name
 
     def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> SchemaResult:
@@ -116,8 +114,6 @@ class MinimiseWitness:
 
     def fits(self, answer: Minimised) -> bool:
         """See :class:`Job`."""
-        if answer.smallest is not None:
-            answer.smallest.inspect()
         return answer.witness == self.witness
 
     def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Minimised:

@@ -181,16 +181,12 @@ class Record:
         """Take in what a line says. Raises ValueError with the field at fault."""
         if isinstance(raw, dict) and "minimised" in raw:
             found = stored.typed(raw, _MinimisedLine)
-            if found.smallest is not None:
-                found.smallest.inspect()
             self.minimised[found.minimised] = found.smallest
             return
         if isinstance(raw, dict) and "left" in raw:
             self.left.append(stored.typed(raw, _LeftLine).left)
             return
         result = stored.typed(raw, SchemaResult)
-        for witness in result.witnesses:
-            witness.inspect()
         self.done[result.name] = result
 
     def add(self, result: SchemaResult) -> None:

@@ -139,9 +139,6 @@ def unpacked(name: str, packed: bytes) -> tuple[list[SchemaResult], list[str]]:
             line, supported = stored.typed(message["failed"], tuple[str, bool], "failed")
             raise WorkersFailed(line, supported=supported)
         found = stored.typed(message.get("results"), list[SchemaResult], "results")
-        for one in found:
-            for witness in one.witnesses:
-                witness.inspect()
         return found, stored.typed(message.get("left"), list[str], "left")
     except (ValueError, TypeError) as error:
         raise UnitError(f"{name}: its result cannot be read: {error}") from error

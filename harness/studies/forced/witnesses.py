@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpora.grammars.corpus import compact_json
@@ -106,5 +106,4 @@ def completed(
     grammar = "" if case is None else compact_json(case.schema).decode()
     if len(grammar) > GRAMMAR_SHOWN:
         grammar = f"{grammar[:GRAMMAR_SHOWN]}…"
-    minimal = None if smallest is None else asdict(smallest)
-    return replace(witness, grammar=grammar, minimal=minimal)
+    return replace(witness, grammar=grammar, minimal=smallest)

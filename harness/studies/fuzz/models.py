@@ -18,7 +18,7 @@ class CampaignRow(Base):
 
     __tablename__ = "campaigns"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
     name: Mapped[str] = mapped_column(index=True)
     identity: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
     started: Mapped[str]

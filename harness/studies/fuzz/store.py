@@ -284,11 +284,9 @@ class CampaignStore:
         found = []
         for row in rows:
             try:
-                one = stored.typed(row.event, Found)
-                one.inspect()
+                found.append(stored.typed(row.event, Found))
             except ValueError as error:
                 raise self._unreadable(f"the finding {row.id} of {target}: {error}") from error
-            found.append(one)
         return found
 
     def _latest(self, session: Session) -> CampaignRow | None:

@@ -7,7 +7,6 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from harness.engine.costs import least
-from harness.events import Measured
 from harness.studies.growth.claims import Claims, Reconciled, reconcile
 from harness.verdict.exponents import (
     LEAST_POINTS,
@@ -16,9 +15,11 @@ from harness.verdict.exponents import (
     Verdict,
     fitted_costs,
     judge,
+    points_of,
     shown_noise,
     slope,
 )
+from harness.verdict.memory import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from corpora.families.base import Family
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
+    from harness.events import Measured
 
 FIRST_LOOK, LAST_LOOK = 3, 24
 """Rounds after which a cell is judged for the first time, when ``linear`` may be said; after the
@@ -312,17 +314,13 @@ class Cell:
         contrast = self._claims.contrast(shown(max(self.counted))) if found.contradicted else ""
         repeated = "measured on texts that its process had before" if self.repeated else ""
         times = self.counted if found.counted else self.times
-        said = self._said(growth, {size: spent / 1e9 for size, spent in times.items()})
-        constant = growth.constant
-        return replace(
-            said,
+        return growth.measured(
+            seconds(times),
+            **self._about,
             note="; ".join(part for part in (contrast, reason, self.stopped, repeated) if part),
-            constant=constant.value if constant else None,
-            constant_low=constant.low if constant else None,
-            constant_high=constant.high if constant else None,
             overhead=growth.overhead / 1e9,
             rounds=self.rounds,
-            cached=[[size, spent / 1e9] for size, spent in sorted(self.cached.items())],
+            cached=points_of(seconds(self.cached)),
         )
 
     @property
@@ -338,31 +336,18 @@ class Cell:
 
     def steps_event(self) -> Measured:
         """What there is to say of its steps, which need no second look."""
-        growth = judge(self.steps)
-        constant = growth.constant
-        return replace(
-            self._said(growth, self.steps),
-            measure="steps",
-            constant=constant.value if constant else None,
-            constant_low=constant.low if constant else None,
-            constant_high=constant.high if constant else None,
-            rounds=1,
-        )
+        return judge(self.steps).measured(self.steps, **self._about, measure="steps", rounds=1)
 
-    def _said(self, growth: Growth, points: Mapping[int, float]) -> Measured:
-        return Measured(
-            implementation=self.participant.name,
-            vocabulary=self.contract.vocabulary.id,
-            family=self.family.name,
-            exponent=growth.exponent,
-            low=growth.low,
-            high=growth.high,
-            verdict=growth.verdict.value,
-            points=pairs(points),
-            law=growth.law,
-            laws=list(growth.laws),
-            expression=self.family.expression(self.contract.vocabulary),
-        )
+    @property
+    def _about(self) -> dict[str, str]:
+        """What its events are about."""
+        vocabulary = self.contract.vocabulary
+        return {
+            "implementation": self.participant.name,
+            "vocabulary": vocabulary.id,
+            "family": self.family.name,
+            "expression": self.family.expression(vocabulary),
+        }
 
 
 def proof_of(strength: float) -> tuple[int, int]:
@@ -373,13 +358,6 @@ def proof_of(strength: float) -> tuple[int, int]:
     return PROOFS[-1][1:]
 
 
-def pairs(points: Mapping[int, float]) -> list[list[float]]:
-    """Points as they stand in events, by size."""
-    return [[size, cost] for size, cost in sorted(points.items())]
-
-
-def shown(size: int) -> str:
-    """A size as in notes: ``256 bytes``, ``64 KiB``, ``2 MiB``."""
-    if size < 1 << 10 or size % (1 << 10):
-        return f"{size} bytes"
-    return f"{size >> 10} KiB" if size < 1 << 20 else f"{size >> 20} MiB"
+def seconds(times: Mapping[int, int]) -> dict[int, float]:
+    """Nanoseconds by size as seconds."""
+    return {size: spent / 1e9 for size, spent in times.items()}

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 from harness.core.messages import Meter
 from harness.engine.costs import NotLoaded, costs, loaded
-from harness.events import Measured
-from harness.studies.growth.cell import pairs
 from harness.verdict.exponents import judge
 from harness.workers import Limits
 from harness.workers.pool import OutOfTime
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
+    from harness.events import Measured
 
 SIZES = tuple(512 << doubling for doubling in range(5))
 """Up to 8 KiB: exact, so that few bytes tell."""
@@ -92,22 +91,12 @@ def event_of(
 ) -> Measured:
     """What there is to say of a cell."""
     growth = judge(spent, overhead)
-    constant = growth.constant
-    return Measured(
+    return growth.measured(
+        spent,
         implementation=participant.name,
         vocabulary=vocabulary.id,
         family=family.name,
-        exponent=growth.exponent,
-        low=growth.low,
-        high=growth.high,
-        verdict=growth.verdict.value,
-        points=pairs(spent),
         measure="instructions",
-        law=growth.law,
-        laws=list(growth.laws),
-        constant=constant.value if constant else None,
-        constant_low=constant.low if constant else None,
-        constant_high=constant.high if constant else None,
         overhead=growth.overhead,
         rounds=1,
         expression=family.expression(vocabulary),

@@ -17,10 +17,11 @@ from corpora.families.recipes import VARIANTS
 from harness.core.messages import Measure, Meter
 from harness.core.outcomes import Inputs, Status
 from harness.engine.costs import TINY, WARM_UP, least
-from harness.studies.growth.cell import FIRST_LOOK, Call, Cell, shown
+from harness.studies.growth.cell import FIRST_LOOK, Call, Cell
 from harness.studies.growth.schedule import crowding
 from harness.studies.growth.sizes import ahead, next_sizes
 from harness.verdict.exponents import Verdict
+from harness.verdict.memory import shown
 from harness.workers.reasons import NO_ROOM, NOT_ASKED
 
 if TYPE_CHECKING:
