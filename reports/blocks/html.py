@@ -85,7 +85,7 @@ def environment() -> Environment:
         finalize=_visible,
     )
     made.filters.update(
-        kind=lambda value: type(value).__name__,
+        kind=lambda value: "str" if isinstance(value, str) else type(value).__name__,
         number=lambda value: f"{value:,}",
         link=link,
         bands=bands,
@@ -107,7 +107,7 @@ def link(address: str) -> str:
 
     It is of http or https, or within these pages, and has no character that a reader would not see.
     """
-    elsewhere = ":" in address.partition("/")[0]
+    elsewhere = ":" in address.partition("/")[0] or address.startswith("//")
     safe = not elsewhere or address.lower().startswith(("https://", "http://"))
     return address if safe and printable_line(address) == address else ""
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reports.blocks import Block, Inline
-    from reports.cards import Card
     from reports.site.folding import Defect
     from reports.site.shell import Site
 
@@ -144,9 +143,8 @@ def defect_pages(site: Site) -> Iterator[tuple[str, str]]:
             script = f"{defect.id}.py"
             yield f"defects/{script}", detail.reproducer
         source = sources.get((detail.run, detail.found.vocabulary), "") if detail else ""
-        found, shown = _finding(defect, site, script, source)
-        title, blocks = f"{defect.id}: {defect.title}", [*_defect(defect, site), *found]
-        yield site.page(title, blocks, defect.page, card=shown)
+        blocks = [*_defect(defect, site), *_finding(defect, site, script, source)]
+        yield site.page(f"{defect.id}: {defect.title}", blocks, defect.page)
 
 
 def _defect(defect: Defect, site: Site) -> list[Block]:
@@ -181,9 +179,7 @@ def _defect(defect: Defect, site: Site) -> list[Block]:
     ]
 
 
-def _finding(
-    defect: Defect, site: Site, script: str | None, source: str
-) -> tuple[list[Block], Card | None]:
+def _finding(defect: Defect, site: Site, script: str | None, source: str) -> list[Block]:
     """The finding in full. script: the file beside the page; source: of the vocabulary."""
     detail = defect.detail
     if detail is None:
@@ -192,15 +188,15 @@ def _finding(
             ". It was kept by an earlier version of tokgate; the next run that sees it keeps it in "
             "full.",
         )  # fmt: skip
-        return [Paragraph(lack, "empty")], None
+        return [Paragraph(lack, "empty")]
     run = next(one for one in site.project.runs if one.id == detail.run)
     versions = dict(site.project.versions[run.id])
     began = Started(run.started, run.seed, run.suite, run.budget, "", versions, "")
     found = replace(detail.found, reproducer=script)
     record = RunRecord.from_events([began, found, Counted(found.bucket, defect.row.count)])
     replay = command(defect, source)
-    shown = card(1, record.buckets[0], ROOMY, record, None, unfolded=True)
-    blocks: list[Block] = []
+    shown = card(record.buckets[0], ROOMY, record, None, unfolded=True, again=replay)
+    blocks: list[Block] = [shown]
     if script:
         other = "; the other command needs tokgate alone" if replay else ""
         where = Span(f" {source}", "code") if source else None
@@ -210,7 +206,7 @@ def _finding(
         )  # fmt: skip
         blocks.append(Paragraph(reads, "quiet"))
     title = ("The finding ", Span(f"as the run of {day(run)} told it", "quiet"))
-    return [Section(title, blocks, "finding")], replace(shown, replay=replay)
+    return [Section(title, blocks, "finding")]
 
 
 def command(defect: Defect, source: str) -> str:

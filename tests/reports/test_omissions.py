@@ -9,8 +9,8 @@ import pytest
 
 from harness.events import BatchDone, ContractOpened, Event, FamiliesMeasured, Measured, Withdrawn
 from reports import github, html, junit, markdown, sarif, summary_json
-from reports.cells import Status
 from reports.field import Played, conformance, growth_scope, render_html, render_markdown
+from reports.matrix import Status, matrix
 from reports.record import RunRecord
 from reports.words import reason
 from tests.reports import records
@@ -62,7 +62,7 @@ def test_who_was_never_judged_is_not_counted_as_compared() -> None:
     others = len(record.implementations) - 1
     assert f"of {others} implementations (1 more took no part) on 2 vocabularies" in reason(record)
     assert f"<dd>{others} of {others + 1}</dd>" in html.render(record)
-    cell = record.matrix["llama.cpp", "tekken_240911/text", "equivalence"]
+    cell = matrix(record)["llama.cpp", "tekken_240911/text", "equivalence"]
     assert (cell.status, cell.reason) == (Status.NOT_EXERCISED, LINE)
 
 
