@@ -85,7 +85,7 @@ def environment() -> Environment:
         finalize=_visible,
     )
     made.filters.update(
-        kind=lambda value: type(value).__name__,
+        kind=lambda value: "str" if isinstance(value, str) else type(value).__name__,
         number=lambda value: f"{value:,}",
         link=link,
         bands=bands,
