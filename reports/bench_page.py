@@ -66,48 +66,39 @@ def files(record: BenchRecord) -> list[tuple[str, str]]:
 
 def page(record: BenchRecord) -> Page:
     """``bench.html``."""
-    blocks = [banner(record), Paragraph(HOW, "intro"), *sections(record), _measurement(record)]
-    return Page("tokgate: speed", "speed", blocks, skip="tables")
-
-
-def printed(record: BenchRecord) -> list[Block]:
-    """What a terminal shows: the tables, and who is the fastest."""
-    return [*sections(record), banner(record)]
-
-
-def banner(record: BenchRecord) -> Banner:
-    """Who is the fastest."""
-    made = tables(record)
-    return Banner(
-        "How fast tokenizers encode",
-        "≡" if record.complete else "!",
-        "neutral" if record.complete else "incomplete",
-        leader(made) if made or not record.openings else None,
-        "" if record.complete else "Interrupted: what had been measured by then.",
-    )
-
-
-def sections(record: BenchRecord) -> Iterator[Block]:
-    """The tables, as a page and a terminal show them."""
     made = tables(record)
     names = sorted({line.name for table in made for line in table.lines})
     colours = {name: place for place, name in enumerate(names)}  # the same in each plot
-    if made:
-        yield Facts(list(MEANINGS.items()), "kinds")
-    for number, table in enumerate(made):
-        yield Section(
-            table.text,
-            [
-                Paragraph(_caption(table), "quiet"),
-                Group(list(_figures(table, colours)), "figures"),
-                _grid(table),
-                Items(table.notes, "remarks"),
-            ],
-            f"table-{number}",
-            tags=(table.tag, table.vocabulary),
-            nav=f"{table.text}, {table.mode}",
-        )
-    yield from opening_sections(record.openings)
+    blocks: list[Block] = [
+        Banner(
+            "How fast tokenizers encode",
+            "≡" if record.complete else "!",
+            "neutral" if record.complete else "incomplete",
+            leader(made) if made or not record.openings else None,
+            "" if record.complete else "Interrupted: what had been measured by then.",
+        ),
+        Paragraph(HOW, "intro", page=True),
+        Facts(list(MEANINGS.items()), "kinds"),
+        *(_section(number, table, colours) for number, table in enumerate(made)),
+        *opening_sections(record.openings),
+        _measurement(record),
+    ]
+    return Page("tokgate: speed", "speed", blocks, skip="tables")
+
+
+def _section(number: int, table: BenchTable, colours: dict[str, int]) -> Section:
+    return Section(
+        table.text,
+        [
+            Paragraph(_caption(table), "quiet"),
+            Group(list(_figures(table, colours)), "figures"),
+            _grid(table),
+            Items(table.notes, "remarks"),
+        ],
+        f"table-{number}",
+        tags=(table.tag, table.vocabulary),
+        nav=f"{table.text}, {table.mode}",
+    )
 
 
 def leader(made: Sequence[BenchTable]) -> str:
@@ -289,4 +280,4 @@ def _measurement(record: BenchRecord) -> Section:
                 "versions",
             ),
         ]  # fmt: skip
-    return Section("This measurement", blocks, "run")
+    return Section("This measurement", blocks, "run", page=True)

@@ -37,7 +37,15 @@ INPUT_SHOWN = 60
 
 HOW = (
     "Each mistake is an implementation with one thing wrong. They take part in campaigns like any "
-    "others, beside references and beside what they are without the mistake."
+    "others, beside references and beside what they are without the mistake. "
+)
+CHECKS = (
+    "Planted: for this check. Median and cases: of the whole campaign until it first showed a "
+    "mistake."
+)
+GENERATORS = (
+    "Tried: mistakes to which it gave cases. Median and cases: its own, until a mistake first "
+    "showed."
 )
 
 
@@ -238,42 +246,14 @@ def files(record: SelftestRecord) -> list[tuple[str, str]]:
 
 def page(record: SelftestRecord) -> Page:
     """``selftest.html``."""
-    return Page(
-        "tokgate: selftest",
-        "selftest",
-        [
-            banner(record),
-            Paragraph(_how(record.started), "intro"),
-            *sections(record),
-            _mistakes(record),
-            *cluster.sections(record.cluster),
-        ],
-        skip="tables",
-    )
-
-
-def printed(record: SelftestRecord) -> list[Block]:
-    """What a terminal shows: the tables, and at the end what escaped."""
-    return [*sections(record), banner(record)]
-
-
-def _how(started: dict[str, Any]) -> str:
-    if not started:
-        return HOW
-    decided = f"Budget {started['budget']} s in all, seed {started['seed']}, {started['machine']}."
-    return f"{HOW} {decided}"
-
-
-def banner(record: SelftestRecord) -> Banner:
-    """How many were caught, and what was not."""
-    reasons = record.finished.get("reasons", [])
+    started, reasons = record.started, record.finished.get("reasons", [])
     tone = ("fail", "✗") if reasons else ("pass", "✓")
     if not record.complete:
         tone = ("incomplete", "!")
     caught = sum(one["rightly"] for one in record.mistakes)
     seconds, cases = record.medians
-    return Banner(
-        f"{caught} of {record.started.get('mistakes', 0)} planted mistakes caught",
+    banner = Banner(
+        f"{caught} of {started.get('mistakes', 0)} planted mistakes caught",
         tone[1],
         tone[0],
         f"Median until detection: {shown(seconds, 's')}, {shown(cases)} cases; "
@@ -281,40 +261,35 @@ def banner(record: SelftestRecord) -> Banner:
         "" if record.complete else "Not complete: what had been hunted by then.",
         [Items(reasons)],
     )
-
-
-def sections(record: SelftestRecord) -> list[Section]:
-    """The tables of checks and generators, as a page and a terminal show them."""
-    checks = (
-        "Planted: for this check. Median and cases: of the whole campaign until it first showed a "
-        "mistake."
-    )
-    generators = (
-        "Tried: mistakes to which it gave cases. Median and cases: its own, until a mistake first "
-        "showed."
-    )
+    decided = ""
+    if started:
+        decided = (
+            f"Budget {started['budget']} s in all, seed {started['seed']}, {started['machine']}."
+        )
     lazy = [
         Paragraph(f"The generator {name} caught nothing in {plural(given, 'case')}.", "warn")
         for name, given in idle(record)
     ]
-    return [
+    checks = _grid("check", "planted", by_check(record))
+    generators = _grid("generator", "tried", by_generator(record))
+    sections = [
         Section(
             "What each check catches",
-            [Paragraph(checks, page=True), _grid("check", "planted", by_check(record))],
+            [Paragraph(CHECKS, page=True), checks],
             "checks",
             nav="Checks",
         ),
         Section(
             "What each generator brings out",
-            [
-                Paragraph(generators, page=True),
-                _grid("generator", "tried", by_generator(record)),
-                *lazy,
-            ],
+            [Paragraph(GENERATORS, page=True), generators, *lazy],
             "generators",
             nav="Generators",
         ),
+        _mistakes(record),
+        *cluster.sections(record.cluster, page=True),
     ]
+    blocks: list[Block] = [banner, Paragraph((HOW, decided), "intro", page=True), *sections]
+    return Page("tokgate: selftest", "selftest", blocks, skip="tables")
 
 
 def _grid(what: str, tried: str, lines: Sequence[Line]) -> Table:
@@ -353,4 +328,4 @@ def _mistakes(record: SelftestRecord) -> Section:
         "First by", *numbers("After", "Cases", "Generators"),
     ]  # fmt: skip
     table = Table("Table of the mistakes", columns, rows, style="dense mistakes")
-    return Section("The mistakes", [table], "mistakes", nav="Mistakes")
+    return Section("The mistakes", [table], "mistakes", nav="Mistakes", page=True)

@@ -126,11 +126,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row that looks otherwise, or belongs to the element with the id ``of``."""
+    """A row that looks otherwise, or belongs to the element with the id ``of``.
+
+    page: on a page alone.
+    """
 
     cells: Sequence[Inline | Cell]
     style: str = ""
     of: str = ""
+    page: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +301,7 @@ class Section:
     """A part of a report with a heading. anchor: its id; tags: small words beside the heading.
 
     beside: to the right of the heading. nav: its name among the links at the top of the page, the
-    title where it is None, and no link where it is empty.
+    title where it is None, and no link where it is empty. page: on a page alone.
     """
 
     title: Inline
@@ -308,6 +312,7 @@ class Section:
     nav: str | None = None
     style: str = ""
     level: int = 2
+    page: bool = False
 
 
 @dataclass(frozen=True, slots=True)

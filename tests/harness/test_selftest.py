@@ -30,7 +30,7 @@ from harness.studies.selftest.ledger import ROUNDS, Ledger, apart, tells
 from harness.studies.selftest.run import Selftest, make_plan, verdict
 from impls.interface import About, Mode
 from reports.blocks import html, terminal
-from reports.selftest import SelftestRecord, by_check, by_generator, idle, page, printed
+from reports.selftest import SelftestRecord, by_check, by_generator, idle, page
 from tests.harness.command import tokgate
 
 RAW = Mode(pretokenize=False)
@@ -316,7 +316,7 @@ def test_the_json_and_the_page_and_the_terminal(record):
     assert "2 of 3 planted mistakes caught" in text
     assert "The generator json caught nothing in" in text
     assert "http://" not in text.replace("http://www.w3.org", "")
-    said = [str(part) for part in terminal.render(printed(record))]
+    said = [str(part) for part in terminal.render(page(record).blocks)]
     assert "c escaped: Wrong." in said
     assert "The generator json caught nothing in 40 cases." in said
 

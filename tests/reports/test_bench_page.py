@@ -65,7 +65,7 @@ def usual() -> BenchRecord:
 
 def printed(of: BenchRecord) -> str:
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
-    for part in terminal.render(bench_page.printed(of)):
+    for part in terminal.render(bench_page.page(of).blocks):
         console.print(part)
     return console.export_text()
 
