@@ -22,12 +22,12 @@ from reports.blocks import (
     numbers,
 )
 from reports.blocks.html import render
-from reports.blocks.units import plural
+from reports.blocks.units import duration, figure, plural
 from reports.cluster import Cluster
 from reports.text import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from harness.events import Event
     from reports.blocks import Block
@@ -224,12 +224,9 @@ def verdict_of(row: dict[str, Any]) -> str:
     return "not hunted" if row["trouble"] else "escaped"
 
 
-def shown(number: float | None, unit: str = "") -> str:
-    """A number for a table: three figures, or nothing."""
-    if number is None:
-        return ""
-    text = f"{number:,.0f}" if number >= 100 or not unit else f"{number:.2g}"
-    return f"{text} {unit}".rstrip()
+def shown(number: float | None, write: Callable[[float], str] = figure) -> str:
+    """A number for a table, or nothing."""
+    return "" if number is None else write(number)
 
 
 def idle(record: SelftestRecord) -> list[tuple[str, int]]:
@@ -256,8 +253,8 @@ def page(record: SelftestRecord) -> Page:
         f"{caught} of {started.get('mistakes', 0)} planted mistakes caught",
         tone[1],
         tone[0],
-        f"Median until detection: {shown(seconds, 's')}, {shown(cases)} cases; "
-        f"{shown(record.finished.get('seconds'), 's')} in all.",
+        f"Median until detection: {shown(seconds, duration)}, {shown(cases)} cases; "
+        f"{shown(record.finished.get('seconds'), duration)} in all.",
         "" if record.complete else "Not complete: what had been hunted by then.",
         [Items(reasons)],
     )
@@ -300,7 +297,7 @@ def _grid(what: str, tried: str, lines: Sequence[Line]) -> Table:
             (
                 line.name, line.tried,
                 Cell(len(line.caught), "bad" if line.tried and not line.caught else ""),
-                len(line.alone) or None, shown(line.seconds, "s"), shown(line.cases),
+                len(line.alone) or None, shown(line.seconds, duration), shown(line.cases),
             )
             for line in lines
         ],
@@ -318,7 +315,7 @@ def _mistakes(record: SelftestRecord) -> Section:
                 Span(one["name"], "code"), one["summary"], one["vocabulary"], verdict_of(one),
                 ", ".join(one["named"]),
                 Span(smallest.code + ("…" if smallest.missing else ""), "code"),
-                first["generator"], shown(first["all_seconds"], "s"),
+                first["generator"], shown(first["all_seconds"], duration),
                 shown(first["all_cases"]) if first["cases"] else None,
                 len({sighting["generator"] for sighting in one["sightings"]}),
             )

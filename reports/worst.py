@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from reports import cluster
-from reports.bench import shown_ratio, shown_size
 from reports.blocks import (
     COLOURS,
     SIZES,
@@ -28,7 +27,7 @@ from reports.blocks import (
     numbers,
 )
 from reports.blocks.html import render
-from reports.blocks.units import plural, usable
+from reports.blocks.units import interval, plural, rate, size, usable
 from reports.cluster import Cluster
 
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ class WorstRecord:
     @property
     def size(self) -> str:
         """The size at which costs are compared."""
-        return shown_size(self.facts["size"])
+        return size(self.facts["size"])
 
     @property
     def verdict(self) -> str:
@@ -188,9 +187,8 @@ def _entry(data: dict[str, Any], control: float | None) -> Entry:
 
 def shown_exponent(row: Entry) -> str:
     """``1.02 (0.98 to 1.05)``."""
-    if row.exponent is None or row.low is None or row.high is None:
-        return ""
-    return f"{row.exponent:.2f} ({row.low:.2f} to {row.high:.2f})"
+    between = interval(row.low, row.high)
+    return f"{row.exponent:.2f} ({between})" if row.exponent is not None and between else ""
 
 
 def files(record: WorstRecord, text: str) -> list[tuple[str, str]]:
@@ -253,7 +251,7 @@ def _found(record: WorstRecord) -> Section:
         (
             Span(f"{number}: {row.kind}", href=f"#found-{number}"),
             Cell("no answer", "bad", "9e99") if row.died else _nanoseconds(row),
-            shown_ratio(row.times),
+            rate(row.times),
             Cell(
                 (
                     Span(row.verdict, f"tally {row.verdict}") if row.verdict else None,
@@ -299,7 +297,7 @@ def _listed(record: WorstRecord) -> Section:
     rows = [
         Row(
             (
-                row.name, _nanoseconds(row), shown_ratio(row.times), shown_exponent(row),
+                row.name, _nanoseconds(row), rate(row.times), shown_exponent(row),
                 "no, withheld" if row.name in hidden else "yes", row.origin,
             ),
             page=place >= LISTED,

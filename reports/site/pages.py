@@ -10,7 +10,7 @@ from corpora.plain_text import printable
 from reports import trends
 from reports.blocks import Cell, Facts, Items, Paragraph, Section, Span, Table, numbers
 from reports.blocks.html import PLOT_SCRIPTS, PLOT_STYLES, read_all
-from reports.blocks.units import count, duration, plural
+from reports.blocks.units import count, duration, interval, plural
 from reports.severity import SEVERITIES
 from reports.site import feed, speeds
 from reports.site.badges import badge_section, badges
@@ -300,7 +300,7 @@ def _library(library: Library, site: Site) -> list[Block]:
                 one.family,
                 one.vocabulary,
                 Cell(_tally(one), sort=_exponent(one)),
-                None if one.low is None or one.high is None else f"{one.low:.2f} to {one.high:.2f}",
+                interval(one.low, one.high),
                 one.bytes,
                 Cell(_rate(one), sort=one.seconds or 0),
             )
