@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -117,28 +117,20 @@ class Line:
 
     tried: mistakes that it could have caught: for a generator those to which it gave cases, for a
     check those planted for it. caught: names. alone: of these, what no other of its kind caught.
-    seconds, cases: medians until the first catch, of this one's own. given: cases in all.
+    medians: until the first catch, of this one's own. cases: in all.
     """
 
     name: str
     tried: int
     caught: tuple[str, ...]
     alone: tuple[str, ...]
-    seconds: float | None
-    cases: float | None
-    given: int = 0
+    median_seconds: float | None
+    median_cases: float | None
+    cases: int = 0
 
     def plain(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "name": self.name,
-            "tried": self.tried,
-            "caught": len(self.caught),
-            "alone": list(self.alone),
-            "median_seconds": self.seconds,
-            "median_cases": self.cases,
-            "cases": self.given,
-        }
+        return {**asdict(self), "caught": len(self.caught)}
 
 
 def rightly(row: dict[str, Any]) -> bool:
@@ -231,9 +223,8 @@ def shown(number: float | None, write: Callable[[float], str] = figure) -> str:
 
 def idle(record: SelftestRecord) -> list[tuple[str, int]]:
     """Generators that caught nothing, and how many cases they gave."""
-    return [
-        (line.name, line.given) for line in by_generator(record) if line.given and not line.caught
-    ]
+    lines = by_generator(record)
+    return [(line.name, line.cases) for line in lines if line.cases and not line.caught]
 
 
 def files(record: SelftestRecord) -> list[tuple[str, str]]:
@@ -297,7 +288,8 @@ def _grid(what: str, tried: str, lines: Sequence[Line]) -> Table:
             (
                 line.name, line.tried,
                 Cell(len(line.caught), "bad" if line.tried and not line.caught else ""),
-                len(line.alone) or None, shown(line.seconds, duration), shown(line.cases),
+                len(line.alone) or None, shown(line.median_seconds, duration),
+                shown(line.median_cases),
             )
             for line in lines
         ],

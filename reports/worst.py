@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -97,11 +96,6 @@ class WorstRecord:
     found: list[Entry] = field(default_factory=list)
     listed: list[Entry] = field(default_factory=list)
     cluster: Cluster = field(default_factory=Cluster)
-
-    @classmethod
-    def from_json(cls, text: str) -> WorstRecord:
-        """The record. Raises ValueError, KeyError or TypeError for what is none."""
-        return cls.of(json.loads(text))
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> WorstRecord:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -224,7 +225,7 @@ def report() -> Report:
 
 
 def test_the_page_and_the_table_say_what_was_found() -> None:
-    record = WorstRecord.from_json(report().to_json())
+    record = WorstRecord.of(asdict(report()))
     assert record.verdict == (
         "the worst input found costs 2.00 times the worst listed family (letter-run, which it was "
         "not told of) at 64 KiB; 1 way to bring it down"
