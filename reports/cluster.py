@@ -132,7 +132,7 @@ def sections(cluster: Cluster, *, page: bool = False) -> list[Section]:
     )
     blocks: list[Block] = [
         *(Paragraph(line, "quiet") for line in cluster.sentences()),
-        *([nodes] if nodes.rows else []),
+        nodes,
         *([Details(plural(len(cluster.units), "unit"), [units])] if units.rows else []),
     ]
     return [Section("Cluster", blocks, "cluster", page=page)]

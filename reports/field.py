@@ -394,8 +394,8 @@ def _differences(defects: Sequence[Defect]) -> Section:
         "Library", "Vocabulary", "What", "Smallest input", Column("Reproducer", page=True),
     )  # fmt: skip
     none = "None was found in what was compared; the table above says how much that was."
-    table = Table("Table of differences", columns, rows, style="field-table")
-    return Section("Differences", [table if rows else Paragraph(none, "empty")], "differences")
+    table = Table("Table of differences", columns, rows, style="field-table", empty=none)
+    return Section("Differences", [table], "differences")
 
 
 def _growth(survey: Conformance) -> Section:
@@ -412,7 +412,7 @@ def _growth(survey: Conformance) -> Section:
         style="field-table",
     )  # fmt: skip
     scope = Paragraph(survey.growth_scope)
-    return Section("Growth", [scope, table] if table.rows else [scope], "growth")
+    return Section("Growth", [scope, table], "growth")
 
 
 def _speed(survey: Conformance) -> Section:

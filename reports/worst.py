@@ -236,11 +236,8 @@ def _pattern(number: int, row: Entry) -> Section:
 
 def _found(record: WorstRecord) -> Section:
     """What was found, with a plot of all of it."""
-    if not record.found:
-        until = "" if record.facts["complete"] else ", until the search was broken off"
-        readings = plural(record.facts["readings"], "input")
-        nothing = Paragraph(f"Nothing stood out in {readings}{until}.", "empty")
-        return Section("What was found", [nothing], "found", nav="Found")
+    until = "" if record.facts["complete"] else ", until the search was broken off"
+    readings = plural(record.facts["readings"], "input")
     rows: list[Sequence[Inline | Cell]] = [
         (
             Span(f"{number}: {row.kind}", href=f"#found-{number}"),
@@ -269,6 +266,7 @@ def _found(record: WorstRecord) -> Section:
         ),
         rows,
         f"The worst first; costs at {record.size}",
+        empty=f"Nothing stood out in {readings}{until}.",
     )
     note = (COSTS, Span("n", "code"), " is the size in bytes, with ", Span("random", "code"),
             " imported.")  # fmt: skip

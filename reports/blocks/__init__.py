@@ -142,7 +142,8 @@ class Table:
     """A table, which a page lets readers sort. columns: a name alone is one of texts.
 
     label: what it is, for who cannot see it. caption: the same in more words, above it. header: the
-    place of the column that names a row. style: ``dense``, ``matrix`` and so on.
+    place of the column that names a row. style: ``dense``, ``matrix`` and so on. empty: what is
+    said where there is no row; without it, nothing is shown.
     """
 
     label: str
@@ -151,6 +152,7 @@ class Table:
     caption: Inline = None
     style: str = ""
     header: int = 0
+    empty: Inline = None
 
     @property
     def heads(self) -> list[Column]:

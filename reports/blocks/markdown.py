@@ -105,6 +105,8 @@ def _parts(blocks: Iterable[Block]) -> Iterator[str]:
             case Table() if one.rows:
                 yield _table(one)
                 yield from _more(len(one.rows))
+            case Table() if one.empty is not None:
+                yield inline(one.empty)
             case Group(page=False) | Details(open=True):
                 yield from _parts(one.blocks)
             case _:

@@ -73,6 +73,8 @@ def render(blocks: Iterable[Block]) -> Iterator[RenderableType]:
             case Code():
                 cut = len(one.text) > LONGEST
                 yield text(f"  {one.text[: LONGEST - 1]}…" if cut else f"  {one.text}")
+            case Table() if not one.rows:
+                yield from () if one.empty is None else (text(one.empty),)
             case Table():
                 yield grid(one)
                 if one.caption is not None:
