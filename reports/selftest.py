@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -140,59 +141,56 @@ def rightly(row: dict[str, Any]) -> bool:
     return any(check == row["check"] and (not stages or s in stages) for check, _, s in pairs)
 
 
+Sighting = dict[str, Any]
+
+
 def by_generator(record: SelftestRecord) -> list[Line]:
     """A line for each generator, in their order; growth's families and schemas are not among them.
 
     Only answers that break the property that is a mistake's own count, or show it in any way where
     it was found so.
     """
-    caught: dict[str, dict[str, dict[str, Any]]] = {}
+    caught: dict[str, dict[str, Sighting]] = defaultdict(dict)
     for one in record.mistakes:
-        for sighting in one["sightings"]:
-            known = caught.setdefault(sighting["generator"], {})
-            if sighting["cases"] < known.get(one["name"], {"cases": float("inf")})["cases"]:
-                known[one["name"]] = sighting
+        for sighting in sorted(one["sightings"], key=lambda one: -one["cases"]):
+            caught[sighting["generator"]][one["name"]] = sighting  # the one with the least stays
     lines = []
     for name in record.started.get("generators", []):
         hunts = [hunt for hunt in record.hunts if hunt["cases"].get(name)]
-        mine = caught.get(name, {})
-        others = {m for other, found in caught.items() if other != name for m in found}
-        lines.append(
-            Line(
-                name,
-                sum(len(hunt["mistakes"]) for hunt in hunts),
-                tuple(mine),
-                tuple(mistake for mistake in mine if mistake not in others),
-                middle(sighting["seconds"] for sighting in mine.values()),
-                middle(sighting["cases"] for sighting in mine.values()),
-                sum(hunt["cases"][name] for hunt in hunts),
-            )
-        )
+        tried = sum(len(hunt["mistakes"]) for hunt in hunts)
+        cases = sum(hunt["cases"][name] for hunt in hunts)
+        lines.append(_line(name, tried, caught, "", cases))
     return lines
 
 
 def by_check(record: SelftestRecord) -> list[Line]:
     """A line for each check, in their order: what it catches, planted for it or not."""
-    seen = {
-        one["name"]: {s["check"] for s in one["sightings"]}
-        | {name.partition("/")[0] for name in one["named"]}
-        for one in record.mistakes
-    }
-    lines = []
-    for check in record.started.get("checks", []):
-        caught = [one for one in record.mistakes if check in seen[one["name"]]]
-        first = [sighting for one in caught if (sighting := earliest(one, check))]
-        lines.append(
-            Line(
-                check,
-                sum(one["check"] == check for one in record.mistakes),
-                tuple(one["name"] for one in caught),
-                tuple(one["name"] for one in caught if seen[one["name"]] == {check}),
-                middle(one["all_seconds"] for one in first),
-                middle(one["all_cases"] for one in first),
-            )
-        )
-    return lines
+    caught: dict[str, dict[str, Sighting]] = defaultdict(dict)
+    for one in record.mistakes:
+        named = {name.partition("/")[0] for name in one["named"]}
+        for check in named | {sighting["check"] for sighting in one["sightings"]}:
+            caught[check][one["name"]] = earliest(one, check) or {}
+    return [
+        _line(check, sum(one["check"] == check for one in record.mistakes), caught, "all_")
+        for check in record.started.get("checks", [])
+    ]
+
+
+def _line(
+    name: str, tried: int, caught: dict[str, dict[str, Sighting]], of: str, cases: int = 0
+) -> Line:
+    """A line of what all of a kind have caught. of: begins the names of what is told of it."""
+    mine = caught[name]
+    others = {mistake for other, found in caught.items() if other != name for mistake in found}
+    return Line(
+        name,
+        tried,
+        tuple(mine),
+        tuple(mistake for mistake in mine if mistake not in others),
+        middle(one[f"{of}seconds"] for one in mine.values() if one),
+        middle(one[f"{of}cases"] for one in mine.values() if one),
+        cases,
+    )
 
 
 def earliest(row: dict[str, Any], check: str = "") -> dict[str, Any] | None:
