@@ -205,26 +205,6 @@ class BenchTable:
         ]
 
 
-def shown_size(size: int) -> str:
-    """``64 KiB``, ``1 MiB``, ``1,000 B``."""
-    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if size >= 1 << power:
-            return f"{size / (1 << power):g} {unit}"
-    return f"{size:,} B"
-
-
-def shown_speed(speed: float) -> str:
-    """As many digits as tell speeds apart: ``0.31``, ``4.20``, ``41.3``, ``1,066``."""
-    if speed >= 99.5:
-        return f"{speed:,.0f}"
-    return f"{speed:.1f}" if speed >= 9.95 else f"{speed:.2f}"
-
-
-def shown_ratio(ratio: float | None) -> str:
-    """``1.00``, ``23.4``, nothing where there is no base."""
-    return "" if ratio is None else shown_speed(ratio)
-
-
 def tables(record: BenchRecord) -> list[BenchTable]:
     """The tables of a record, in the order of measuring."""
     if record.started is None:

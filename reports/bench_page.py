@@ -8,9 +8,6 @@ from harness.events.timing import THREADS
 from reports.bench import (
     KINDS,
     MEANINGS,
-    shown_ratio,
-    shown_size,
-    shown_speed,
     tables,
 )
 from reports.bench_openings import opening_sections
@@ -38,6 +35,7 @@ from reports.blocks import (
     numbers,
 )
 from reports.blocks.html import render
+from reports.blocks.units import rate, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,48 +64,39 @@ def files(record: BenchRecord) -> list[tuple[str, str]]:
 
 def page(record: BenchRecord) -> Page:
     """``bench.html``."""
-    blocks = [banner(record), Paragraph(HOW, "intro"), *sections(record), _measurement(record)]
-    return Page("tokgate: speed", "speed", blocks, skip="tables")
-
-
-def printed(record: BenchRecord) -> list[Block]:
-    """What a terminal shows: the tables, and who is the fastest."""
-    return [*sections(record), banner(record)]
-
-
-def banner(record: BenchRecord) -> Banner:
-    """Who is the fastest."""
-    made = tables(record)
-    return Banner(
-        "How fast tokenizers encode",
-        "≡" if record.complete else "!",
-        "neutral" if record.complete else "incomplete",
-        leader(made) if made or not record.openings else None,
-        "" if record.complete else "Interrupted: what had been measured by then.",
-    )
-
-
-def sections(record: BenchRecord) -> Iterator[Block]:
-    """The tables, as a page and a terminal show them."""
     made = tables(record)
     names = sorted({line.name for table in made for line in table.lines})
     colours = {name: place for place, name in enumerate(names)}  # the same in each plot
-    if made:
-        yield Facts(list(MEANINGS.items()), "kinds")
-    for number, table in enumerate(made):
-        yield Section(
-            table.text,
-            [
-                Paragraph(_caption(table), "quiet"),
-                Group(list(_figures(table, colours)), "figures"),
-                _grid(table),
-                Items(table.notes, "remarks"),
-            ],
-            f"table-{number}",
-            tags=(table.tag, table.vocabulary),
-            nav=f"{table.text}, {table.mode}",
-        )
-    yield from opening_sections(record.openings)
+    blocks: list[Block] = [
+        Banner(
+            "How fast tokenizers encode",
+            "≡" if record.complete else "!",
+            "neutral" if record.complete else "incomplete",
+            leader(made) if made or not record.openings else None,
+            "" if record.complete else "Interrupted: what had been measured by then.",
+        ),
+        Paragraph(HOW, "intro", page=True),
+        Facts(list(MEANINGS.items()), "kinds"),
+        *(_section(number, table, colours) for number, table in enumerate(made)),
+        *opening_sections(record.openings),
+        _measurement(record),
+    ]
+    return Page("tokgate: speed", "speed", blocks, skip="tables")
+
+
+def _section(number: int, table: BenchTable, colours: dict[str, int]) -> Section:
+    return Section(
+        table.text,
+        [
+            Paragraph(_caption(table), "quiet"),
+            Group(list(_figures(table, colours)), "figures"),
+            _grid(table),
+            Items(table.notes, "remarks"),
+        ],
+        f"table-{number}",
+        tags=(table.tag, table.vocabulary),
+        nav=f"{table.text}, {table.mode}",
+    )
 
 
 def leader(made: Sequence[BenchTable]) -> str:
@@ -119,9 +108,9 @@ def leader(made: Sequence[BenchTable]) -> str:
                 continue
             times = ""
             if table.base not in {"", line.name} and speed.ratio is not None:
-                times = f", {shown_ratio(speed.ratio)} times {table.base}"
-            where = f"{table.text} ({shown_size(line.fields[-1].size)}, {table.vocabulary})"
-            return f"Fastest on {where}: {line.name} with {shown_speed(speed.best)} MiB/s{times}."
+                times = f", {rate(speed.ratio)} times {table.base}"
+            where = f"{table.text} ({size(line.fields[-1].size)}, {table.vocabulary})"
+            return f"Fastest on {where}: {line.name} with {rate(speed.best)} MiB/s{times}."
     return "No implementation with the right answers was measured."
 
 
@@ -131,7 +120,7 @@ def _caption(table: BenchTable) -> str:
     way = "as one piece, without pre-tokenization" if table.mode == "raw" else "pre-tokenized"
     call = "fastest documented way from its own kind of input to ids,"
     if table.batches:
-        way = f"pre-tokenized, in batches of texts of {shown_size(table.document)}"
+        way = f"pre-tokenized, in batches of texts of {size(table.document)}"
         way += table.batches.removeprefix("batches").replace(" on", ", on", 1)
         call = "own call for many texts, or one text after another where it has none,"
     return (
@@ -145,25 +134,25 @@ def _caption(table: BenchTable) -> str:
 def _grid(table: BenchTable) -> Table:
     """Speeds with their ratios. A terminal shows those of fresh text, of the largest sizes."""
     largest = table.sizes[-1:]
+    places = [(bytes_, kind) for bytes_ in table.sizes for kind in KINDS[: 2 + (bytes_ in largest)]]
     columns = [Column("Implementation")]
-    for size in table.sizes:
-        hidden = size not in table.sizes[-MOST_SIZES:]
-        for kind in KINDS if size in largest else KINDS[:2]:
-            # A terminal is too narrow for what threads gain beside other kinds.
-            page = hidden or (kind != "fresh" and (size not in largest or table.gains))
-            columns += numbers(kind, group=shown_size(size), page=page)
-            columns += numbers("×", group=shown_size(size), page=page or kind != "fresh")
+    for bytes_, kind in places:
+        other = kind != "fresh"
+        # A terminal is too narrow for what threads gain beside other kinds.
+        page = bytes_ not in table.sizes[-MOST_SIZES:]
+        page |= other and (bytes_ not in largest or table.gains)
+        columns += numbers(kind, group=size(bytes_), page=page)
+        columns += numbers("×", group=size(bytes_), page=page or other)
     if table.gains:
         columns += numbers("× one thread")
     rows = []
     for line in table.lines:
         fields = {one.size: one for one in line.fields}
         cells: list[Inline | Cell] = [_name(line)]
-        for size in table.sizes:
-            for kind in KINDS if size in largest else KINDS[:2]:
-                cells += _speed(fields.get(size), kind, page=size not in largest)
+        for bytes_, kind in places:
+            cells += _speed(fields.get(bytes_), kind, page=bytes_ not in largest)
         if table.gains:
-            cells.append(shown_ratio(line.gain))
+            cells.append(rate(line.gain))
         rows.append(Row(cells, "base-row" if line.name == table.base else ""))
     base = table.base or "nothing"
     caption = f"MiB/s, best of all rounds (median of them), and times as fast as {base}"
@@ -182,13 +171,13 @@ def _speed(one: Field | None, kind: str, *, page: bool) -> tuple[Cell, Cell]:
         status = one.status if one is not None and kind == "fresh" else "skipped"
         word = "–" if status in {"skipped", "measured"} else status
         return Cell(word, "quiet", hint="" if one is None else one.note), Cell()
-    shown: Inline = Span(shown_speed(speed.best), "strong")
+    shown: Inline = Span(rate(speed.best), "strong")
     if kind != "cold":
-        shown = (shown, Span(f" ({shown_speed(speed.median)})", "quiet", page=True))
-    ratio: Inline = shown_ratio(speed.ratio)
+        shown = (shown, Span(f" ({rate(speed.median)})", "quiet", page=True))
+    ratio: Inline = rate(speed.ratio)
     sure = speed.sure
     if sure is not None and sure.low is not None and sure.high is not None:
-        interval = f" {shown_speed(sure.low)} to {shown_speed(sure.high)}, {sure.verdict}"
+        interval = f" {rate(sure.low)} to {rate(sure.high)}, {sure.verdict}"
         hint = f"ahead in {round(100 * sure.won)} % of {sure.rounds} rounds"
         ratio = (ratio, Span(interval, "count", hint=hint, page=page))
     return Cell(shown), Cell(ratio, "by" if (speed.ratio or 0) > 1 else "under")
@@ -202,7 +191,7 @@ def _figures(table: BenchTable, colours: dict[str, int]) -> Iterator[Figure]:
         yield Figure(caption, [sizes])
     if compared is not None:
         yield Figure(
-            f"Times as fast as {table.base} at {shown_size(table.sizes[-1])}: fresh, warm, cold; "
+            f"Times as fast as {table.base} at {size(table.sizes[-1])}: fresh, warm, cold; "
             "the line through a dot is the interval of 95 %, or goes from the slowest round to the "
             "best where there were few rounds",
             [compared],
@@ -217,17 +206,17 @@ def by_size(table: BenchTable, colours: dict[str, int]) -> Plot | None:
     series = []
     for line in table.lines:
         found = [(float(one.size), one.leading) for one in line.fields]
-        known = [(size, speed) for size, speed in found if speed is not None and speed.best > 0]
+        known = [(x, speed) for x, speed in found if speed is not None and speed.best > 0]
         place = colours.get(line.name, 0)
         if known:
             series.append(
                 Series(
                     line.marked,
-                    [(size, speed.best) for size, speed in known],
+                    [(x, speed.best) for x, speed in known],
                     place % COLOURS,
                     dash=line.answer == "different" or place >= COLOURS,
                     wide=line.name == table.base,
-                    spread=[(size, speed.slowest, speed.best) for size, speed in known],
+                    spread=[(x, speed.slowest, speed.best) for x, speed in known],
                 )
             )
     if not series or len(table.sizes) < 2:  # one size is one column of dots: ratios say more
@@ -289,4 +278,4 @@ def _measurement(record: BenchRecord) -> Section:
                 "versions",
             ),
         ]  # fmt: skip
-    return Section("This measurement", blocks, "run")
+    return Section("This measurement", blocks, "run", page=True)

@@ -65,7 +65,7 @@ def sections(campaign: Campaign | None) -> list[Section]:
     said = (Span(*CANARY[campaign.canary]), " ", campaign.said, Span(since, "quiet"))
     blocks: list[Block] = [
         Paragraph(said),
-        *([outlook] if outlook.rows else []),
+        outlook,
         *([Group(curves, "plots")] if curves else []),
     ]
     return [Section("Campaign", blocks, "campaign")]

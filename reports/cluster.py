@@ -99,8 +99,8 @@ class Cluster:
         }
 
 
-def sections(cluster: Cluster) -> list[Section]:
-    """What the pages of a run, a selftest and a search tell of it; nothing where there was none."""
+def sections(cluster: Cluster, *, page: bool = False) -> list[Section]:
+    """What reports tell of it, or a page alone; nothing where there was none."""
     if not cluster:
         return []
     nodes = Table(
@@ -132,10 +132,10 @@ def sections(cluster: Cluster) -> list[Section]:
     )
     blocks: list[Block] = [
         *(Paragraph(line, "quiet") for line in cluster.sentences()),
-        *([nodes] if nodes.rows else []),
+        nodes,
         *([Details(plural(len(cluster.units), "unit"), [units])] if units.rows else []),
     ]
-    return [Section("Cluster", blocks, "cluster")]
+    return [Section("Cluster", blocks, "cluster", page=page)]
 
 
 def _warned(number: int, usual: int) -> Cell:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from harness.events import UNEXAMINED
 from impls.explaining import literal
-from reports.bench import shown_ratio, shown_speed, tables
+from reports.bench import tables
 from reports.blocks import (
     Banner,
     Cell,
@@ -25,7 +25,7 @@ from reports.blocks import (
     markdown,
     numbers,
 )
-from reports.blocks.units import plural
+from reports.blocks.units import interval, plural, rate
 from reports.record import BAD_GROWTH
 
 if TYPE_CHECKING:
@@ -306,8 +306,9 @@ def shown_growth(row: Growth) -> str:
     """``n^2, exponent 1.98 (1.90 to 2.06)``, or how it failed."""
     if row.exponent is None:
         return row.note or row.verdict
-    interval = "" if row.low is None or row.high is None else f" ({row.low:.2f} to {row.high:.2f})"
-    return f"{row.law or row.verdict}, exponent {row.exponent:.2f}{interval}"
+    between = interval(row.low, row.high)
+    sure = f" ({between})" if between else ""
+    return f"{row.law or row.verdict}, exponent {row.exponent:.2f}{sure}"
 
 
 def page(survey: Conformance) -> Page:
@@ -393,8 +394,8 @@ def _differences(defects: Sequence[Defect]) -> Section:
         "Library", "Vocabulary", "What", "Smallest input", Column("Reproducer", page=True),
     )  # fmt: skip
     none = "None was found in what was compared; the table above says how much that was."
-    table = Table("Table of differences", columns, rows, style="field-table")
-    return Section("Differences", [table if rows else Paragraph(none, "empty")], "differences")
+    table = Table("Table of differences", columns, rows, style="field-table", empty=none)
+    return Section("Differences", [table], "differences")
 
 
 def _growth(survey: Conformance) -> Section:
@@ -411,7 +412,7 @@ def _growth(survey: Conformance) -> Section:
         style="field-table",
     )  # fmt: skip
     scope = Paragraph(survey.growth_scope)
-    return Section("Growth", [scope, table] if table.rows else [scope], "growth")
+    return Section("Growth", [scope, table], "growth")
 
 
 def _speed(survey: Conformance) -> Section:
@@ -420,7 +421,7 @@ def _speed(survey: Conformance) -> Section:
             f"Speed on {title}",
             ("Library", *numbers("MiB/s", "×")),
             [
-                (name, shown_speed(one["mib_per_second"] or 0), shown_ratio(one["ratio"]))
+                (name, rate(one["mib_per_second"] or 0), rate(one["ratio"]))
                 for name, one in rows.items()
             ],
             f"{title}: MiB/s of text not seen before",

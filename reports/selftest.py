@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
+from collections import defaultdict
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +23,12 @@ from reports.blocks import (
     numbers,
 )
 from reports.blocks.html import render
-from reports.blocks.units import plural
+from reports.blocks.units import duration, figure, plural
 from reports.cluster import Cluster
 from reports.text import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from harness.events import Event
     from reports.blocks import Block
@@ -37,7 +38,15 @@ INPUT_SHOWN = 60
 
 HOW = (
     "Each mistake is an implementation with one thing wrong. They take part in campaigns like any "
-    "others, beside references and beside what they are without the mistake."
+    "others, beside references and beside what they are without the mistake. "
+)
+CHECKS = (
+    "Planted: for this check. Median and cases: of the whole campaign until it first showed a "
+    "mistake."
+)
+GENERATORS = (
+    "Tried: mistakes to which it gave cases. Median and cases: its own, until a mistake first "
+    "showed."
 )
 
 
@@ -109,28 +118,20 @@ class Line:
 
     tried: mistakes that it could have caught: for a generator those to which it gave cases, for a
     check those planted for it. caught: names. alone: of these, what no other of its kind caught.
-    seconds, cases: medians until the first catch, of this one's own. given: cases in all.
+    medians: until the first catch, of this one's own. cases: in all.
     """
 
     name: str
     tried: int
     caught: tuple[str, ...]
     alone: tuple[str, ...]
-    seconds: float | None
-    cases: float | None
-    given: int = 0
+    median_seconds: float | None
+    median_cases: float | None
+    cases: int = 0
 
     def plain(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "name": self.name,
-            "tried": self.tried,
-            "caught": len(self.caught),
-            "alone": list(self.alone),
-            "median_seconds": self.seconds,
-            "median_cases": self.cases,
-            "cases": self.given,
-        }
+        return {**asdict(self), "caught": len(self.caught)}
 
 
 def rightly(row: dict[str, Any]) -> bool:
@@ -140,59 +141,56 @@ def rightly(row: dict[str, Any]) -> bool:
     return any(check == row["check"] and (not stages or s in stages) for check, _, s in pairs)
 
 
+Sighting = dict[str, Any]
+
+
 def by_generator(record: SelftestRecord) -> list[Line]:
     """A line for each generator, in their order; growth's families and schemas are not among them.
 
     Only answers that break the property that is a mistake's own count, or show it in any way where
     it was found so.
     """
-    caught: dict[str, dict[str, dict[str, Any]]] = {}
+    caught: dict[str, dict[str, Sighting]] = defaultdict(dict)
     for one in record.mistakes:
-        for sighting in one["sightings"]:
-            known = caught.setdefault(sighting["generator"], {})
-            if sighting["cases"] < known.get(one["name"], {"cases": float("inf")})["cases"]:
-                known[one["name"]] = sighting
+        for sighting in sorted(one["sightings"], key=lambda one: -one["cases"]):
+            caught[sighting["generator"]][one["name"]] = sighting  # the one with the least stays
     lines = []
     for name in record.started.get("generators", []):
         hunts = [hunt for hunt in record.hunts if hunt["cases"].get(name)]
-        mine = caught.get(name, {})
-        others = {m for other, found in caught.items() if other != name for m in found}
-        lines.append(
-            Line(
-                name,
-                sum(len(hunt["mistakes"]) for hunt in hunts),
-                tuple(mine),
-                tuple(mistake for mistake in mine if mistake not in others),
-                middle(sighting["seconds"] for sighting in mine.values()),
-                middle(sighting["cases"] for sighting in mine.values()),
-                sum(hunt["cases"][name] for hunt in hunts),
-            )
-        )
+        tried = sum(len(hunt["mistakes"]) for hunt in hunts)
+        cases = sum(hunt["cases"][name] for hunt in hunts)
+        lines.append(_line(name, tried, caught, "", cases))
     return lines
 
 
 def by_check(record: SelftestRecord) -> list[Line]:
     """A line for each check, in their order: what it catches, planted for it or not."""
-    seen = {
-        one["name"]: {s["check"] for s in one["sightings"]}
-        | {name.partition("/")[0] for name in one["named"]}
-        for one in record.mistakes
-    }
-    lines = []
-    for check in record.started.get("checks", []):
-        caught = [one for one in record.mistakes if check in seen[one["name"]]]
-        first = [sighting for one in caught if (sighting := earliest(one, check))]
-        lines.append(
-            Line(
-                check,
-                sum(one["check"] == check for one in record.mistakes),
-                tuple(one["name"] for one in caught),
-                tuple(one["name"] for one in caught if seen[one["name"]] == {check}),
-                middle(one["all_seconds"] for one in first),
-                middle(one["all_cases"] for one in first),
-            )
-        )
-    return lines
+    caught: dict[str, dict[str, Sighting]] = defaultdict(dict)
+    for one in record.mistakes:
+        named = {name.partition("/")[0] for name in one["named"]}
+        for check in named | {sighting["check"] for sighting in one["sightings"]}:
+            caught[check][one["name"]] = earliest(one, check) or {}
+    return [
+        _line(check, sum(one["check"] == check for one in record.mistakes), caught, "all_")
+        for check in record.started.get("checks", [])
+    ]
+
+
+def _line(
+    name: str, tried: int, caught: dict[str, dict[str, Sighting]], of: str, cases: int = 0
+) -> Line:
+    """A line of what all of a kind have caught. of: begins the names of what is told of it."""
+    mine = caught[name]
+    others = {mistake for other, found in caught.items() if other != name for mistake in found}
+    return Line(
+        name,
+        tried,
+        tuple(mine),
+        tuple(mistake for mistake in mine if mistake not in others),
+        middle(one[f"{of}seconds"] for one in mine.values() if one),
+        middle(one[f"{of}cases"] for one in mine.values() if one),
+        cases,
+    )
 
 
 def earliest(row: dict[str, Any], check: str = "") -> dict[str, Any] | None:
@@ -216,19 +214,15 @@ def verdict_of(row: dict[str, Any]) -> str:
     return "not hunted" if row["trouble"] else "escaped"
 
 
-def shown(number: float | None, unit: str = "") -> str:
-    """A number for a table: three figures, or nothing."""
-    if number is None:
-        return ""
-    text = f"{number:,.0f}" if number >= 100 or not unit else f"{number:.2g}"
-    return f"{text} {unit}".rstrip()
+def shown(number: float | None, write: Callable[[float], str] = figure) -> str:
+    """A number for a table, or nothing."""
+    return "" if number is None else write(number)
 
 
 def idle(record: SelftestRecord) -> list[tuple[str, int]]:
     """Generators that caught nothing, and how many cases they gave."""
-    return [
-        (line.name, line.given) for line in by_generator(record) if line.given and not line.caught
-    ]
+    lines = by_generator(record)
+    return [(line.name, line.cases) for line in lines if line.cases and not line.caught]
 
 
 def files(record: SelftestRecord) -> list[tuple[str, str]]:
@@ -238,83 +232,50 @@ def files(record: SelftestRecord) -> list[tuple[str, str]]:
 
 def page(record: SelftestRecord) -> Page:
     """``selftest.html``."""
-    return Page(
-        "tokgate: selftest",
-        "selftest",
-        [
-            banner(record),
-            Paragraph(_how(record.started), "intro"),
-            *sections(record),
-            _mistakes(record),
-            *cluster.sections(record.cluster),
-        ],
-        skip="tables",
-    )
-
-
-def printed(record: SelftestRecord) -> list[Block]:
-    """What a terminal shows: the tables, and at the end what escaped."""
-    return [*sections(record), banner(record)]
-
-
-def _how(started: dict[str, Any]) -> str:
-    if not started:
-        return HOW
-    decided = f"Budget {started['budget']} s in all, seed {started['seed']}, {started['machine']}."
-    return f"{HOW} {decided}"
-
-
-def banner(record: SelftestRecord) -> Banner:
-    """How many were caught, and what was not."""
-    reasons = record.finished.get("reasons", [])
+    started, reasons = record.started, record.finished.get("reasons", [])
     tone = ("fail", "✗") if reasons else ("pass", "✓")
     if not record.complete:
         tone = ("incomplete", "!")
     caught = sum(one["rightly"] for one in record.mistakes)
     seconds, cases = record.medians
-    return Banner(
-        f"{caught} of {record.started.get('mistakes', 0)} planted mistakes caught",
+    banner = Banner(
+        f"{caught} of {started.get('mistakes', 0)} planted mistakes caught",
         tone[1],
         tone[0],
-        f"Median until detection: {shown(seconds, 's')}, {shown(cases)} cases; "
-        f"{shown(record.finished.get('seconds'), 's')} in all.",
+        f"Median until detection: {shown(seconds, duration)}, {shown(cases)} cases; "
+        f"{shown(record.finished.get('seconds'), duration)} in all.",
         "" if record.complete else "Not complete: what had been hunted by then.",
         [Items(reasons)],
     )
-
-
-def sections(record: SelftestRecord) -> list[Section]:
-    """The tables of checks and generators, as a page and a terminal show them."""
-    checks = (
-        "Planted: for this check. Median and cases: of the whole campaign until it first showed a "
-        "mistake."
-    )
-    generators = (
-        "Tried: mistakes to which it gave cases. Median and cases: its own, until a mistake first "
-        "showed."
-    )
+    decided = ""
+    if started:
+        decided = (
+            f"Budget {started['budget']} s in all, seed {started['seed']}, {started['machine']}."
+        )
     lazy = [
         Paragraph(f"The generator {name} caught nothing in {plural(given, 'case')}.", "warn")
         for name, given in idle(record)
     ]
-    return [
+    checks = _grid("check", "planted", by_check(record))
+    generators = _grid("generator", "tried", by_generator(record))
+    sections = [
         Section(
             "What each check catches",
-            [Paragraph(checks, page=True), _grid("check", "planted", by_check(record))],
+            [Paragraph(CHECKS, page=True), checks],
             "checks",
             nav="Checks",
         ),
         Section(
             "What each generator brings out",
-            [
-                Paragraph(generators, page=True),
-                _grid("generator", "tried", by_generator(record)),
-                *lazy,
-            ],
+            [Paragraph(GENERATORS, page=True), generators, *lazy],
             "generators",
             nav="Generators",
         ),
+        _mistakes(record),
+        *cluster.sections(record.cluster, page=True),
     ]
+    blocks: list[Block] = [banner, Paragraph((HOW, decided), "intro", page=True), *sections]
+    return Page("tokgate: selftest", "selftest", blocks, skip="tables")
 
 
 def _grid(what: str, tried: str, lines: Sequence[Line]) -> Table:
@@ -325,7 +286,8 @@ def _grid(what: str, tried: str, lines: Sequence[Line]) -> Table:
             (
                 line.name, line.tried,
                 Cell(len(line.caught), "bad" if line.tried and not line.caught else ""),
-                len(line.alone) or None, shown(line.seconds, "s"), shown(line.cases),
+                len(line.alone) or None, shown(line.median_seconds, duration),
+                shown(line.median_cases),
             )
             for line in lines
         ],
@@ -343,7 +305,7 @@ def _mistakes(record: SelftestRecord) -> Section:
                 Span(one["name"], "code"), one["summary"], one["vocabulary"], verdict_of(one),
                 ", ".join(one["named"]),
                 Span(smallest.code + ("…" if smallest.missing else ""), "code"),
-                first["generator"], shown(first["all_seconds"], "s"),
+                first["generator"], shown(first["all_seconds"], duration),
                 shown(first["all_cases"]) if first["cases"] else None,
                 len({sighting["generator"] for sighting in one["sightings"]}),
             )
@@ -353,4 +315,4 @@ def _mistakes(record: SelftestRecord) -> Section:
         "First by", *numbers("After", "Cases", "Generators"),
     ]  # fmt: skip
     table = Table("Table of the mistakes", columns, rows, style="dense mistakes")
-    return Section("The mistakes", [table], "mistakes", nav="Mistakes")
+    return Section("The mistakes", [table], "mistakes", nav="Mistakes", page=True)

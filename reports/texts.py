@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from harness.events import Event
+    from reports.blocks import Block
 
 FIRST_SHOWN = 20
 """Differing documents of one implementation under one contract that are named."""
@@ -222,6 +223,7 @@ def sections(texts: Texts) -> list[Section]:
             for n in (row.counts,)
         ],
         "Ids and token counts on your texts, beside the most trusted implementation",
+        empty="No two implementations were compared on them.",
     )  # fmt: skip
     named, faults = texts.named(), texts.faults()
     first = Details("The first documents that differ", [Items(named)], open=len(named) <= 20)
@@ -229,10 +231,9 @@ def sections(texts: Texts) -> list[Section]:
         f"{name} gives {plural(tokens, 'token')} on {contract}, and has nobody to be compared with."
         for (contract, name), tokens in texts.alone.items()
     ]
-    nothing = Paragraph("No two implementations were compared on them.", "empty")
-    blocks = [
+    blocks: list[Block] = [
         *(Paragraph(line, "quiet") for line in texts.readings()),
-        table if table.rows else nothing,
+        table,
         *(Paragraph(line, "quiet") for line in alone),
         *([first] if named else []),
         *([Details("Could not be read", [Items(faults)], open=True)] if faults else []),

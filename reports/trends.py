@@ -111,9 +111,8 @@ def sections(series: Sequence[Trend]) -> list[Section]:
             "Steps, the latest first",
             "since",
             header=1,
-        )
-        if rows
-        else Paragraph("No series has a step.", "empty"),
+            empty="No series has a step.",
+        ),
     ]
     if len(found) > MAX_STEPS:
         more = plural(len(found) - MAX_STEPS, "earlier step")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from reports import cluster
-from reports.bench import shown_size
 from reports.blocks import (
     COLOURS,
     SIZES,
@@ -20,6 +18,7 @@ from reports.blocks import (
     Page,
     Paragraph,
     Plot,
+    Row,
     Section,
     Series,
     Span,
@@ -27,16 +26,13 @@ from reports.blocks import (
     numbers,
 )
 from reports.blocks.html import render
-from reports.blocks.units import plural, usable
+from reports.blocks.units import interval, plural, rate, size, usable
 from reports.cluster import Cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from reports.blocks import Block, Inline
-
-LARGE = 1000.0
-"""Times the control from which no digit behind the point is worth its place."""
 
 PEERS = 2
 """Listed families drawn behind what was found, besides the control."""
@@ -47,6 +43,11 @@ LISTED = 3
 COSTS = (
     "Costs are CPU time of the worker's process, the least of several fresh inputs, all kinds in "
     "turn in every round. In a line of Python "
+)
+
+DRAWN = (
+    "Time by size of all of them; dashed: the worst listed families, and prose. Point at a line or "
+    "its name."
 )
 
 
@@ -97,11 +98,6 @@ class WorstRecord:
     cluster: Cluster = field(default_factory=Cluster)
 
     @classmethod
-    def from_json(cls, text: str) -> WorstRecord:
-        """The record. Raises ValueError, KeyError or TypeError for what is none."""
-        return cls.of(json.loads(text))
-
-    @classmethod
     def of(cls, data: dict[str, Any]) -> WorstRecord:
         """The record of a report as plain data. Raises KeyError or TypeError for what is none."""
         base = None if data["control"] is None else data["control"]["a_byte"]
@@ -122,7 +118,7 @@ class WorstRecord:
     @property
     def size(self) -> str:
         """The size at which costs are compared."""
-        return shown_size(self.facts["size"])
+        return size(self.facts["size"])
 
     @property
     def verdict(self) -> str:
@@ -183,18 +179,10 @@ def _entry(data: dict[str, Any], control: float | None) -> Entry:
     return Entry(**told, times=times)
 
 
-def shown_times(times: float | None) -> str:
-    """``3.4``, ``1,200``; nothing where there is no control."""
-    if times is None:
-        return ""
-    return f"{times:,.0f}" if times >= LARGE else f"{times:,.1f}"
-
-
 def shown_exponent(row: Entry) -> str:
     """``1.02 (0.98 to 1.05)``."""
-    if row.exponent is None or row.low is None or row.high is None:
-        return ""
-    return f"{row.exponent:.2f} ({row.low:.2f} to {row.high:.2f})"
+    between = interval(row.low, row.high)
+    return f"{row.exponent:.2f} ({between})" if row.exponent is not None and between else ""
 
 
 def files(record: WorstRecord, text: str) -> list[tuple[str, str]]:
@@ -204,128 +192,130 @@ def files(record: WorstRecord, text: str) -> list[tuple[str, str]]:
 
 def page(record: WorstRecord) -> Page:
     """``worst.html``."""
-    facts = record.facts
-    search: list[Block] = [
-        Code(facts["command"], "the command that repeats this search"),
-        Paragraph(f"{record.how}."),
-    ]
+    facts, verdict = record.facts, record.verdict
+    banner = Banner(
+        f"The worst inputs of {record.title}",
+        "≡" if facts["complete"] else "!",
+        "neutral" if facts["complete"] else "incomplete",
+        f"{verdict[:1].upper()}{verdict[1:]}.",
+        "" if facts["complete"] else "Not searched to the end.",
+        [
+            *([Paragraph(f"{record.left}.", "bad")] if record.left else []),
+            Paragraph(f"{record.how}.", "quiet"),
+        ],
+    )
+    search: list[Block] = [Code(facts["command"], "the command that repeats this search")]
     if facts["families"]:
         search.append(Paragraph(("Added to ", Span(facts["families"], "code"), ".")))
-    return Page(
-        f"tokgate: worst inputs of {record.title}",
-        "worst inputs",
+    blocks: list[Block] = [
+        banner,
+        _found(record),
+        *(_pattern(number, row) for number, row in enumerate(record.found, 1)),
+        _listed(record),
+        Section("This search", search, "search", page=True),
+        *cluster.sections(record.cluster, page=True),
+    ]
+    title = f"tokgate: worst inputs of {record.title}"
+    return Page(title, "worst inputs", blocks, skip="inputs")
+
+
+def _pattern(number: int, row: Entry) -> Section:
+    return Section(
+        f"{number}: {row.kind}",
         [
-            banner(record),
-            *sections(record, len(record.listed)),
-            Section("This search", search, "search"),
-            *cluster.sections(record.cluster),
+            Code(row.expression, f"pattern {number}"),
+            *([Paragraph(row.remark, "bad")] if row.remark else []),
         ],
-        skip="inputs",
+        f"found-{number}",
+        tags=[row.verdict] if row.verdict else [],
+        nav="",
+        style="pattern",
+        level=3,
     )
 
 
-def printed(record: WorstRecord) -> list[Block]:
-    """What a terminal shows: of the listed families the worst, and the verdict at the end."""
-    how = Paragraph(f"{record.how}.", "quiet")
-    return [*sections(record, LISTED), banner(record), how]
-
-
-def banner(record: WorstRecord) -> Banner:
-    """The verdict."""
-    complete, verdict = record.facts["complete"], record.verdict
-    return Banner(
-        f"The worst inputs of {record.title}",
-        "≡" if complete else "!",
-        "neutral" if complete else "incomplete",
-        f"{verdict[:1].upper()}{verdict[1:]}.",
-        "" if complete else "Not searched to the end.",
-        [Paragraph(f"{record.left}.", "bad")] if record.left else [],
-    )
-
-
-def sections(record: WorstRecord, most: int) -> Iterator[Section]:
-    """What was found, each pattern, and ``most`` of the listed families."""
-    if not record.found:
-        until = "" if record.facts["complete"] else ", until the search was broken off"
-        readings = plural(record.facts["readings"], "input")
-        nothing = Paragraph(f"Nothing stood out in {readings}{until}.", "empty")
-        yield Section("What was found", [nothing], "found", nav="Found")
-    else:
-        plot = overlay(record)
-        caption = (
-            "Time by size of all of them; dashed: the worst listed families, and prose. Point at a "
-            "line or its name."
-        )
-        note = (COSTS, Span("n", "code"), " is the size in bytes, with ", Span("random", "code"),
-                " imported.")  # fmt: skip
-        figure = [] if plot is None else [Figure(caption, [plot])]
-        shown: list[Block] = [Paragraph(note, "quiet"), _found(record), *figure]
-        yield Section("What was found", shown, "found", nav="Found")
-    for number, row in enumerate(record.found, 1):
-        remark = [Paragraph(row.remark, "bad")] if row.remark else []
-        yield Section(
-            f"{number}: {row.kind}",
-            [Code(row.expression, f"pattern {number}"), *remark],
-            f"found-{number}",
-            tags=[row.verdict] if row.verdict else [],
-            nav="",
-            style="pattern",
-            level=3,
-        )
-    yield Section(
-        "Listed families, the worst of them", [_listed(record, most)], "listed",
-        nav="Listed families",
-    )  # fmt: skip
-
-
-def _found(record: WorstRecord) -> Table:
-    rows: list[Sequence[Inline | Cell]] = []
-    for number, row in enumerate(record.found, 1):
-        grown = Span(row.verdict, f"tally {row.verdict}") if row.verdict else None
-        rows.append(
-            (
-                Span(f"{number}: {row.kind}", href=f"#found-{number}"),
-                Cell("no answer", "bad", "9e99") if row.died else _nanoseconds(row),
-                shown_times(row.times),
-                Cell((grown, f" {shown_exponent(row)}"), sort=_order(row)),
-                f"{row.memory:,.0f} B" if row.memory else None,
-                row.origin,
-            )
-        )
-    columns: list[str | Column] = [
-        "Pattern", *numbers("ns/byte", "× prose"), "Exponent", *numbers("Memory a byte"),
-        Column("Origin", page=True),
-    ]  # fmt: skip
-    caption = f"The worst first; costs at {record.size}"
-    return Table("Inputs that were found", columns, rows, caption)
-
-
-def _listed(record: WorstRecord, most: int) -> Table:
-    hidden = set(record.facts["withheld"])
+def _found(record: WorstRecord) -> Section:
+    """What was found, with a plot of all of it."""
+    until = "" if record.facts["complete"] else ", until the search was broken off"
+    readings = plural(record.facts["readings"], "input")
     rows: list[Sequence[Inline | Cell]] = [
         (
-            row.name, _nanoseconds(row), shown_times(row.times), shown_exponent(row),
-            "no, withheld" if row.name in hidden else "yes", row.origin,
+            Span(f"{number}: {row.kind}", href=f"#found-{number}"),
+            Cell("no answer", "bad", "9e99") if row.died else _nanoseconds(row),
+            rate(row.times),
+            Cell(
+                (
+                    Span(row.verdict, f"tally {row.verdict}") if row.verdict else None,
+                    f" {shown_exponent(row)}",
+                ),
+                sort=-1.0 if row.exponent is None else row.exponent,
+            ),
+            f"{row.memory:,.0f} B" if row.memory else None,
+            row.origin,
         )
-        for row in record.listed[:most]
+        for number, row in enumerate(record.found, 1)
+    ]
+    table = Table(
+        "Inputs that were found",
+        (
+            "Pattern",
+            *numbers("ns/byte", "× prose"),
+            "Exponent",
+            *numbers("Memory a byte"),
+            Column("Origin", page=True),
+        ),
+        rows,
+        f"The worst first; costs at {record.size}",
+        empty=f"Nothing stood out in {readings}{until}.",
+    )
+    note = (COSTS, Span("n", "code"), " is the size in bytes, with ", Span("random", "code"),
+            " imported.")  # fmt: skip
+    plot = overlay(record)
+    return Section(
+        "What was found",
+        [
+            Paragraph(note, "quiet"),
+            table,
+            *([Figure(DRAWN, [plot])] if plot is not None else []),
+        ],
+        "found",
+        nav="Found",
+    )
+
+
+def _listed(record: WorstRecord) -> Section:
+    """The listed families, the worst first, and prose."""
+    hidden = set(record.facts["withheld"])
+    rows = [
+        Row(
+            (
+                row.name, _nanoseconds(row), rate(row.times), shown_exponent(row),
+                "no, withheld" if row.name in hidden else "yes", row.origin,
+            ),
+            page=place >= LISTED,
+        )
+        for place, row in enumerate(record.listed)
     ]  # fmt: skip
-    if record.control is not None:
-        one = record.control
-        rows.append((one.name, _nanoseconds(one), "1.0", "", "", one.origin))
-    columns: list[str | Column] = [
-        "Family", *numbers("ns/byte", "× prose"), "Exponent", "Told to the search",
-        Column("Reason", page=True),
-    ]  # fmt: skip
-    caption = f"At {record.size}, measured in the same rounds"
-    return Table("Listed families", columns, rows, caption)
+    if (one := record.control) is not None:
+        rows.append(Row((one.name, _nanoseconds(one), "1.00", "", "", one.origin)))
+    table = Table(
+        "Listed families",
+        (
+            "Family",
+            *numbers("ns/byte", "× prose"),
+            "Exponent",
+            "Told to the search",
+            Column("Reason", page=True),
+        ),
+        rows,
+        f"At {record.size}, measured in the same rounds",
+    )
+    title = "Listed families, the worst of them"
+    return Section(title, [table], "listed", nav="Listed families")
 
 
 def _nanoseconds(row: Entry) -> str:
     return f"{row.a_byte or 0:,.0f}"
-
-
-def _order(row: Entry) -> float:
-    return -1.0 if row.exponent is None else row.exponent
 
 
 def overlay(record: WorstRecord) -> Plot | None:

@@ -126,11 +126,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row that looks otherwise, or belongs to the element with the id ``of``."""
+    """A row that looks otherwise, or belongs to the element with the id ``of``.
+
+    page: on a page alone.
+    """
 
     cells: Sequence[Inline | Cell]
     style: str = ""
     of: str = ""
+    page: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,8 @@ class Table:
     """A table, which a page lets readers sort. columns: a name alone is one of texts.
 
     label: what it is, for who cannot see it. caption: the same in more words, above it. header: the
-    place of the column that names a row. style: ``dense``, ``matrix`` and so on.
+    place of the column that names a row. style: ``dense``, ``matrix`` and so on. empty: what is
+    said where there is no row; without it, nothing is shown.
     """
 
     label: str
@@ -147,6 +152,7 @@ class Table:
     caption: Inline = None
     style: str = ""
     header: int = 0
+    empty: Inline = None
 
     @property
     def heads(self) -> list[Column]:
@@ -297,7 +303,7 @@ class Section:
     """A part of a report with a heading. anchor: its id; tags: small words beside the heading.
 
     beside: to the right of the heading. nav: its name among the links at the top of the page, the
-    title where it is None, and no link where it is empty.
+    title where it is None, and no link where it is empty. page: on a page alone.
     """
 
     title: Inline
@@ -308,6 +314,7 @@ class Section:
     nav: str | None = None
     style: str = ""
     level: int = 2
+    page: bool = False
 
 
 @dataclass(frozen=True, slots=True)

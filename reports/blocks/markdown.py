@@ -83,7 +83,7 @@ def _edged(text: str) -> str:
 def _parts(blocks: Iterable[Block]) -> Iterator[str]:
     for one in blocks:
         match one:
-            case Section():
+            case Section(page=False):
                 yield f"{'#' * (one.level + 1)} {inline(one.title)}"
                 yield from _parts(one.blocks)
             case Banner():
@@ -105,6 +105,8 @@ def _parts(blocks: Iterable[Block]) -> Iterator[str]:
             case Table() if one.rows:
                 yield _table(one)
                 yield from _more(len(one.rows))
+            case Table() if one.empty is not None:
+                yield inline(one.empty)
             case Group(page=False) | Details(open=True):
                 yield from _parts(one.blocks)
             case _:
@@ -123,7 +125,8 @@ def _table(table: Table) -> str:
              ["---:" if one.numeric else "---" for one in heads]]  # fmt: skip
     lines += [
         [_cell(cells[at], named=at == table.header) for at in shown]
-        for _, cells in islice(table.lines, MOST)
+        for row, cells in islice(table.lines, MOST)
+        if not row.page
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

@@ -48,10 +48,10 @@ STYLES = {
 
 
 def render(blocks: Iterable[Block]) -> Iterator[RenderableType]:
-    """What Rich prints for these blocks, one below the other."""
-    for one in blocks:
+    """What Rich prints for these blocks, one below the other; the verdict last, to be seen."""
+    for one in sorted(blocks, key=lambda one: isinstance(one, Banner)):
         match one:
-            case Section():
+            case Section(page=False):
                 tags = (Span(f"  {tag}", "quiet") for tag in one.tags)
                 yield text((Span(one.title, "strong"), *tags))
                 yield from render(one.blocks)
@@ -73,6 +73,8 @@ def render(blocks: Iterable[Block]) -> Iterator[RenderableType]:
             case Code():
                 cut = len(one.text) > LONGEST
                 yield text(f"  {one.text[: LONGEST - 1]}…" if cut else f"  {one.text}")
+            case Table() if not one.rows:
+                yield from () if one.empty is None else (text(one.empty),)
             case Table():
                 yield grid(one)
                 if one.caption is not None:
@@ -96,6 +98,8 @@ def grid(table: Table) -> Grid:
             head = Text("\n").join([text(one.group if one.group != before else None), head])
         made.add_column(head, justify=side, no_wrap=one.numeric, overflow="fold")
     for row, cells in table.lines:
+        if row.page:
+            continue
         texts = [text(cells[place].text, style(cells[place].style)) for place in shown]
         made.add_row(*texts, style=style(row.style))
     return made

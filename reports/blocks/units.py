@@ -27,6 +27,17 @@ def size(value: float) -> str:
     return f"{shown:.0f} {_BYTES[step]}" if shown >= 100 else f"{shown:.3g} {_BYTES[step]}"
 
 
+def rate(value: float | None) -> str:
+    """As many digits as tell speeds, or ratios of them, apart: ``0.31``, ``41.3``, ``1,066``.
+
+    Nothing for None.
+    """
+    if value is None:
+        return ""
+    digits = 0 if value >= 99.5 else 1 if value >= 9.95 else 2
+    return f"{value:,.{digits}f}"
+
+
 def duration(seconds: float) -> str:
     """Seconds in a fitting unit: ``1.2 ms``."""
     for unit, name in _TIMES:
@@ -46,6 +57,11 @@ def count(value: float) -> str:
 def figure(value: float) -> str:
     """A number by three digits, and all those before the point: ``0.123``, ``6,650``."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """``1.90 to 2.06``; nothing where it is not known."""
+    return "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
 
 
 def per_cent(share: float) -> str:

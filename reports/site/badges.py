@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from corpora.plain_text import printable
 from reports.blocks import Cell, Code, Paragraph, Section, Span, Table
+from reports.blocks.units import count
 from reports.site.names import slug
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def badges(library: Library) -> Iterator[tuple[str, str]]:
 def badge(label: str, agreement: Agreement) -> str:
     """A badge as shields.io reads it from an endpoint: ``o200k: 100 % of 1.2 M cases``."""
     share = agreement.share
-    cases = f"{counted(agreement.compared or agreement.cases)} cases"
+    cases = f"{count(agreement.compared or agreement.cases)} cases"
     if agreement.trusted:  # the others are compared with it: 100 % would say nothing
         message, colour = f"reference in {cases}", "blue"
     elif share is None:
@@ -65,12 +66,3 @@ def badge(label: str, agreement: Agreement) -> str:
         colour = next((name for least, name in COLOURS if share >= least), "red")
     told = {"schemaVersion": 1, "label": printable(label), "message": message, "color": colour}
     return json.dumps(told) + "\n"
-
-
-def counted(number: int) -> str:
-    """A number of cases for a badge: ``980``, ``41.3 k``, ``1.2 M``."""
-    for unit, name in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if number >= unit:
-            whole = number / unit
-            return f"{whole:.0f} {name}" if whole >= 100 else f"{whole:.1f} {name}"
-    return str(number)

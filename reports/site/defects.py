@@ -106,13 +106,13 @@ def defect_table(site: Site, defects: Sequence[Defect], root: str, caption: str)
             rows,
             caption,
             "picked",
+            empty="No defect is known.",
         )
     ]
     if len(defects) > MAX_ROWS:
         more = plural(len(defects) - MAX_ROWS, "further defect")
         blocks.append(Paragraph(f"Not listed: {more}.", "quiet"))
-    nothing = [Paragraph("No defect is known.", "empty")]
-    return Section("Defects", blocks if rows else nothing, "defects")
+    return Section("Defects", blocks, "defects")
 
 
 def all_defects(site: Site) -> list[Block]:

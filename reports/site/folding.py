@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from reports.standings import wilson
 from reports.words import listed, spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from harness.ledger.history import History, RecordedFinding
     from harness.ledger.models import Run, RunFinding, RunGrowth, RunTally, RunVocabulary
@@ -206,6 +206,20 @@ def live(defects: Iterable[Defect]) -> list[Defect]:
     return [one for one in defects if one.state == LIVE and one.blamed]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """A tally with what it is of. family: of its vocabulary."""
+
+    run: Run
+    version: str
+    family: str
+    row: RunTally
+
+    @property
+    def name(self) -> str:
+        return self.row.implementation
+
+
 class _Index:
     """Rows of a ledger by what they are looked up by."""
 
@@ -214,22 +228,25 @@ class _Index:
         self.versions: dict[str, dict[str, str]] = defaultdict(dict)
         for row in history.versions:
             self.versions[row.run][row.name] = row.version
-        self._families = {
-            (row.run, row.vocabulary): family_of(row.vocabulary, row.source)
-            for row in history.vocabularies
-        }
-        self.judged: dict[tuple[str, str], dict[str, list[RunTally]]] = defaultdict(dict)
-        for tally in history.tallies:
-            if tally.cases:
-                place = tally.implementation, self.family(tally.run, tally.vocabulary)
-                self.judged[place].setdefault(tally.run, []).append(tally)
+        self._sources = {(row.run, row.vocabulary): row.source for row in history.vocabularies}
+        self.judged = [
+            _Judged(
+                self.runs[row.run],
+                self.versions[row.run].get(row.implementation, ""),
+                self.family(row.run, row.vocabulary),
+                row,
+            )
+            for row in history.tallies
+            if row.cases and row.run in self.runs
+        ]
+        self.places: dict[tuple[str, str], list[_Judged]] = defaultdict(list)
+        self.cases: Counter[tuple[str, str, str]] = Counter()
+        for one in self.judged:
+            self.places[one.name, one.family].append(one)
+            self.cases[one.name, one.family, one.run.id] += one.row.cases
 
     def family(self, run: str, vocabulary: str) -> str:
-        return self._families.get((run, vocabulary)) or family_of(vocabulary)
-
-    def asked(self, library: str, family: str, run: str) -> int:
-        """How many cases of a vocabulary, or of all random ones of a kind."""
-        return sum(row.cases for row in self.judged.get((library, family), {}).get(run, ()))
+        return family_of(vocabulary, self._sources.get((run, vocabulary), ""))
 
     def of(self, run: str, libraries: Iterable[str]) -> dict[str, str]:
         """The versions of some libraries in a run."""
@@ -244,81 +261,69 @@ def fold(history: History) -> Project:
     names |= {row.implementation for row in history.growth}
     names |= {row.implementation for row in history.speeds}
     names |= {name for row in history.findings for name in row.culprits}
-    agreements = _agreements(history.tallies, index)
+    agreements = _agreements(index.judged)
     latest = {(row.implementation, row.vocabulary, row.family): row for row in history.growth}
     libraries = [
         _library(name, index, agreements, latest.values(), defects)
         for name in sorted(names - NO_LIBRARIES)
     ]
-    return Project(
-        runs=history.runs,
-        versions=index.versions,
-        libraries=libraries,
-        vocabularies=_vocabularies(history, index, libraries, defects),
-        defects=defects,
-    )
+    vocabularies = _vocabularies(history, index, libraries, defects)
+    return Project(history.runs, index.versions, libraries, vocabularies, defects)
 
 
-def _agreements(
-    tallies: Iterable[RunTally], index: _Index
-) -> dict[tuple[str, str, str], Agreement]:
-    """By library, version and vocabulary, or kind of random ones.
+Agreements = dict[str, dict[str, dict[str, Agreement]]]
+"""By library, version and vocabulary, or kind of random ones."""
+
+
+def _agreements(judged: Iterable[_Judged]) -> Agreements:
+    """The sums of all that was asked.
 
     The same seed makes the same cases, and a session of a campaign goes on with those before it:
     of runs that asked the same, the one with the most comparisons counts, and the others do not.
     """
-    most: dict[tuple[object, ...], RunTally] = {}
-    for one in tallies:
-        run = index.runs.get(one.run)
-        if run is not None:
-            version = index.versions[one.run].get(one.implementation, "")
-            asked = run.campaign, run.suite, run.seed
-            key = one.implementation, version, one.vocabulary, asked
-            known = most.setdefault(key, one)
-            if (one.compared, one.cases) >= (known.compared, known.cases):
-                most[key] = one
-    sums: dict[tuple[str, str, str], Agreement] = defaultdict(Agreement)
+    most = {
+        (j.name, j.version, j.row.vocabulary, j.run.campaign, j.run.suite, j.run.seed): j
+        for j in sorted(judged, key=lambda one: (one.row.compared, one.row.cases))
+    }
+    sums: Agreements = defaultdict(lambda: defaultdict(lambda: defaultdict(Agreement)))
     for one in most.values():
-        version = index.versions[one.run].get(one.implementation, "")
-        place = one.implementation, version, index.family(one.run, one.vocabulary)
-        sums[place] += Agreement(one.compared, one.wrong, one.cases, one.deaths, int(one.trusted))
+        row = one.row
+        sums[one.name][one.version][one.family] += Agreement(
+            row.compared, row.wrong, row.cases, row.deaths, int(row.trusted)
+        )
     return sums
 
 
 def _library(
     name: str,
     index: _Index,
-    agreements: Mapping[tuple[str, str, str], Agreement],
+    agreements: Agreements,
     growth: Iterable[RunGrowth],
     defects: Sequence[Defect],
 ) -> Library:
     mine = [one for one in defects if name in one.libraries]
-    took_part = {run for (who, _), runs in index.judged.items() if who == name for run in runs}
-    runs: dict[str, list[Run]] = defaultdict(list)
-    for run in index.runs.values():
+    took_part = {one.run.id for one in index.judged if one.name == name}
+    runs: dict[str, list[Run]] = {}
+    for run in index.runs.values():  # an older ledger does not say who took part
         if name in index.versions[run.id] and (run.id in took_part or not index.judged):
-            runs[index.versions[run.id][name]].append(run)
-    by_version: dict[str, dict[str, Agreement]] = defaultdict(dict)
-    for (who, version, vocabulary), one in sorted(agreements.items()):
-        if who == name:
-            by_version[version][vocabulary] = one
+            runs.setdefault(index.versions[run.id][name], []).append(run)
     versions = [
         Version(
             name=version,
             first=day(with_it[0]),
             last=day(with_it[-1]),
             runs=len(with_it),
-            agreement=sum(by_version[version].values(), Agreement()),
+            agreement=sum(agreements[name][version].values(), Agreement()),
             defects=sum(one.blamed and (name, version) in one.under for one in mine),
         )
-        for version, with_it in sorted(
-            runs.items(), key=lambda pair: (pair[1][-1].started, pair[1][0].started)
-        )
+        for version, with_it in runs.items()
     ]
-    grown = [row for row in growth if row.implementation == name]
-    grown.sort(key=lambda row: -(row.exponent or 0.0))
-    latest = versions[-1].name if versions else ""
-    return Library(name, versions, by_version[latest], grown, mine)
+    versions.sort(key=lambda one: (one.last, one.first))
+    latest = agreements[name][versions[-1].name if versions else ""]
+    grown = sorted(
+        (row for row in growth if row.implementation == name), key=lambda row: -(row.exponent or 0)
+    )
+    return Library(name, versions, dict(sorted(latest.items())), grown, mine)
 
 
 def day(run: Run) -> str:
@@ -331,17 +336,17 @@ def _vocabularies(
 ) -> list[Vocabulary]:
     rows = {index.family(row.run, row.vocabulary): row for row in history.vocabularies}
     members: dict[str, set[str]] = defaultdict(set)
-    for place in [(row.run, row.vocabulary) for row in history.vocabularies] + [
-        (one.row.run, one.row.vocabulary) for one in defects
-    ]:
-        members[index.family(*place)].add(place[1])
+    for row in history.vocabularies:
+        members[index.family(row.run, row.vocabulary)].add(row.vocabulary)
+    for one in defects:
+        members[one.family].add(one.row.vocabulary)
     return [
         Vocabulary(
-            name=name,
-            row=rows.get(name),
-            many=len(members[name]),
-            libraries={one.name: one.agreement[name] for one in libraries if name in one.agreement},
-            defects=[one for one in defects if one.family == name],
+            name,
+            rows.get(name),
+            len(members[name]),
+            {one.name: one.agreement[name] for one in libraries if name in one.agreement},
+            [one for one in defects if one.family == name],
         )
         for name in sorted(members)
     ]
@@ -408,7 +413,7 @@ def _defect(
 def _able(
     rows: Sequence[RunFinding],
     detail: RecordedFinding | None,
-    libraries: Collection[str],
+    libraries: Iterable[str],
     family: str,
     index: _Index,
 ) -> set[str]:
@@ -418,24 +423,18 @@ def _able(
     it, and at least as many cases as the least of the runs that saw it.
     """
     check = detail.found.check if detail else rows[-1].bucket.partition("/")[0]
-    generator = detail.found.generator if detail else None
+    generator = detail.found.generator if detail else ""
 
-    def could(tally: RunTally) -> bool:
-        by_check = not tally.checks or check in tally.checks
-        return by_check and (
-            generator is None or not tally.generators or generator in tally.generators
-        )
+    def could(name: str, one: _Judged, least: int) -> bool:
+        by_check = not one.row.checks or check in one.row.checks
+        with_it = not one.row.generators or generator in {*one.row.generators, ""}
+        return by_check and with_it and index.cases[name, family, one.run.id] >= least
 
     able = []
     for name in libraries:
-        least = min((index.asked(name, family, row.run) for row in rows), default=0)
-        able.append(
-            {
-                run
-                for run, tallies in index.judged.get((name, family), {}).items()
-                if any(map(could, tallies)) and index.asked(name, family, run) >= least
-            }
-        )
+        least = min(index.cases[name, family, row.run] for row in rows)
+        found = index.places.get((name, family), [])
+        able.append({one.run.id for one in found if could(name, one, least)})
     return set.intersection(*able) if able else set()
 
 

@@ -10,7 +10,7 @@ from corpora.plain_text import printable
 from reports import trends
 from reports.blocks import Cell, Facts, Items, Paragraph, Section, Span, Table, numbers
 from reports.blocks.html import PLOT_SCRIPTS, PLOT_STYLES, read_all
-from reports.blocks.units import count, duration, plural
+from reports.blocks.units import count, duration, interval, plural
 from reports.severity import SEVERITIES
 from reports.site import feed, speeds
 from reports.site.badges import badge_section, badges
@@ -110,12 +110,12 @@ def _index(project: Project, newest: Sequence[News]) -> list[Block]:
         )
         for one in project.vocabularies
     ]
-    caption = "Random ones are told together, by their kind"
     known = Table(
         "Table of vocabularies",
         ("Vocabulary", "Format", "Algorithm", *numbers("Tokens", "Libraries", "Live defects")),
         rows,
-        caption,
+        "Random ones are told together, by their kind",
+        empty="No vocabulary was loaded yet.",
     )
     return [
         banner(title, said),
@@ -132,11 +132,7 @@ def _index(project: Project, newest: Sequence[News]) -> list[Block]:
         ),
         _libraries(project.libraries),
         *([Section("New and fixed", [_news(newest)], "news")] if newest else []),
-        Section(
-            "Vocabularies",
-            [known if rows else Paragraph("No vocabulary was loaded yet.", "empty")],
-            "vocabularies",
-        ),
+        Section("Vocabularies", [known], "vocabularies"),
     ]  # fmt: skip
 
 
@@ -178,9 +174,9 @@ def _libraries(libraries: Sequence[Library]) -> Section:
         rows,
         caption,
         "standings",
+        empty="No library was judged yet.",
     )
-    nobody = Paragraph("No library was judged yet.", "empty")
-    return Section("Libraries", [table if rows else nobody], "libraries")
+    return Section("Libraries", [table], "libraries")
 
 
 def _worst(library: Library, worst: Defect | None) -> Inline:
@@ -300,7 +296,7 @@ def _library(library: Library, site: Site) -> list[Block]:
                 one.family,
                 one.vocabulary,
                 Cell(_tally(one), sort=_exponent(one)),
-                None if one.low is None or one.high is None else f"{one.low:.2f} to {one.high:.2f}",
+                interval(one.low, one.high),
                 one.bytes,
                 Cell(_rate(one), sort=one.seconds or 0),
             )
@@ -358,12 +354,12 @@ def _vocabulary(one: Vocabulary, site: Site) -> list[Block]:
         [(link("libraries", name, "../"), *_counts(each)) for name, each in one.libraries.items()],
         "The latest version of each, with the interval of 95 %",
         "standings",
+        empty="The ledger does not say who was judged here.",
     )
-    unknown = Paragraph("The ledger does not say who was judged here.", "empty")
     return [
         banner(one.name, said),
         *facts,
-        Section("Libraries", [table if number else unknown], "libraries"),
+        Section("Libraries", [table], "libraries"),
         defect_table(site, one.defects, "../", f"Defects on {one.name}"),
     ]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.events.timing import MEBIBYTE
-from reports.bench import KINDS, MEANINGS, shown_speed
+from reports.bench import KINDS, MEANINGS
 from reports.blocks import Cell, Facts, Paragraph, Section, Span, Table, numbers
-from reports.blocks.units import plural, size
+from reports.blocks.units import plural, rate, size
 from reports.site.shell import address, banner
 from reports.trends import Trend
 
@@ -81,8 +81,8 @@ def _cells(kinds: Mapping[str, MeasuredSpeed]) -> list[Cell]:
     for kind in KINDS:
         text: Inline = Span("not measured", "quiet")
         if (one := kinds.get(kind)) is not None:
-            slowest = Span(f" slowest {shown_speed(one.slowest)}", "quiet block-line")
-            text = (Span(shown_speed(one.best), "strong"), slowest)
+            slowest = Span(f" slowest {rate(one.slowest)}", "quiet block-line")
+            text = (Span(rate(one.best), "strong"), slowest)
         made.append(Cell(text, sort=one.best if one else 0))
     return made
 

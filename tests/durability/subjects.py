@@ -471,7 +471,7 @@ class Worst:
         if user.add(file, as_families(report)):
             report.families = str(file)
         text = report.to_json()
-        write(worst_tables.files(worst_tables.WorstRecord.from_json(text), text), out)
+        write(worst_tables.files(worst_tables.WorstRecord.of(json.loads(text)), text), out)
 
     def outcome(self, home: Path, where: str) -> Outcome:
         out = home / "out"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from harness.studies.worst.minimise import minimise
 from harness.studies.worst.polish import polished, smallest_deaths
 from harness.studies.worst.results import Entry, Report, as_families
 from reports.blocks import html, terminal
-from reports.worst import WorstRecord, page, printed
+from reports.worst import WorstRecord, page
 from tests.harness.planted_costs import A_BYTE, Planted, many, runs
 from tests.reports.drawn import plot_of
 
@@ -224,7 +225,7 @@ def report() -> Report:
 
 
 def test_the_page_and_the_table_say_what_was_found() -> None:
-    record = WorstRecord.from_json(report().to_json())
+    record = WorstRecord.of(asdict(report()))
     assert record.verdict == (
         "the worst input found costs 2.00 times the worst listed family (letter-run, which it was "
         "not told of) at 64 KiB; 1 way to bring it down"
@@ -239,7 +240,7 @@ def test_the_page_and_the_table_say_what_was_found() -> None:
     from rich.console import Console
 
     console = Console(width=120, record=True)
-    for part in terminal.render(printed(record)):
+    for part in terminal.render(page(record).blocks):
         console.print(part)
     text = console.export_text()
     assert "2.00 (1.90 to 2.10)" in text

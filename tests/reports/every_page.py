@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from harness.events import Forced
@@ -59,7 +60,7 @@ def bench_of_one_size(out: Path) -> Path:
 def worst(out: Path) -> Path:
     """What a search found, one a death."""
     text = test_worst_patterns.report().to_json()
-    write_files(worsts.files(worsts.WorstRecord.from_json(text), text), out)
+    write_files(worsts.files(worsts.WorstRecord.of(json.loads(text)), text), out)
     return out / "worst.html"
 
 

@@ -12,9 +12,10 @@ from rich.console import Console
 
 from harness.events import Benched, BenchStarted, Finished, VocabularyLoaded, VocabularyOpened
 from reports import bench_page
-from reports.bench import BenchRecord, record_of, shown_size, shown_speed, tables
+from reports.bench import BenchRecord, record_of, tables
 from reports.bench_openings import opening_sections
 from reports.blocks import Items, Table, html, terminal
+from reports.blocks.units import rate, size
 
 NASTY = "<script>alert(1)</script>\u202e"
 
@@ -65,7 +66,7 @@ def usual() -> BenchRecord:
 
 def printed(of: BenchRecord) -> str:
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
-    for part in terminal.render(bench_page.printed(of)):
+    for part in terminal.render(bench_page.page(of).blocks):
         console.print(part)
     return console.export_text()
 
@@ -250,9 +251,9 @@ def test_openings_have_a_table_from_the_quickest_down() -> None:
 
 
 def test_units() -> None:
-    assert [shown_size(n) for n in (1000, 1024, 65536, 1 << 20)] == [
-        "1,000 B", "1 KiB", "64 KiB", "1 MiB",
+    assert [size(n) for n in (1000, 1024, 65536, 1 << 20)] == [
+        "1000 B", "1 KiB", "64 KiB", "1 MiB",
     ]  # fmt: skip
-    assert [shown_speed(s) for s in (0.314, 4.2, 41.26, 312.4, 1066)] == [
+    assert [rate(s) for s in (0.314, 4.2, 41.26, 312.4, 1066)] == [
         "0.31", "4.20", "41.3", "312", "1,066",
     ]  # fmt: skip

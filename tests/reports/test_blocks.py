@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 
 from rich.console import Console
 
+from harness.checks.base import Severity
 from reports.blocks import (
     Aligned,
     Axis,
     Banner,
+    Block,
     Cell,
     Code,
     Column,
@@ -126,3 +129,43 @@ def test_a_terminal_has_what_stands_open() -> None:
     assert "All is well" in text
     for hidden in ("on the page", "where to click", "in the fold", "a body", "of a plot"):
         assert hidden not in text
+
+
+def shown(*blocks: Block) -> list[str]:
+    """The same blocks by each renderer."""
+    console = Console(width=100, file=io.StringIO())
+    with console.capture() as printed:
+        console.print(*terminal.render(blocks), sep="\n")
+    return [html.render(Page("", "", blocks)), markdown.render(blocks), printed.get()]
+
+
+def test_a_table_without_rows_says_so_or_is_not_there() -> None:
+    said = Table("t", ("A column",), [], empty="nobody came")
+    assert all("nobody came" in one for one in shown(said))
+    assert not any("A column" in one for one in shown(said, Table("t", ("A column",), [])))
+
+
+def test_what_is_for_a_page_is_on_a_page_alone() -> None:
+    rows = [Row(["first"]), Row(["second"], page=True)]
+    page, *others = shown(
+        Table("t", ("Head",), rows), Section("third", [Paragraph("fourth")], "a", page=True)
+    )
+    assert all(word in page for word in ("first", "second", "third", "fourth"))
+    for one in others:
+        assert "first" in one
+        assert not any(word in one for word in ("second", "third", "fourth"))
+
+
+def test_a_terminal_ends_with_the_verdict() -> None:
+    *_, printed = shown(Banner("the verdict", "✓", "pass"), Paragraph("before"))
+    assert printed.index("before") < printed.index("the verdict")
+
+
+def test_a_line_of_the_first_colour_is_drawn() -> None:
+    series = [Series("a", [(0.0, 0.0)], 0), Series("b", [(1.0, 2.0)], "quiet")]
+    drawn = html.drawn(Plot("p", Axis("size"), Axis("time"), series))
+    assert [one["tone"] for one in json.loads(drawn)["series"]] == [0, "quiet"]
+
+
+def test_words_of_an_enumeration_are_text() -> None:
+    assert all("crash" in one for one in shown(Paragraph(Severity.CRASH)))

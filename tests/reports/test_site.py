@@ -121,9 +121,7 @@ def test_a_command_for_any_machine_needs_nothing_of_a_run(
 ) -> None:
     planted = ledgers.Planted(library, "vocab", "merges", "Mn", 0, 2)
     shown = planted.found(0, None)
-    first, *others = shown.partition
-    trusted = replace(first, implementations=["tiktoken"])
-    shown = replace(shown, partition=[trusted, *others])
+    shown.partition[0].implementations[:] = ["tiktoken"]
     rows = [found(day, shown.id, culprits=[library]) for day in range(2)]
     details = [RecordedFinding("1", shown, None)]
     (defect,) = fold(replace(history("11", "xx"), findings=rows, details=details)).defects

@@ -97,7 +97,7 @@ def bench(
         print(record.to_json(), end="")
     else:
         shown = Display()
-        for part in terminal.render(bench_page.printed(record)):
+        for part in terminal.render(bench_page.page(record).blocks):
             shown.print(part)
     console.print(Text(f"  {out / 'bench.html'}", style="dim"), soft_wrap=True)
     raise typer.Exit(finished.exit_status)

@@ -91,7 +91,7 @@ def selftest(
         print(record.to_json())
     else:
         shown = Display()
-        for part in terminal.render(told.printed(record)):
+        for part in terminal.render(told.page(record).blocks):
             shown.print(part)
     if record.cluster.used is not None:
         console.print(Text(f"  {summary(record.cluster.used)}", style="dim"), soft_wrap=True)

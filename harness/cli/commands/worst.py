@@ -169,7 +169,7 @@ def worst(
             print(text, end="")
         elif finished.complete:
             shown = Display()
-            for part in terminal.render(tables.printed(record)):
+            for part in terminal.render(tables.page(record).blocks):
                 shown.print(part)
             if event.report["families"]:
                 line = f"  added to {event.report['families']}: tokgate list families"
