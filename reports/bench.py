@@ -1,4 +1,4 @@
-"""The record of a measurement of speed, and the tables that reports make of it."""
+"""The record of a measurement of speed, and its tables; :mod:`reports.bench_page` shows them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import asdict, dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.events import (
     Benched,
@@ -17,10 +17,10 @@ from harness.events import (
     VocabularyOpened,
 )
 from harness.events.timing import THREADS
-from reports.bench_ratio import LEAST_ROUNDS, Ratio, paired
+from reports.bench_ratio import Ratio, paired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from harness.events import Event
 
@@ -28,14 +28,24 @@ SCHEMA = 1
 """The version of the format of ``bench.json``. It changes with what a reader of the file would
 notice."""
 
-KINDS = ("fresh", "warm", "cold")
-"""The most telling first: fresh decides the order of rows and the ratios of tables."""
-
 MEANINGS = {
     "fresh": "text not seen before, in an encoder that has seen others of its kind",
     "warm": "the same text again",
     "cold": "the first call of a freshly loaded encoder, with all that it puts off till then",
 }
+"""The kinds of calls, the most telling first: fresh decides the order of rows and the ratios."""
+
+KINDS = tuple(MEANINGS)
+
+MARKS = {
+    "different": (
+        "✗",
+        "gave other ids than the trusted implementation: its speed is that of a wrong answer",
+    ),
+    "by-law": ("≈", "gives other ids by design"),
+    "unchecked": ("?", "was not compared with a trusted implementation"),
+}
+"""By answer, the worst first: the mark beside a name, and what it means."""
 
 
 @dataclass
@@ -72,16 +82,16 @@ class BenchRecord:
 
     def to_json(self) -> str:
         """``bench.json``: every raw point, and what decided it."""
-        whole: dict[str, Any] = {"schema": SCHEMA, "complete": self.complete}
-        whole |= {
-            "started": None if self.started is None else asdict(self.started),
-            "vocabularies": [asdict(one) for one in self.vocabularies],
-            "failures": [asdict(one) for one in self.failures],
-            "cells": [asdict(one) for one in self.cells],
-            "openings": [asdict(one) for one in self.openings],
-            "finished": None if self.finished is None else asdict(self.finished),
-        }
+        whole = {"schema": SCHEMA, "complete": self.complete, **asdict(self)}
         return json.dumps(whole, indent=1) + "\n"
+
+
+def record_of(events: Iterable[Event]) -> BenchRecord:
+    """The record of a stream of events."""
+    record = BenchRecord()
+    for event in events:
+        record.consume(event)
+    return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +109,11 @@ class Speed:
     slowest: float
     paired: Ratio | None = None
 
+    @property
+    def sure(self) -> Ratio | None:
+        """The comparison with the base, where there were rounds enough for its interval."""
+        return self.paired if self.paired is not None and self.paired.verdict else None
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -108,6 +123,11 @@ class Field:
     status: str
     note: str
     speeds: dict[str, Speed]
+
+    @property
+    def leading(self) -> Speed | None:
+        """The speed of the most telling kind that was measured."""
+        return next((self.speeds[kind] for kind in KINDS if kind in self.speeds), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +139,6 @@ class Line:
     """
 
     name: str
-    version: str
     homepage: str
     answer: str
     fields: list[Field]
@@ -128,7 +147,12 @@ class Line:
     @property
     def mark(self) -> str:
         """``✗`` for wrong ids, ``≈`` for ids that are others by design, ``?`` for unchecked."""
-        return {"different": "✗", "by-law": "≈", "unchecked": "?"}.get(self.answer, "")
+        return MARKS[self.answer][0] if self.answer in MARKS else ""
+
+    @property
+    def marked(self) -> str:
+        """The name with its mark."""
+        return f"{self.name} {self.mark}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,27 +170,21 @@ class BenchTable:
     threads: int = 1
 
     @property
-    def way(self) -> str:
-        """How the encoders were called, in a few words."""
-        batch = f"pre-tokenized, in batches of texts of {shown_size(self.document)}"
-        return {
-            "text": "pre-tokenized",
-            "raw": "as one piece, without pre-tokenization",
-            "batch": batch,
-            THREADS: f"{batch}, on {self.threads} threads",
-        }[self.mode]
+    def batches(self) -> str:
+        """How many threads encode batches of texts; empty where none do."""
+        return {"batch": "batches", THREADS: f"batches on {self.threads} threads"}.get(
+            self.mode, ""
+        )
+
+    @property
+    def tag(self) -> str:
+        """How the encoders were called, in a word or two."""
+        return self.batches or {"text": "pre-tokenized", "raw": "one piece"}[self.mode]
 
     @property
     def gains(self) -> bool:
         """Whether it is known of anybody what several threads gain."""
         return any(line.gain is not None for line in self.lines)
-
-    @property
-    def tag(self) -> str:
-        """The same in a word or two."""
-        return {"text": "pre-tokenized", "raw": "one piece", "batch": "batches"}.get(
-            self.mode, f"batches on {self.threads} threads"
-        )
 
     @property
     def title(self) -> str:
@@ -175,35 +193,16 @@ class BenchTable:
 
     @property
     def notes(self) -> list[str]:
-        """Why fields are empty, one sentence for all of a reason."""
-        who: dict[str, list[str]] = {}
+        """Why fields are empty, one sentence for all of a reason; what the marks mean."""
+        who: dict[str, dict[str, None]] = {}
         for line in self.lines:
             for one in line.fields:
                 if one.note and not one.speeds:
-                    names = who.setdefault(one.note, [])
-                    if line.name not in names:
-                        names.append(line.name)
-        return [f"{', '.join(names)}: {note}" for note, names in who.items()]
-
-
-def shown_size(size: int) -> str:
-    """``64 KiB``, ``1 MiB``, ``1,000 B``."""
-    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if size >= 1 << power:
-            return f"{size / (1 << power):g} {unit}"
-    return f"{size:,} B"
-
-
-def shown_speed(speed: float) -> str:
-    """As many digits as tell speeds apart: ``0.31``, ``4.20``, ``41.3``, ``1,066``."""
-    if speed >= 99.5:
-        return f"{speed:,.0f}"
-    return f"{speed:.1f}" if speed >= 9.95 else f"{speed:.2f}"
-
-
-def shown_ratio(ratio: float | None) -> str:
-    """``1.00``, ``23.4``, nothing where there is no base."""
-    return "" if ratio is None else shown_speed(ratio)
+                    who.setdefault(one.note, {})[line.name] = None
+        answers = dict.fromkeys(line.answer for line in self.lines)
+        return [f"{', '.join(names)}: {note}" for note, names in who.items()] + [
+            " ".join(MARKS[answer]) for answer in answers if answer in MARKS
+        ]
 
 
 def tables(record: BenchRecord) -> list[BenchTable]:
@@ -217,22 +216,24 @@ def tables(record: BenchRecord) -> list[BenchTable]:
 def _table(
     record: BenchRecord, started: BenchStarted, vocabulary: str, mode: str, text: str
 ) -> BenchTable:
-    here = [c for c in record.cells if (c.vocabulary, c.mode, c.text) == (vocabulary, mode, text)]
-    here = [c for c in here if c.status != "unsupported" or c.timings]
+    here = [
+        c
+        for c in record.cells
+        if (c.vocabulary, c.mode, c.text) == (vocabulary, mode, text)
+        and (c.status != "unsupported" or c.timings)
+    ]
     measured = {c.row for c in here if c.timings}
     base = next((name for name in started.base.get(mode, []) if name in measured), "")
-    rows = dict.fromkeys(c.row for c in here)
     bases = {c.size: c for c in here if c.row == base}
     lines = []
-    for row in rows:
+    for row in dict.fromkeys(c.row for c in here):
         cells = sorted((c for c in here if c.row == row), key=lambda c: c.size)
-        fields = [_field(c, bases.get(c.size)) for c in cells]
-        name = cells[0].implementation
         answers = {c.answer for c in cells if c.timings}
-        worst = next((a for a in ("different", "by-law", "unchecked") if a in answers), "equal")
-        version = started.versions.get(name, "")
+        worst = next((answer for answer in MARKS if answer in answers), "equal")
+        homepage = started.homepages.get(cells[0].implementation, "")
         gain = _gain(record, cells[-1]) if mode == THREADS else None
-        lines.append(Line(row, version, started.homepages.get(name, ""), worst, fields, gain))
+        fields = [_field(c, bases.get(c.size)) for c in cells]
+        lines.append(Line(row, homepage, worst, fields, gain))
     lines.sort(key=_speeds_from_the_largest, reverse=True)
     about = started.texts.get(text, "")
     sizes = sorted({c.size for c in here})
@@ -268,52 +269,5 @@ def _field(cell: Benched, base: Benched | None) -> Field:
 
 
 def _speeds_from_the_largest(line: Line) -> list[float]:
-    """Fresh speeds from the largest size down, by which lines are sorted."""
-    return [
-        next((one.speeds[k].best for k in KINDS if k in one.speeds), -math.inf)
-        for one in reversed(line.fields)
-    ]
-
-
-def shown_interval(ratio: Ratio | None) -> str:
-    """``8.9 to 9.6``, nothing where there is no interval."""
-    if ratio is None or ratio.low is None or ratio.high is None:
-        return ""
-    return f"{shown_speed(ratio.low)} to {shown_speed(ratio.high)}"
-
-
-def caption(table: BenchTable) -> str:
-    """What was timed, in a few sentences."""
-    several = table.mode == THREADS
-    clock = "by the clock on the wall" if several else "of CPU time, one thread"
-    batches = "batch" in table.way
-    way = (
-        "own call for many texts, or one text after another where it has none,"
-        if batches
-        else ("fastest documented way from its own kind of input to ids,")
-    )
-    return (
-        f"MiB of input a second {clock}, {table.way}, on {table.about}: each library's {way} the "
-        f"best of all rounds. Ratios are to {table.base or 'nothing, as no base was measured'}: "
-        "the median of the rounds' ratios, with its interval of 95 %, or of the best rounds where "
-        f"there were fewer than {LEAST_ROUNDS}."
-    )
-
-
-def legend(lines: Sequence[Line]) -> list[str]:
-    """What the marks beside names mean, those that occur."""
-    words = {
-        "✗": "gave other ids than the trusted implementation: its speed is that of a wrong answer",
-        "≈": "gives other ids by design",
-        "?": "was not compared with a trusted implementation",
-    }
-    marks = dict.fromkeys(line.mark for line in lines if line.mark)
-    return [f"{mark} {words[mark]}" for mark in marks]
-
-
-def record_of(events: Iterable[Event]) -> BenchRecord:
-    """The record of a stream of events."""
-    record = BenchRecord()
-    for event in events:
-        record.consume(event)
-    return record
+    """Speeds from the largest size down, by which lines are sorted."""
+    return [one.leading.best if one.leading else -math.inf for one in reversed(line.fields)]

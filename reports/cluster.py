@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from harness.events import ClusterUsed, Event, NodeUsed, UnitDone, UnitLost, UnitResumed
+from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
+from reports.blocks import Cell, Details, Paragraph, Section, Table, numbers
+from reports.blocks.units import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from harness.events import NodeUsed
+    from reports.blocks import Block
 
 UNITS_SHOWN = 200
 """Units that the page lists."""
@@ -26,17 +31,35 @@ class UnitRow:
     resumed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Cluster:
-    """All that is known of it. used: None where the run was cut off before it was summed up."""
+    """All that events tell of it. used: None where the run was cut off before it was summed up."""
 
     used: ClusterUsed | None = None
-    units: tuple[UnitRow, ...] = ()
-    lost: tuple[UnitLost, ...] = ()
+    units: dict[str, UnitRow] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Cluster:
+        """What these events tell."""
+        made = cls()
+        for event in events:
+            made.take(event)
+        return made
 
     def __bool__(self) -> bool:
         """Whether the run had a cluster at all."""
         return self.used is not None or bool(self.units)
+
+    def take(self, event: Event) -> None:
+        """Take in one event; those of other things are passed over."""
+        match event:
+            case ClusterUsed():
+                self.used = event
+            case UnitDone(unit=name):
+                row = UnitRow(name, event.node, event.tries, event.seconds, event.cases)
+                self.units[name] = row
+            case UnitResumed(unit=name):
+                self.units[name] = UnitRow(name, event.node, 1, None, None, resumed=True)
 
     @property
     def nodes(self) -> list[NodeUsed]:
@@ -47,12 +70,10 @@ class Cluster:
         """Sentences on the whole of it."""
         if self.used is not None:
             one = self.used
-            nodes = f"{len(one.nodes)} node{'' if len(one.nodes) == 1 else 's'}"
-            units = f"{one.units:,} unit{'' if one.units == 1 else 's'}"
             yield (
-                f"{nodes} performed {units} in {one.seconds:,.1f} s. Their slots were at work for "
-                f"{one.efficiency:.0%} of that time, with units that came to an end; the results "
-                f"had {one.bytes:,} bytes."
+                f"{plural(len(one.nodes), 'node')} performed {plural(one.units, 'unit')} in "
+                f"{one.seconds:,.1f} s. Their slots were at work for {one.efficiency:.0%} of that "
+                f"time, with units that came to an end; the results had {one.bytes:,} bytes."
             )
             again = sum(one.retried.values())
             if again:
@@ -65,11 +86,6 @@ class Cluster:
             elif node.left:
                 yield f"{node.node} took no part any more: {node.left}"
 
-    def listed(self) -> tuple[UnitRow, ...]:
-        """The units that the page lists: those that were begun again, and then the longest."""
-        order = sorted(self.units, key=lambda one: (-one.tries, -(one.seconds or 0.0), one.unit))
-        return tuple(order[:UNITS_SHOWN])
-
     def summary(self) -> dict[str, object]:
         """It as plain data, for ``summary.json``."""
         used = self.used
@@ -78,36 +94,49 @@ class Cluster:
             "efficiency": used.efficiency if used else None,
             "bytes": used.bytes if used else None,
             "retried": dict(used.retried) if used else {},
-            "nodes": [{name: getattr(one, name) for name in one.__slots__} for one in self.nodes],
-            "units": [{name: getattr(one, name) for name in one.__slots__} for one in self.units],
+            "nodes": [asdict(one) for one in self.nodes],
+            "units": [asdict(one) for one in self.units.values()],
         }
 
 
-NO_CLUSTER = Cluster()
+def sections(cluster: Cluster, *, page: bool = False) -> list[Section]:
+    """What reports tell of it, or a page alone; nothing where there was none."""
+    if not cluster:
+        return []
+    nodes = Table(
+        "Nodes",
+        ("Node", *numbers("Slots", "Units", "Lost", "Cases", "Seconds")),
+        [
+            (one.node, one.slots, one.units, _warned(one.lost, 0), one.cases, f"{one.seconds:.1f}")
+            for one in cluster.nodes
+        ],
+        "What each node did",
+    )
+    begun_again_first = sorted(
+        cluster.units.values(), key=lambda one: (-one.tries, -(one.seconds or 0.0), one.unit)
+    )
+    units = Table(
+        "Units",
+        ("Unit", "Node", *numbers("Begun", "Seconds", "Cases")),
+        [
+            (
+                one.unit,
+                f"{one.node}{', for an earlier driver' if one.resumed else ''}",
+                _warned(one.tries, 1),
+                None if one.seconds is None else f"{one.seconds:.1f}",
+                one.cases,
+            )
+            for one in begun_again_first[:UNITS_SHOWN]
+        ],
+        "Who performed which unit",
+    )
+    blocks: list[Block] = [
+        *(Paragraph(line, "quiet") for line in cluster.sentences()),
+        nodes,
+        *([Details(plural(len(cluster.units), "unit"), [units])] if units.rows else []),
+    ]
+    return [Section("Cluster", blocks, "cluster", page=page)]
 
 
-class ClusterFold:
-    """Reads the events of a cluster."""
-
-    def __init__(self) -> None:
-        self._used: ClusterUsed | None = None
-        self._units: dict[str, UnitRow] = {}
-        self._lost: list[UnitLost] = []
-
-    def take(self, event: Event) -> None:
-        """Take in one event; those of other things are passed over."""
-        match event:
-            case ClusterUsed():
-                self._used = event
-            case UnitDone():
-                self._units[event.unit] = UnitRow(
-                    event.unit, event.node, event.tries, event.seconds, event.cases
-                )
-            case UnitResumed():
-                self._units[event.unit] = UnitRow(event.unit, event.node, 1, None, None, True)
-            case UnitLost():
-                self._lost.append(event)
-
-    def made(self) -> Cluster:
-        """What was read so far."""
-        return Cluster(self._used, tuple(self._units.values()), tuple(self._lost))
+def _warned(number: int, usual: int) -> Cell:
+    return Cell(number, "bad" if number > usual else "")

@@ -1,4 +1,4 @@
-"""The conformance page: what the runs of the field came to, as data, Markdown and HTML."""
+"""The conformance page: what the runs of the field came to, as data and as blocks."""
 
 from __future__ import annotations
 
@@ -10,14 +10,30 @@ from typing import TYPE_CHECKING
 
 from harness.events import UNEXAMINED
 from impls.explaining import literal
-from reports.bench import BenchRecord, shown_ratio, shown_speed, tables
-from reports.html import assets, environment
-from reports.markdown import code, escape
-from reports.words import plural
+from reports.bench import tables
+from reports.blocks import (
+    Banner,
+    Cell,
+    Code,
+    Column,
+    Page,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    html,
+    markdown,
+    numbers,
+)
+from reports.blocks.units import interval, plural, rate
+from reports.record import BAD_GROWTH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from harness.events import Measured
+    from reports.bench import BenchRecord
+    from reports.blocks import Inline
     from reports.record import RunRecord
 
 KINDS = {
@@ -166,7 +182,7 @@ def verdict(one: Played) -> Verdict:
     compared = f"{record.comparisons:,} comparisons with {one.reference}"
     broken = broke_off(record, one.library)
     if unexpected:
-        number = f"{len(unexpected)} difference{'' if len(unexpected) == 1 else 's'}"
+        number = plural(len(unexpected), "difference")
         return Verdict("differs", number, f"{compared}; {broken}" if broken else compared, link)
     if broken:
         return Verdict("broke-off", KINDS["broke-off"], f"{broken}; {compared}", link)
@@ -193,17 +209,13 @@ def broke_off(record: RunRecord, library: str) -> str:
 
 def defects(one: Played) -> list[Defect]:
     """The differences of a library on a vocabulary, the worst first."""
-    if one.record is None:
-        return []
     rows = []
-    for bucket in one.record.buckets:
+    for bucket in one.record.buckets if one.record is not None else ():
         found = bucket.example
         if one.library not in found.culprits:
             continue
         data = base64.b64decode(found.input_b64)
-        cut = literal(data[:LONGEST_INPUT]) + (
-            f".. ({len(data):,} bytes)" if len(data) > LONGEST_INPUT else ""
-        )
+        more = f".. ({len(data):,} bytes)" if len(data) > LONGEST_INPUT else ""
         rows.append(
             Defect(
                 one.library,
@@ -214,7 +226,7 @@ def defects(one: Played) -> list[Defect]:
                 bucket.name,
                 bucket.count,
                 found.difference,
-                cut,
+                literal(data[:LONGEST_INPUT]) + more,
                 found.input_b64,
                 found.minimal,
                 (bucket.reason or "") if bucket.expected else "",
@@ -226,26 +238,19 @@ def defects(one: Played) -> list[Defect]:
 
 def growth(one: Played) -> list[Growth]:
     """Families on which a library is superlinear or fails, the steepest first."""
-    if one.record is None:
-        return []
+    told = ("family", "verdict", "law", "exponent", "low", "high", "expression", "note")
     rows = [
-        Growth(
-            one.library,
-            one.version,
-            one.vocabulary,
-            m.family,
-            m.verdict,
-            m.law,
-            m.exponent,
-            m.low,
-            m.high,
-            m.expression,
-            m.note,
-        )
-        for m in one.record.measured
-        if m.implementation == one.library and m.verdict in {"superlinear", "failed"}
+        Growth(one.library, one.version, one.vocabulary, *(getattr(m, name) for name in told))
+        for m in measured(one)
+        if m.verdict in BAD_GROWTH
     ]
     return sorted(rows, key=lambda row: -(row.exponent or 9.0))
+
+
+def measured(one: Played) -> list[Measured]:
+    """The growth of a library on a vocabulary, by all measures."""
+    every = one.record.measured if one.record is not None else ()
+    return [m for m in every if m.implementation == one.library]
 
 
 def growth_scope(played: Sequence[Played]) -> str:
@@ -253,13 +258,7 @@ def growth_scope(played: Sequence[Played]) -> str:
 
     A cell is a library on a family of inputs of a vocabulary.
     """
-    cells = [
-        m
-        for one in played
-        if one.record is not None
-        for m in one.record.measured
-        if m.implementation == one.library and m.measure == "time"
-    ]
+    verdicts = [m.verdict for one in played for m in measured(one) if m.measure == "time"]
     left_out = sum(
         len(families.left_out)
         for one in played
@@ -267,13 +266,12 @@ def growth_scope(played: Sequence[Played]) -> str:
         for families in one.record.families
     )
     unreached = f" There was no time for {plural(left_out, 'more cell')}." if left_out else ""
-    if not cells:
+    if not verdicts:
         return f"Growth was not measured.{unreached}"
-    grown = sum(m.verdict in {"superlinear", "failed"} for m in cells)
-    unclear = sum(m.verdict == "inconclusive" for m in cells)
+    grown = sum(verdict in BAD_GROWTH for verdict in verdicts)
     faulty = f"{grown:,} superlinear or failed" if grown else "none superlinear or failed"
-    counts = f"{plural(len(cells), 'cell')} (a library on a family) measured: {faulty}"
-    return f"{counts}, {unclear:,} inconclusive.{unreached}"
+    counts = f"{plural(len(verdicts), 'cell')} (a library on a family) measured: {faulty}"
+    return f"{counts}, {verdicts.count('inconclusive'):,} inconclusive.{unreached}"
 
 
 def speeds(bench: BenchRecord) -> dict[str, dict[str, dict[str, float | None]]]:
@@ -288,67 +286,147 @@ def speeds(bench: BenchRecord) -> dict[str, dict[str, dict[str, float | None]]]:
     return found
 
 
-def render_json(page: Conformance) -> str:
+def to_json(survey: Conformance) -> str:
     """``field.json``."""
-    return json.dumps({"schema": SCHEMA, "summary": page.summary, **asdict(page)}, indent=1) + "\n"
+    whole = {"schema": SCHEMA, "summary": survey.summary, **asdict(survey)}
+    return json.dumps(whole, indent=1) + "\n"
 
 
-def render_markdown(page: Conformance) -> str:
-    """``field.md``: the tables, for a README."""
-    lines = ["# The field", "", f"{page.summary}.", ""]
-    lines += ["## Who agrees with the reference", ""]
-    names = page.vocabularies
-    lines += [f"| library | {' | '.join(map(escape, names))} |", "|---" * (len(names) + 1) + "|"]
-    for library, row in page.verdicts.items():
-        cells = [escape(row[name].text) if name in row else "" for name in names]
-        lines.append(f"| {escape(f'{library} {page.libraries[library]}')} | {' | '.join(cells)} |")
-    lines += ["", "## Differences", ""]
-    lines += ["| library | vocabulary | what | smallest input |", "|---|---|---|---|"]
-    for one in page.defects:
-        if not one.expected:
-            name = escape(f"{one.library} {one.version}")
-            what = escape(one.sentence)
-            lines.append(f"| {name} | {escape(one.vocabulary)} | {what} | {code(one.input)} |")
-    lines += ["", "## Growth", "", escape(page.growth_scope)]
-    if page.growth:
-        lines += ["", "| library | vocabulary | family | growth |"]
-        lines.append("|---|---|---|---|")
-        for grown in page.growth:
-            name = escape(f"{grown.library} {grown.version}")
-            place = f"{escape(grown.vocabulary)} | {escape(grown.family)}"
-            lines.append(f"| {name} | {place} | {escape(shown_growth(grown))} |")
-    for title, rows in page.speeds.items():
-        lines += [
-            "",
-            f"## Speed: {escape(title)}",
-            "",
-            "| library | MiB/s | ratio |",
-            "|---|---|---|",
-        ]
-        for library, speed in rows.items():
-            figures = f"{shown_speed(speed['mib_per_second'] or 0)} | {shown_ratio(speed['ratio'])}"
-            lines.append(f"| {escape(library)} | {figures} |")
-    return "\n".join(lines) + "\n"
+def files(survey: Conformance) -> list[tuple[str, str]]:
+    """``field.json``, ``field.md`` and ``field.html``, by their names."""
+    shown = page(survey)
+    return [
+        ("field.json", to_json(survey)),
+        ("field.md", markdown.render(shown.blocks)),
+        ("field.html", html.render(shown)),
+    ]
 
 
 def shown_growth(row: Growth) -> str:
     """``n^2, exponent 1.98 (1.90 to 2.06)``, or how it failed."""
     if row.exponent is None:
         return row.note or row.verdict
-    interval = "" if row.low is None or row.high is None else f" ({row.low:.2f} to {row.high:.2f})"
-    return f"{row.law or row.verdict}, exponent {row.exponent:.2f}{interval}"
+    between = interval(row.low, row.high)
+    sure = f" ({between})" if between else ""
+    return f"{row.law or row.verdict}, exponent {row.exponent:.2f}{sure}"
 
 
-def render_html(page: Conformance) -> str:
-    """``field.html``: self-contained but for links to the runs beside it."""
-    return (
-        environment()
-        .get_template("field.html.j2")
-        .render(
-            page=page,
-            shown_growth=shown_growth,
-            shown_speed=shown_speed,
-            shown_ratio=shown_ratio,
-            **assets("bench.css", "field.css"),
-        )
+def page(survey: Conformance) -> Page:
+    """``field.html``, self-contained but for links to the runs beside it; ``field.md`` alike."""
+    return Page(
+        "tokgate: the survey",
+        "survey of the field",
+        [
+            _banner(survey),
+            _agreement(survey),
+            _differences(survey.defects),
+            _growth(survey),
+            _speed(survey),
+            Section(
+                "This survey",
+                [
+                    Code(survey.command, "the command that repeats this survey"),
+                    Paragraph(survey.time, "quiet"),
+                ],
+                "run",
+            ),
+        ],
+        skip="tables",
     )
+
+
+def _banner(survey: Conformance) -> Banner:
+    known = sum(bool(one.expected) for one in survey.defects)
+    also = f", and {known} that {'is' if known == 1 else 'are'} known" if known else ""
+    return Banner(
+        "Who agrees with the reference",
+        "≡" if survey.complete else "!",
+        "neutral" if survey.complete else "incomplete",
+        f"{plural(len(survey.libraries), 'library', 'libraries')} on "
+        f"{plural(len(survey.vocabularies), 'vocabulary', 'vocabularies')}. {survey.summary}; "
+        f"{plural(len(survey.defects) - known, 'difference')}{also}.",
+        "" if survey.complete else "Interrupted: what had been run by then.",
+    )
+
+
+def _agreement(survey: Conformance) -> Section:
+    rows: list[list[Inline | Cell]] = []
+    for library, row in survey.verdicts.items():
+        cells = [_verdict_cell(row.get(name)) for name in survey.vocabularies]
+        rows.append([_versioned(library, survey.libraries[library]), *cells])
+    how = (
+        "Each library in worker processes of its own, on generated and hostile inputs, against the "
+        "library that defines the vocabulary's format. Each field leads to the whole run."
+    )
+    table = Table(
+        "Table of agreement", ("Library", *survey.vocabularies), rows, style="field-table agreement"
+    )
+    return Section("Agreement", [Paragraph(how, "quiet", page=True), table], "agreement")
+
+
+def _verdict_cell(one: Verdict | None) -> Cell:
+    if one is None:
+        return Cell("reference", "not-run", hint="is the reference")
+    detail = Span(one.detail, "quiet block-line", page=True) if one.kind != "not-run" else None
+    return Cell((Span(one.text, href=one.link), detail), one.kind, hint=one.detail)
+
+
+def _versioned(library: str, version: str) -> Inline:
+    return (library, Span(f" {version}", "quiet"))
+
+
+def _differences(defects: Sequence[Defect]) -> Section:
+    rows = []
+    for one in defects:
+        known = f"; known: {one.expected}" if one.expected else ""
+        seen = f"{one.check}, seen {plural(one.seen, 'time')}{known}"
+        unfinished = None if one.minimal else Span(" not minimised to the end", "quiet")
+        rows.append(
+            (
+                _versioned(one.library, one.version),
+                one.vocabulary,
+                (one.sentence, Span(f" {seen}", "quiet block-line")),
+                (Span(one.input, "code"), unfinished),
+                Span("repro.py", href=one.reproducer) if one.reproducer else "–",
+            )
+        )
+    columns = (
+        "Library", "Vocabulary", "What", "Smallest input", Column("Reproducer", page=True),
+    )  # fmt: skip
+    none = "None was found in what was compared; the table above says how much that was."
+    table = Table("Table of differences", columns, rows, style="field-table", empty=none)
+    return Section("Differences", [table], "differences")
+
+
+def _growth(survey: Conformance) -> Section:
+    table = Table(
+        "Table of growth",
+        ("Library", "Vocabulary", "Family", "Growth", Column("Input of n bytes", page=True)),
+        [
+            (
+                _versioned(one.library, one.version), one.vocabulary, one.family,
+                shown_growth(one), Span(one.expression, "code"),
+            )
+            for one in survey.growth
+        ],
+        style="field-table",
+    )  # fmt: skip
+    scope = Paragraph(survey.growth_scope)
+    return Section("Growth", [scope, table], "growth")
+
+
+def _speed(survey: Conformance) -> Section:
+    measured_on = [
+        Table(
+            f"Speed on {title}",
+            ("Library", *numbers("MiB/s", "×")),
+            [
+                (name, rate(one["mib_per_second"] or 0), rate(one["ratio"]))
+                for name, one in rows.items()
+            ],
+            f"{title}: MiB/s of text not seen before",
+            "field-table",
+        )
+        for title, rows in survey.speeds.items()
+    ]
+    return Section("Speed", measured_on or [Paragraph("Not measured.", "empty")], "speed")

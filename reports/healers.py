@@ -6,20 +6,29 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from harness.events import BatchDone
+
 if TYPE_CHECKING:
-    from harness.events import BatchDone
+    from collections.abc import Iterable, Mapping
+
+    from harness.events import Event
 
 
 @dataclass(frozen=True, slots=True)
 class Healers:
     """The counts of a run, by contract and name, as its batches have them."""
 
-    counts: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
+    counts: Mapping[tuple[str, str], Counter[str]] = field(default_factory=dict)
 
-    def take(self, batch: BatchDone) -> None:
-        """Add those of a batch."""
-        for name, counts in batch.forced.items():
-            self.counts.setdefault((batch.contract, name), Counter()).update(counts)
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Healers:
+        """What these events tell; those of other things are passed over."""
+        found: dict[tuple[str, str], Counter[str]] = {}
+        for event in events:
+            if isinstance(event, BatchDone):
+                for name, counts in event.forced.items():
+                    found.setdefault((event.contract, name), Counter()).update(counts)
+        return cls(found)
 
     def share_shown(self, contract: str, name: str) -> str:
         """``(forces 97.1 % of what may be forced)``, or nothing of who heals nothing."""
@@ -28,7 +37,3 @@ class Healers:
             return ""
         share = counts["forced"] / counts["possible"]
         return f" (forces {100 * share:.1f} % of what may be forced)"
-
-
-NO_HEALERS = Healers()
-"""Those of a run in which nobody heals."""

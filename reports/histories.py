@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reports.words import plural
+from reports.blocks.units import plural
 
 if TYPE_CHECKING:
     import datetime

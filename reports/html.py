@@ -1,59 +1,48 @@
-"""``report.html``: the record as one self-contained page that needs no network.
-
-Everything that comes from a run is escaped twice over: by Jinja against HTML, and by
-:func:`reports.text.printable` against characters that hide or reorder what stands beside them.
-A content security policy in the page forbids it to load anything.
-"""
+"""``report.html``: the record of a run as a page."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import shlex
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-
-from corpora.plain_text import printable
-from reports.campaigns import campaign
-from reports.candidates import candidates
-from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card, chosen, kinds
-from reports.forced import failures, forced_rows
-from reports.grids import matrices
-from reports.histories import history_of
-from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
-from reports.scaling import growth, worst
-from reports.severity import SEVERITIES
-from reports.standings import standings
-from reports.trends import trends
-from reports.words import growth_left_out, plural, reason, safe_link, title
+from reports import campaigns, cluster, findings, forced, growth, matrix, standings, texts, trends
+from reports.blocks import (
+    Banner,
+    Cell,
+    Code,
+    Details,
+    Facts,
+    Items,
+    Page,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    html,
+    numbers,
+)
+from reports.blocks.units import plural
+from reports.record import FAILING_EXPECTATIONS, Verdict
+from reports.words import reason
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from harness.events import ExpectationJudged, Started
+    from harness.events import ExpectationJudged, VocabularyLoaded
+    from reports.blocks import Block, Inline
     from reports.histories import FindingHistory
+    from reports.record import RunRecord
     from reports.trends import Trend
 
-_TEMPLATES = Path(__file__).with_name("templates")
-
-PLOT_STYLES = ("../vendor/uplot.min.css",)
-PLOT_SCRIPTS = ("../vendor/uplot.min.js", "plots.js")
-"""The files that pages with plots need besides their own, in the order in which they come."""
-
-MAX_CARDS = 300
-"""Buckets that get a card; those beyond are a line each, or the page grows too large."""
-MAX_LINES = 1_000
-"""Buckets without a card that are listed at all; those beyond are counted."""
-OPEN_CARDS = 6
-"""Up to so many buckets all cards start open; beyond, the index leads to them."""
-INDEX_FROM = 4
-"""Buckets from which on an index is worth its room."""
-KINDS_FROM = 12
-"""Buckets from which on they are folded by kind, which is their index, too."""
+LINES_SHOWN = 20
+"""Reasons and notes below the verdict."""
+MESSAGE_SHOWN = 600
+"""Characters of why an implementation failed to start."""
+PROBLEMS_SHOWN = 50
+"""Problems of one vocabulary."""
+FINGERPRINT_SHOWN = 12
+"""Digits of a fingerprint."""
 
 _VERDICTS = {
     Verdict.PASS: ("PASSED", "✓"),
@@ -61,6 +50,14 @@ _VERDICTS = {
     Verdict.NOT_EXAMINED: ("NOT EXAMINED", "?"),
     Verdict.INCOMPLETE: ("INCOMPLETE", "!"),
 }
+
+_BADGES = {
+    "stale": ("✗ stale", "unexpected"),
+    "expired": ("✗ expired", "unexpected"),
+    "shown": ("≈ shown", "expected"),
+    "not-exercised": ("· not tested", "none"),
+}
+"""What is said of an entry's status, and as what it looks."""
 
 
 def render(
@@ -74,152 +71,172 @@ def render(
     series: of all runs, for trends. folder: that of the run, absolute, which commands name; without
     it they are to be run in it. known: since when findings are, by their ids.
     """
-    heading, icon = _VERDICTS[record.verdict]
-    cards = _cards(record, folder, known or {})
-    many = len(record.buckets) >= KINDS_FROM
-    anchors = {c.bucket.name: (c.anchor, str(c.number)) for c in cards}
-    grids, over_time, hunted = growth(record), trends(series), campaign(record)
-    return (
-        environment()
-        .get_template("report.html.j2")
-        .render(
-            record=record,
-            started=record.started,
-            again=_again(record.started, folder),
-            finished=record.finished,
-            verdict=record.verdict.value,
-            heading=heading,
-            icon=icon,
-            reason=reason(record),
-            reasons=_further(record),
-            cards=cards,
-            kinds=kinds(record.buckets, cards, MAX_LINES) if many else [],
-            uncarded=len(record.buckets) - len(cards),
-            **_expectations(record),
-            index=not many and len(record.buckets) >= INDEX_FROM,
-            matrices=matrices(record, anchors),
-            standings=standings(record, anchors),
-            severities=SEVERITIES,
-            choices=_choices(cards),
-            growth=grids,
-            candidates=candidates(record),
-            worst=worst(record.measured),
-            left_out=growth_left_out(record),
-            trends=over_time,
-            campaign=hunted,
-            forced=forced_rows(record.forced),
-            failures=failures(record.forced_witnesses),
-            **assets(plots=bool(grids or over_time or hunted)),
-        )
-    )
+    title, icon = _VERDICTS[record.verdict]
+    carded = findings.chosen(record.buckets, findings.MAX_CARDS)
+    places = {bucket.name: place for place, bucket in enumerate(carded, start=1)}
+    blocks: list[Block] = [
+        _verdict(record),
+        _numbers(record),
+        *_failures(record),
+        *standings.sections(record, places),
+        *campaigns.sections(record.campaign),
+        findings.section(record, carded, folder, known or {}),
+        *texts.sections(record.texts),
+        *matrix.sections(record, places),
+        *growth.sections(record),
+        *trends.sections(series),
+        *forced.sections(record),
+        *_expectations(record),
+        *cluster.sections(record.cluster),
+        _inputs(record),
+        Section("This run", list(_run(record, folder)), "run"),
+    ]
+    brand = "campaign report" if record.campaign else "run report"
+    return html.render(Page(f"{icon} tokgate: {title}", brand, blocks))
 
 
-def _again(started: Started | None, folder: Path | None) -> str:
-    """The command that repeats a run, from the folder in which it was started."""
-    if started is None:
-        return ""
-    there = f"cd {shlex.quote(started.folder)} && " if folder and started.folder else ""
-    return there + started.command
-
-
-def _further(record: RunRecord) -> list[str]:
-    """What the run said of its verdict, but for what the sentence before and the findings say."""
-    said = record.finished.reasons if record.finished else []
+def _verdict(record: RunRecord) -> Banner:
+    """What the gate said, and what the run said of it, but for what the findings say below."""
+    title, icon = _VERDICTS[record.verdict]
+    because = reason(record)
     counted = plural(len(record.unexpected), "unexpected finding")
-    return [line for line in said if not line.startswith(counted) and line != reason(record)]
+    told = [line for line in record.reasons if not line.startswith(counted) and line != because]
+    notes = list(record.notes[:LINES_SHOWN])
+    if len(record.notes) > LINES_SHOWN:
+        notes.append(f"and {len(record.notes) - LINES_SHOWN} more notes in summary.json")
+    stamp = "Incomplete: what is missing below may only not have been reached."
+    lists = [Items(told[:LINES_SHOWN], ""), Items(notes, "quiet")]
+    return Banner(
+        title, icon, record.verdict.value, because,
+        stamp if record.verdict is Verdict.INCOMPLETE else "",
+        [one for one in lists if one.entries],
+    )  # fmt: skip
 
 
-def _expectations(record: RunRecord) -> dict[str, list[ExpectationJudged]]:
+def _numbers(record: RunRecord) -> Facts:
+    judged, everybody = len(record.judged), len(record.implementations)
+    unexpected = len(record.unexpected)
+    pairs: list[tuple[str, Inline]] = [
+        ("Unexpected", Span(unexpected, "bad") if unexpected else 0),
+        ("Expected", len(record.buckets) - unexpected),
+        ("Cases", record.cases),
+        ("Comparisons", record.comparisons),
+        ("Implementations judged", f"{judged} of {everybody}" if judged < everybody else judged),
+        ("Vocabularies", len(record.vocabularies)),
+        ("Time", "cut off" if record.seconds is None else f"{record.seconds:.1f} s"),
+    ]
+    return Facts(pairs, "numbers")
+
+
+def _failures(record: RunRecord) -> Iterator[Section]:
+    if record.failures:
+        lines = [
+            (Span(one.implementation, "strong"), f" on {one.vocabulary}: ",
+             Span(one.message[:MESSAGE_SHOWN], "iso"))
+            for one in record.failures
+        ]  # fmt: skip
+        yield Section("Failed to start", [Items(lines)], "failures", nav="", style="panel warn")
+
+
+def _expectations(record: RunRecord) -> Iterator[Section]:
     """The entries by what a reader does about them; those of who takes no part are left out."""
     present = set(record.implementations)
     about = [e for e in record.expectations if present.issuperset(e.implementations)]
     failing = [e for e in record.expectations if e.status in FAILING_EXPECTATIONS]
-    return {
-        "expectations": [*failing, *(e for e in about if e not in failing)],
-        "failing": failing,
-        "shown": [e for e in about if e.status == "shown"],
-        "idle": [e for e in about if e.status == "not-exercised"],
-    }
+    shown = [e for e in about if e.status == "shown"]
+    idle = [e for e in about if e.status == "not-exercised"]
+    if not (failing or shown or idle):
+        return
+    quiet = Paragraph("No entry is stale or expired.", "quiet")
+    blocks: list[Block] = [_entries(failing) if failing else quiet]
+    if shown:
+        title = f"{plural(len(shown), 'known divergence')} shown"
+        blocks.append(Details(title, [_entries(shown)]))
+    if idle:
+        title = f"{plural(len(idle), 'entry', 'entries')} not tested"
+        blocks.append(Details(title, [_entries(idle)]))
+    yield Section("Expectations", blocks, "expectations")
 
 
-def _cards(
-    record: RunRecord, folder: Path | None, known: Mapping[str, FindingHistory]
-) -> list[Card]:
-    budget = ROOMY if len(record.buckets) < TIGHT_FROM else TIGHT
-    few = len(record.buckets) <= OPEN_CARDS
-    return [
-        card(
-            number,
-            bucket,
-            budget,
-            record,
-            folder,
-            unfolded=few,
-            history=history_of((one.id for one in bucket.findings), known),
+def _entries(entries: Sequence[ExpectationJudged]) -> Table:
+    rows: list[list[Inline]] = []
+    for one in entries:
+        said, style = _BADGES.get(one.status, (one.status, "none"))
+        label = ("link", Span(f" for {one.bucket}", "sr"))
+        address = html.link(one.link or "")
+        link = (" ", Span(label, href=address)) if address else None
+        status, reason = Span(said, f"badge {style}"), (Span(one.reason, "iso"), link)
+        rows.append([status, Span(one.bucket, "code"), ", ".join(one.implementations), reason])
+    return Table(
+        "Table of expectations", ("Status", "Signature", "Implementations", "Reason"), rows,
+        "What became of entries of the expectations file", header=1,
+    )  # fmt: skip
+
+
+def _inputs(record: RunRecord) -> Section:
+    kinds = ("cases", "bytes", "comparisons", "violations")
+    generators: list[list[Inline]] = [
+        [name, *(sums[kind] for kind in kinds)] for name, sums in record.coverage.generators.items()
+    ]
+    blocks: list[Block] = [
+        Table(
+            "Cases by generator",
+            ("Generator", *numbers(*(kind.capitalize() for kind in kinds))),
+            generators,
+            "Cases by generator, over all contracts",
         )
-        for number, bucket in enumerate(chosen(record.buckets, MAX_CARDS), start=1)
+        if generators
+        else Paragraph("No batch of cases was finished.", "empty")
     ]
+    if record.vocabularies:
+        vocabularies: list[list[Inline | Cell]] = [
+            [one.id, one.format, one.algorithm, one.tokens, _fingerprint(one), _problems(one)]
+            for one in record.vocabularies
+        ]
+        [tokens] = numbers("Tokens")
+        table = Table(
+            "Vocabularies",
+            ("Vocabulary", "Format", "Algorithm", tokens, "Fingerprint", "Preflight"),
+            vocabularies,
+            "Vocabularies and what the preflight says of them",
+        )
+        blocks.append(table)
+    return Section("Inputs", blocks, "inputs")
 
 
-def _choices(cards: Sequence[Card]) -> list[tuple[str, str, list[str]]]:
-    """The filters of findings, as (key, label, values): those that leave a choice."""
-    found = [
-        ("state", "State", [c.state for c in cards]),
-        ("severity", "Severity", [c.severity for c in cards]),
-        ("check", "Check", [c.finding.check for c in cards]),
-        ("who", "Implementation", [name for c in cards for name in c.finding.culprits]),
-        ("vocabulary", "Vocabulary", [f.vocabulary for c in cards for f in c.bucket.findings]),
+def _fingerprint(vocabulary: VocabularyLoaded) -> Span:
+    return Span(vocabulary.fingerprint[:FINGERPRINT_SHOWN], "code")
+
+
+def _problems(vocabulary: VocabularyLoaded) -> Cell:
+    problems = vocabulary.problems
+    if len(problems) < 2:
+        return Cell(problems[0] if problems else "proper")
+    listed = Items(problems[:PROBLEMS_SHOWN])
+    return Cell(blocks=[Details(plural(len(problems), "problem"), [listed])])
+
+
+def _run(record: RunRecord, folder: Path | None) -> Iterator[Block]:
+    started = record.started
+    if started is None:
+        yield Paragraph("The record does not say how the run was started.", "empty")
+        return
+    there = f"cd {shlex.quote(started.folder)} && " if folder and started.folder else ""
+    yield Paragraph("Run it again:")
+    yield Code(there + started.command, "the command that repeats this run")
+    facts: list[tuple[str, Inline]] = [
+        ("Seed", str(started.seed)),
+        ("Suite", started.suite),
+        ("Budget", started.budget),
+        ("Started", started.time),
+        ("Machine", started.machine),
+        ("Confinement", started.confinement),
+        ("Exit status", record.finished.exit_status if record.finished else None),
     ]
-    made = [(key, label, sorted(set(values))) for key, label, values in found]
-    return [(key, label, values) for key, label, values in made if len(values) > 1]
+    yield Facts([pair for pair in facts if pair[1] not in ("", None)])
+    yield versions(record.versions)
 
 
-def assets(*styles: str, plots: bool = False) -> dict[str, str]:
-    """What ``base.html.j2`` puts into every page: style, script, and the policy that admits them.
-
-    styles: files of further styles. plots: whether the page has any.
-    """
-    css = read_all(*(PLOT_STYLES if plots else ()), "report.css", *styles)
-    script = read_all("report.js", *(PLOT_SCRIPTS if plots else ()))
-    return {"css": Markup(css), "script": Markup(script), "policy": policy(css, script)}
-
-
-def read_all(*names: str) -> str:
-    """The text of files of this folder's ``templates``, one behind the other."""
-    return "\n".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
-
-
-def policy(css: str, script: str) -> str:
-    """Nothing may be loaded; only this style and this script may take effect."""
-
-    def digest(text: str) -> str:
-        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-    return (
-        f"default-src 'none'; style-src 'sha256-{digest(css)}'; "
-        f"script-src 'sha256-{digest(script)}'; base-uri 'none'; form-action 'none'"
-    )
-
-
-@cache
-def environment() -> Environment:
-    """How templates are read: everything that they print is escaped and made visible."""
-    made = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_visible,
-    )
-    made.filters.update(number=_number, plural=plural, title_of=title, safe_link=safe_link)
-    return made
-
-
-def _visible(value: Any) -> Any:
-    """Applied to everything that a template prints."""
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _number(value: float) -> str:
-    return f"{value:,}"
+def versions(known: Mapping[str, str]) -> Table:
+    """What took part, in which version."""
+    return Table("Versions", ("What", "Version"), list(known.items()), "Versions", "versions")

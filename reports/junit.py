@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
-import base64
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from corpora.plain_text import one_line, printable, printable_line
-from reports.cells import Cell, Status
+from reports.matrix import Status, matrix
 from reports.record import FAILING_EXPECTATIONS, Verdict
-from reports.text import literal
-from reports.words import also, headline, reason
+from reports.words import also, headline, reason, smallest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from harness.events import ContractOpened
+    from reports.matrix import Cell
     from reports.record import Bucket, RunRecord
 
 MAX_TEXT = 20_000
 """Characters of one message: CI servers load the file whole."""
+
+INPUT_SHOWN = 200
+"""Characters of an input."""
+
+IDS_SHOWN = 40
+"""Ids of an outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A testcase. tag: ``failure``, ``error``, ``skipped``, or nothing for one that passed."""
+
+    name: str
+    tag: str = ""
+    message: str = ""
+    kind: str = ""
+    text: str = ""
 
 
 def render(record: RunRecord) -> str:
@@ -27,24 +46,21 @@ def render(record: RunRecord) -> str:
     that failed to start errors. The suite ``gate`` holds the verdict, so that a broken bound, an
     incomplete run, or one that did not examine what was named, shows, too.
     """
-    suites = [_gate(record), *(_contract(record, c) for c in record.contracts)]
-    suites += [
-        s
-        for s in (
-            _texts(record),
-            _scaling(record),
-            _expectations(record),
-            _withdrawn(record),
-            _unplaced(record),
-        )
-        if len(s)
-    ]
+    cells = matrix(record)
+    suites = [("gate", [_gate(record)])]
+    suites += [(one.id, list(_contract(record, cells, one))) for one in record.contracts]
+    more = [
+        ("texts", _texts), ("scaling", _scaling), ("expectations", _expectations),
+        ("withdrawn", _withdrawn), ("start", _unplaced),
+    ]  # fmt: skip
+    suites += [(name, cases) for name, told in more if (cases := list(told(record)))]
     root = ET.Element("testsuites", name="tokgate")
-    for suite in suites:
-        _count(suite)
-        root.append(suite)
-    for key in ("tests", "failures", "errors", "skipped"):
-        root.set(key, str(sum(int(suite.get(key, "0")) for suite in suites)))
+    for name, cases in suites:
+        suite = ET.SubElement(root, "testsuite", name=legal_line(name))
+        _count(suite, cases)
+        for one in cases:
+            _add(suite, one)
+    _count(root, [case for _, cases in suites for case in cases])
     root.set("time", f"{record.seconds or 0.0:.3f}")
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
@@ -65,151 +81,133 @@ def legal_line(text: str) -> str:
     return legal(printable_line(text))
 
 
-def _case(suite: ET.Element, name: str) -> ET.Element:
-    return ET.SubElement(
-        suite, "testcase", classname=suite.get("name", ""), name=legal_line(name), time="0"
-    )
+def _add(suite: ET.Element, case: Case) -> None:
+    name = legal_line(case.name)
+    element = ET.SubElement(suite, "testcase", classname=suite.get("name", ""), name=name, time="0")
+    if case.tag:
+        outcome = ET.SubElement(element, case.tag, message=legal_line(case.message))
+        if case.kind:
+            outcome.set("type", legal_line(case.kind))
+        if case.text:
+            outcome.text = legal(case.text)
 
 
-def _tell(case: ET.Element, tag: str, message: str, kind: str = "", text: str = "") -> None:
-    outcome = ET.SubElement(case, tag, message=legal_line(message))
-    if kind:
-        outcome.set("type", legal_line(kind))
-    if text:
-        outcome.text = legal(text)
-
-
-def _count(suite: ET.Element) -> None:
-    suite.set("tests", str(len(suite.findall("testcase"))))
+def _count(element: ET.Element, cases: Sequence[Case]) -> None:
+    element.set("tests", str(len(cases)))
     for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        suite.set(key, str(len(suite.findall(f"testcase/{tag}"))))
+        element.set(key, str(sum(one.tag == tag for one in cases)))
 
 
-def _gate(record: RunRecord) -> ET.Element:
-    suite = ET.Element("testsuite", name="gate")
-    case = _case(suite, "verdict")
-    reasons = "\n".join(record.finished.reasons) if record.finished else ""
-    if record.verdict is Verdict.INCOMPLETE:
-        _tell(case, "error", reason(record), "incomplete", reasons)
-    elif record.verdict is Verdict.NOT_EXAMINED:
-        _tell(case, "error", reason(record), "not-examined", reasons)
-    elif record.verdict is Verdict.FAIL:
-        _tell(case, "failure", reason(record), "gate", reasons)
-    return suite
+def _gate(record: RunRecord) -> Case:
+    known = {
+        Verdict.PASS: ("", ""),
+        Verdict.FAIL: ("failure", "gate"),
+        Verdict.INCOMPLETE: ("error", "incomplete"),
+        Verdict.NOT_EXAMINED: ("error", "not-examined"),
+    }
+    tag, kind = known[record.verdict]
+    return Case("verdict", tag, reason(record), kind, "\n".join(record.reasons))
 
 
-def _contract(record: RunRecord, contract: ContractOpened) -> ET.Element:
-    suite = ET.Element("testsuite", name=legal_line(contract.id))
+def _contract(
+    record: RunRecord, cells: Mapping[tuple[str, str, str], Cell], contract: ContractOpened
+) -> Iterator[Case]:
     by_name = {bucket.name: bucket for bucket in record.buckets}
     for name in record.implementations:
         for check in record.checks:
-            cell = record.matrix[name, contract.id, check]
-            if cell.status is Status.UNSUPPORTED and name not in contract.excluded:
-                continue
-            case = _case(suite, f"{check}: {name}")
-            _judge(case, cell, [by_name[b] for b in cell.buckets], contract)
-    return suite
-
-
-def _judge(case: ET.Element, cell: Cell, buckets: list[Bucket], contract: ContractOpened) -> None:
-    if cell.status is Status.VIOLATED:
-        bad = [b for b in buckets if not b.expected]
-        first = headline(bad[0]) if bad else f"{cell.violations} cases at fault"
-        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
-        text = "\n\n".join(_describe(b, contract.id) for b in bad)
-        _tell(case, "failure", f"{first}{more}", cell.check, text)
-    elif cell.status is Status.FAILED:
-        _tell(case, "error", f"failed to start: {one_line(cell.reason)}", "start", cell.reason)
-    elif cell.status is Status.EXPECTED:
-        _tell(case, "skipped", f"expected: {cell.reason}")
-    elif cell.status is not Status.OK:
-        _tell(case, "skipped", f"{cell.status.value}: {cell.reason}")
+            cell = cells[name, contract.id, check]
+            title, why = f"{check}: {name}", cell.reason
+            match cell.status:
+                case Status.UNSUPPORTED if name not in contract.excluded:
+                    continue
+                case Status.VIOLATED:
+                    bad = [one for b in cell.buckets if not (one := by_name[b]).expected]
+                    first = headline(bad[0]) if bad else f"{cell.violations} cases at fault"
+                    more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+                    text = "\n\n".join(_describe(b, contract.id) for b in bad)
+                    yield Case(title, "failure", f"{first}{more}", check, text)
+                case Status.FAILED:
+                    yield Case(title, "error", f"failed to start: {one_line(why)}", "start", why)
+                case Status.OK:
+                    yield Case(title)
+                case status:
+                    yield Case(title, "skipped", f"{status.value}: {why}")
 
 
 def _describe(bucket: Bucket, contract: str) -> str:
-    here = [f for f in bucket.findings if f.contract == contract] or [bucket.example]
-    example = here[0]
-    shown = literal(base64.b64decode(example.input_b64), limit=200)
+    example = next((f for f in bucket.findings if f.contract == contract), bucket.example)
     lines = [
-        f"{printable_line(headline(bucket))}, seen {bucket.count} times{also(bucket)}",
-        printable_line(f"bucket: {bucket.name}"),
-        f"input: {shown.code}" + (f" and {shown.missing} more bytes" if shown.missing else ""),
+        f"{headline(bucket)}, seen {bucket.count} times{also(bucket)}",
+        f"bucket: {bucket.name}",
+        f"input: {smallest(example, INPUT_SHOWN)}",
     ]
-    if example.place:
-        lines.append(printable_line(f"seen in: {example.place}"))
-    if example.difference:
-        lines.append(printable_line(f"difference: {example.difference}"))
+    told = {
+        "seen in": example.place,
+        "difference": example.difference,
+        "reproduce": example.reproducer and f"python {example.reproducer}",
+    }
     for group in example.groups:
-        ids = " ".join(map(str, group.ids[:40])) + (" ..." if group.total > 40 else "")
-        who = printable_line(", ".join(group.implementations))
-        lines.append(f"{who}: {group.kind} {group.message or ids}")
-    if example.reproducer:
-        lines.append(f"reproduce: python {example.reproducer}")
-    return "\n".join(lines)
+        ids = " ".join(map(str, group.ids[:IDS_SHOWN])) + " ..." * (group.total > IDS_SHOWN)
+        told[", ".join(group.implementations)] = f"{group.kind} {group.message or ids}"
+    lines += [f"{name}: {said}" for name, said in told.items() if said]
+    return "\n".join(map(printable_line, lines))
 
 
-def _texts(record: RunRecord) -> ET.Element:
+def _texts(record: RunRecord) -> Iterator[Case]:
     """The user's texts: whoever gives other ids on them fails, unless all of it is expected.
 
     Differences are findings, too, which say what is behind them.
     """
-    suite = ET.Element("testsuite", name="texts")
+    blamed = {
+        (found.contract, name)
+        for bucket in record.unexpected
+        for found in bucket.findings
+        for name in found.culprits
+    }
     for row in record.texts.rows:
-        case = _case(suite, f"{row.implementation} on {row.contract}")
-        blamed = [
-            bucket
-            for bucket in record.unexpected
-            for found in bucket.findings
-            if found.contract == row.contract and row.implementation in found.culprits
-        ]
-        if row.counts.differing and blamed:
+        name = f"{row.implementation} on {row.contract}"
+        if row.counts.differing and (row.contract, row.implementation) in blamed:
             named = "\n".join(f"{one.place}: from token {one.token} on" for one in row.first)
-            _tell(case, "failure", row.line, "texts", named)
-    if record.texts and (faults := list(record.texts.faults())):
-        _tell(_case(suite, "read"), "error", faults[0], "unreadable", "\n".join(faults))
-    return suite
+            yield Case(name, "failure", row.line, "texts", named)
+        else:
+            yield Case(name)
+    if faults := record.texts.faults():
+        yield Case("read", "error", faults[0], "unreadable", "\n".join(faults))
 
 
-def _scaling(record: RunRecord) -> ET.Element:
+def _scaling(record: RunRecord) -> Iterator[Case]:
     """Growth that has a bound: inconclusive is neither passed nor failed."""
-    suite = ET.Element("testsuite", name="scaling")
     for one in record.growth_judged:
-        where = f"{one.implementation} on {one.family}, {one.vocabulary}, in {one.measure}"
-        case = _case(suite, where)
+        name = f"{one.implementation} on {one.family}, {one.vocabulary}, in {one.measure}"
         message = f"bound {one.bound}: {one.line or one.reason}"
         if one.outcome == "fail":
-            _tell(case, "failure", message, "scaling")
-        elif one.outcome != "pass":
-            _tell(case, "skipped", f"{one.outcome}: {message}")
-    return suite
+            yield Case(name, "failure", message, "scaling")
+        elif one.outcome == "pass":
+            yield Case(name)
+        else:
+            yield Case(name, "skipped", f"{one.outcome}: {message}")
 
 
-def _expectations(record: RunRecord) -> ET.Element:
-    suite = ET.Element("testsuite", name="expectations")
-    for entry in record.expectations:
-        case = _case(suite, entry.bucket)
-        if entry.status in FAILING_EXPECTATIONS:
-            _tell(case, "failure", f"{entry.status}: {entry.reason}", entry.status)
-        elif entry.status == "not-exercised":
-            _tell(case, "skipped", f"not tested: {entry.reason}")
-    return suite
+def _expectations(record: RunRecord) -> Iterator[Case]:
+    for one in record.expectations:
+        if one.status in FAILING_EXPECTATIONS:
+            yield Case(one.bucket, "failure", f"{one.status}: {one.reason}", one.status)
+        elif one.status == "not-exercised":
+            yield Case(one.bucket, "skipped", f"not tested: {one.reason}")
+        else:
+            yield Case(one.bucket)
 
 
-def _withdrawn(record: RunRecord) -> ET.Element:
+def _withdrawn(record: RunRecord) -> Iterator[Case]:
     """Implementations that were not asked to the end: neither passed nor failed."""
-    suite = ET.Element("testsuite", name="withdrawn")
     for one in record.withdrawn:
-        _tell(_case(suite, f"{one.implementation} on {one.vocabulary}"), "skipped", one.line)
-    return suite
+        yield Case(f"{one.implementation} on {one.vocabulary}", "skipped", one.line)
 
 
-def _unplaced(record: RunRecord) -> ET.Element:
+def _unplaced(record: RunRecord) -> Iterator[Case]:
     """Implementations that failed on a vocabulary for which no contract was opened."""
-    suite = ET.Element("testsuite", name="start")
     opened = {contract.vocabulary for contract in record.contracts}
-    for failure in record.failures:
-        if failure.vocabulary not in opened:
-            case = _case(suite, f"{failure.implementation} on {failure.vocabulary}")
-            message = f"failed to start: {one_line(failure.message)}"
-            _tell(case, "error", message, "start", failure.message)
-    return suite
+    for one in record.failures:
+        if one.vocabulary not in opened:
+            name, said = f"{one.implementation} on {one.vocabulary}", one_line(one.message)
+            yield Case(name, "error", f"failed to start: {said}", "start", one.message)

@@ -1,17 +1,17 @@
-"""The record of a run, read once and judged by every report.
+"""The record of a run, read once for every report.
 
-:class:`RunRecord` folds the event stream of :mod:`harness.events` into what reports ask for. It
+:class:`harness.verdict.coverage.Coverage` is what a run examined and found; the gate reads it, too.
+:class:`RunRecord` adds the events that reports alone show, and groups findings by their causes. It
 is pure: the same events give the same record, whether they come from ``run.jsonl`` or from a run
 that is still going on.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from harness.events import FAIL as FAILED
 from harness.events import PASS as PASSED
@@ -19,48 +19,51 @@ from harness.events import (
     UNEXAMINED,
     BatchDone,
     Campaign,
-    Counted,
+    ClusterUsed,
+    Event,
     ExpectationJudged,
     FamiliesMeasured,
-    Finished,
-    Forced,
     ForcedCorpus,
     ForcedWitness,
-    Found,
     GrowthJudged,
-    Measured,
-    Started,
     TextsCompared,
     TextsGiven,
     TextsRead,
+    UnitDone,
+    UnitLost,
+    UnitResumed,
     by_cause,
     cause_of,
     kind_in,
     named,
 )
-from harness.verdict.coverage import Coverage, State
-from reports.cells import NOBODY, OF_STATE, Cell, Status
-from reports.cluster import NO_CLUSTER, Cluster, ClusterFold
-from reports.healers import NO_HEALERS, Healers
+from harness.verdict.coverage import Coverage
+from reports.cluster import Cluster
+from reports.healers import Healers
 from reports.severity import SEVERITIES, severity
-from reports.texts import NO_TEXTS, Texts, TextsFold
+from reports.texts import Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
     from harness.events import (
         ContractOpened,
-        Event,
+        Finished,
+        Forced,
+        Found,
         ImplementationFailed,
+        Measured,
+        Started,
         VocabularyLoaded,
         Withdrawn,
     )
 
 FAILING_EXPECTATIONS = frozenset({"stale", "expired"})
 
-
 BAD_GROWTH = frozenset({"superlinear", "failed"})
 """Verdicts on growth that a reader wants to know of."""
+
+Kind = TypeVar("Kind", bound=Event)
 
 
 class Verdict(StrEnum):
@@ -80,15 +83,23 @@ class Verdict(StrEnum):
 class Variant:
     """One kind of input on which a cause shows: the findings of one bucket, the clearest first.
 
-    bucket: as expectations match it. kind: what the input is like. count: how often it was seen.
-    reason: from the expectations file, None where any of the findings is unexpected.
+    bucket: as expectations match it. count: how often it was seen.
     """
 
     bucket: str
-    kind: str
     findings: tuple[Found, ...]
     count: int
-    reason: str | None
+
+    @property
+    def kind(self) -> str:
+        """What the input is like."""
+        return kind_in(self.bucket)
+
+    @property
+    def reason(self) -> str | None:
+        """From the expectations file, None where any of the findings is unexpected."""
+        uncovered = any(one.expected is None for one in self.findings)
+        return None if uncovered else self.findings[0].expected
 
     @property
     def example(self) -> Found:
@@ -96,29 +107,32 @@ class Variant:
         return self.findings[0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bucket:
     """All findings of one cause, the clearest example first.
 
-    name: the bucket of all its findings, with ``*`` for their kinds where these are several.
-    cause: the same with ``*`` in any case, and so the same in every run. variants: a cause shows on
-    inputs of several kinds; the one of the example comes first. count: how often it was seen.
-    reason: from the expectations file, None where any finding is unexpected: an expectation of one
-    variant does not excuse another. expired: an expectation covered it but is past its date.
+    variants: a cause shows on inputs of several kinds; the one of the example comes first. expired:
+    an expectation covered it but is past its date.
     """
 
-    name: str
     findings: tuple[Found, ...]
-    count: int
-    reason: str | None
-    link: str | None
+    variants: tuple[Variant, ...]
     expired: bool
-    variants: tuple[Variant, ...] = ()
+
+    @cached_property
+    def name(self) -> str:
+        """The bucket of all its findings, with ``*`` for their kinds where these are several."""
+        return named(self.findings)
 
     @property
     def cause(self) -> str:
-        """Its name in every run, whatever variants were seen in this one."""
+        """Its name with ``*`` in any case: the same in every run, whatever variants it saw."""
         return cause_of(self.name)
+
+    @property
+    def count(self) -> int:
+        """How often it was seen."""
+        return sum(one.count for one in self.variants)
 
     @property
     def example(self) -> Found:
@@ -126,55 +140,125 @@ class Bucket:
         return self.findings[0]
 
     @property
+    def reason(self) -> str | None:
+        """From the expectations file, None where any finding is unexpected.
+
+        An expectation of one variant does not excuse another.
+        """
+        reasons = list(dict.fromkeys(one.reason for one in self.variants))
+        return None if None in reasons else "; ".join(filter(None, reasons))
+
+    @property
+    def link(self) -> str | None:
+        """What its expectation refers to."""
+        return next((one.link for one in self.findings if one.link), None)
+
+    @property
     def expected(self) -> bool:
         """Whether the gate lets it through."""
         return self.reason is not None and not self.expired
 
-
-@dataclass(frozen=True, slots=True)
-class GeneratorTotals:
-    """What one generator contributed, over all contracts."""
-
-    name: str
-    cases: int
-    bytes: int
-    comparisons: int
-    violations: int
+    @property
+    def state(self) -> str:
+        """``unexpected``, ``expected`` or ``expired``."""
+        return "expired" if self.expired else "expected" if self.expected else "unexpected"
 
 
 @dataclass(frozen=True)
 class RunRecord:
     """All that a run's events say. Tuples are in the order of first appearance.
 
-    started: None only for a record without events. finished: None where the run was cut off.
-    coverage: what was examined, which the gate read, too. counts: by bucket.
+    coverage: what was examined and found. kept: what reports show besides, by what it is about.
     """
 
-    started: Started | None
-    finished: Finished | None
     coverage: Coverage
-    findings: tuple[Found, ...]
-    counts: Mapping[str, int]
-    generators: tuple[GeneratorTotals, ...]
-    measured: tuple[Measured, ...]
-    families: tuple[FamiliesMeasured, ...]
-    growth_judged: tuple[GrowthJudged, ...]
-    forced: tuple[Forced, ...]
-    forced_corpora: tuple[ForcedCorpus, ...]
-    forced_witnesses: tuple[ForcedWitness, ...]
-    expectations: tuple[ExpectationJudged, ...]
-    texts: Texts = NO_TEXTS
-    campaign: Campaign | None = None
-    cluster: Cluster = NO_CLUSTER
-    healers: Healers = NO_HEALERS
+    kept: Mapping[Hashable, Event]
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> RunRecord:
-        """Fold the stream; a later event about the same thing replaces the earlier one."""
-        fold = _Fold()
-        for event in events:
-            fold.take(event)
-        return fold.record()
+        """Read the stream; a later event about the same thing replaces the earlier one."""
+        coverage = Coverage()
+        kept: dict[Hashable, Event] = {}
+        for number, event in enumerate(events):
+            coverage.consume(event)
+            about = _about(event, number)
+            if about is not None:
+                kept[about] = event
+        return cls(coverage, kept)
+
+    def of(self, *kinds: type[Kind]) -> tuple[Kind, ...]:
+        """The events of some kinds that reports show besides the coverage."""
+        return cast("tuple[Kind, ...]", tuple(e for e in self.kept.values() if type(e) in kinds))
+
+    @property
+    def started(self) -> Started | None:
+        """How the run began; None for a record without that event."""
+        return self.coverage.started
+
+    @property
+    def finished(self) -> Finished | None:
+        """How it ended; None where it was cut off."""
+        return self.coverage.finished
+
+    @property
+    def findings(self) -> tuple[Found, ...]:
+        """Each in its last state."""
+        return tuple(self.coverage.findings.values())
+
+    @property
+    def measured(self) -> tuple[Measured, ...]:
+        """Growth."""
+        return tuple(self.coverage.growth.values())
+
+    @property
+    def forced(self) -> tuple[Forced, ...]:
+        """Tokens that grammars forced, by method."""
+        return tuple(self.coverage.forced.values())
+
+    @cached_property
+    def families(self) -> tuple[FamiliesMeasured, ...]:
+        """On which families growth was to be measured, by vocabulary."""
+        return self.of(FamiliesMeasured)
+
+    @cached_property
+    def growth_judged(self) -> tuple[GrowthJudged, ...]:
+        """Growth held against its bounds."""
+        return self.of(GrowthJudged)
+
+    @cached_property
+    def forced_corpora(self) -> tuple[ForcedCorpus, ...]:
+        """The corpora of schemas that were walked."""
+        return self.of(ForcedCorpus)
+
+    @cached_property
+    def forced_witnesses(self) -> tuple[ForcedWitness, ...]:
+        """Texts on which forced tokens are not canonical."""
+        return self.of(ForcedWitness)
+
+    @cached_property
+    def expectations(self) -> tuple[ExpectationJudged, ...]:
+        """What became of the entries of the expectations file."""
+        return self.of(ExpectationJudged)
+
+    @cached_property
+    def texts(self) -> Texts:
+        """The user's texts."""
+        return Texts.of(self.kept.values())
+
+    @property
+    def campaign(self) -> Campaign | None:
+        """The campaign that this was a session of."""
+        return next(iter(self.of(Campaign)), None)
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """What a cluster did."""
+        return Cluster.of(self.kept.values())
+
+    @cached_property
+    def healers(self) -> Healers:
+        """What healers force."""
+        return Healers.of(self.kept.values())
 
     @cached_property
     def vocabularies(self) -> tuple[VocabularyLoaded, ...]:
@@ -199,12 +283,12 @@ class RunRecord:
     @property
     def complete(self) -> bool:
         """Whether the run came to its own end."""
-        return self.finished is not None and self.finished.complete
+        return self.coverage.complete
 
     @property
     def verdict(self) -> Verdict:
         """The gate's verdict; only a complete run can pass or fail."""
-        if self.finished is None or not self.finished.complete:
+        if self.finished is None or not self.complete:
             return Verdict.INCOMPLETE
         known = {one.value: one for one in Verdict}
         return known.get(self.finished.verdict, Verdict.FAIL)
@@ -212,25 +296,44 @@ class RunRecord:
     @property
     def cases(self) -> int:
         """Cases run; from the batches where the run did not say."""
-        return self.finished.cases if self.finished else self.coverage.cases
+        return (self.finished or self.coverage).cases
 
     @property
     def comparisons(self) -> int:
         """Comparisons made; from the batches where the run did not say."""
-        return self.finished.comparisons if self.finished else self.coverage.comparisons
+        return (self.finished or self.coverage).comparisons
 
     @property
     def seconds(self) -> float | None:
         """Wall-clock duration, None where the run was cut off."""
         return self.finished.seconds if self.finished else None
 
+    @property
+    def reasons(self) -> list[str]:
+        """Why the gate does not hold, in the run's own words."""
+        return list(self.finished.reasons) if self.finished else []
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left open, and who was withdrawn, also where the run was cut off."""
+        said = self.finished.notes if self.finished else []
+        return (*said, *(one.line for one in self.withdrawn if one.line not in said))
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """Of all who took part."""
+        return self.started.versions if self.started else {}
+
+    @property
+    def specs(self) -> Mapping[str, str]:
+        """How each implementation was given."""
+        return self.started.specs if self.started else {}
+
     @cached_property
     def implementations(self) -> tuple[str, ...]:
         """Everyone who took part or was turned away, by name, references first."""
-        names: dict[str, None] = {}
-        for contract in self.contracts:
-            names.update(dict.fromkeys(contract.references))
-        others: set[str] = {f.implementation for f in self.failures}
+        names = dict.fromkeys(name for one in self.contracts for name in one.references)
+        others = {f.implementation for f in self.failures}
         for contract in self.contracts:
             others.update(contract.implementations, contract.excluded)
         return (*names, *sorted(others - names.keys()))
@@ -245,18 +348,6 @@ class RunRecord:
     def compared(self) -> tuple[str, ...]:
         """Those of whom any outcome was compared with others', in the same order."""
         return tuple(name for name in self.implementations if name in self.coverage.compared)
-
-    @cached_property
-    def vocabularies_judged(self) -> frozenset[str]:
-        """The vocabularies on which a check judged any outcome."""
-        contracts = {contract for (contract, _, _), n in self.coverage.judged.items() if n}
-        return frozenset(c.vocabulary for c in self.contracts if c.id in contracts)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was left open, and who was withdrawn, also where the run was cut off."""
-        said = self.finished.notes if self.finished else []
-        return (*said, *(one.line for one in self.withdrawn if one.line not in said))
 
     @cached_property
     def references(self) -> frozenset[str]:
@@ -275,9 +366,23 @@ class RunRecord:
     def buckets(self) -> tuple[Bucket, ...]:
         """Findings by cause: unexpected first, then the severest, then the most frequent."""
         expired = {e.bucket for e in self.expectations if e.status == "expired"}
-        made = [self._bucket(alike, expired) for alike in by_cause(self.findings).values()]
+        made = []
+        for alike in by_cause(self.findings).values():
+            grouped: dict[str, list[Found]] = {}
+            for one in alike:
+                grouped.setdefault(one.bucket, []).append(one)
+            variants = tuple(
+                Variant(name, tuple(found), max(self.coverage.counts.get(name, 0), len(found)))
+                for name, found in grouped.items()
+            )
+            made.append(Bucket(tuple(alike), variants, not expired.isdisjoint(grouped)))
         place = {b.name: SEVERITIES.index(severity(b.example)) for b in made}
         return tuple(sorted(made, key=lambda b: (b.expected, place[b.name], -b.count, b.name)))
+
+    @property
+    def unexpected(self) -> tuple[Bucket, ...]:
+        """The buckets that fail the gate."""
+        return tuple(b for b in self.buckets if not b.expected)
 
     def rate(self, bucket: Bucket) -> float | None:
         """The share of the inputs judged, by its check where it was found, on which a cause shows.
@@ -294,95 +399,10 @@ class RunRecord:
         return bucket.count / most if 0 < bucket.count <= most else None
 
     @property
-    def unexpected(self) -> tuple[Bucket, ...]:
-        """The buckets that fail the gate."""
-        return tuple(b for b in self.buckets if not b.expected)
-
-    @property
     def broken(self) -> tuple[Measured, ...]:
         """Growth that fails the gate: only some implementations are held to a bound."""
         failing = {cell_of(one) for one in self.growth_judged if one.outcome == "fail"}
         return tuple(m for m in self.measured if cell_of(m) in failing)
-
-    def _bucket(self, alike: list[Found], expired: Collection[str]) -> Bucket:
-        """The findings of one cause, the first of which is what a reader must see."""
-        grouped: dict[str, list[Found]] = {}
-        for one in alike:
-            grouped.setdefault(one.bucket, []).append(one)
-        variants = tuple(self._variant(name, found) for name, found in grouped.items())
-        reasons = list(dict.fromkeys(one.reason for one in variants))
-        return Bucket(
-            name=named(alike),
-            findings=tuple(alike),
-            count=sum(one.count for one in variants),
-            reason=None if None in reasons else "; ".join(r for r in reasons if r is not None),
-            link=next((f.link for f in alike if f.link), None),
-            expired=any(one.bucket in expired for one in variants),
-            variants=variants,
-        )
-
-    def _variant(self, name: str, found: list[Found]) -> Variant:
-        uncovered = any(one.expected is None for one in found)
-        return Variant(
-            bucket=name,
-            kind=kind_in(name),
-            findings=tuple(found),
-            count=max(self.counts.get(name, 0), len(found)),
-            reason=None if uncovered else found[0].expected,
-        )
-
-    @cached_property
-    def matrix(self) -> Mapping[tuple[str, str, str], Cell]:
-        """(implementation, contract id, check) to its cell, complete over all three."""
-        blamed: dict[tuple[str, str, str], list[tuple[Bucket, Found]]] = {}
-        for bucket in self.buckets:
-            for finding in bucket.findings:
-                for culprit in finding.culprits:
-                    place = culprit, finding.contract, finding.check
-                    blamed.setdefault(place, []).append((bucket, finding))
-        return {
-            (name, contract.id, check): self._cell(
-                name, contract, check, blamed.get((name, contract.id, check), [])
-            )
-            for name in self.implementations
-            for contract in self.contracts
-            for check in self.checks
-        }
-
-    def _cell(
-        self, name: str, contract: ContractOpened, check: str, blamed: list[tuple[Bucket, Found]]
-    ) -> Cell:
-        """The findings of a cell, or else what its coverage says.
-
-        Cases that a check found wrong are no finding by themselves: when they were asked again they
-        may have become one of another check, such as determinism.
-        """
-        known = self.coverage.cell(name, contract, check)
-
-        def cell(status: Status, reason: str = "") -> Cell:
-            names = tuple(dict.fromkeys(bucket.name for bucket, _ in blamed))
-            at_fault = known.at_fault
-            return Cell(name, contract.id, check, status, known.judged, at_fault, reason, names)
-
-        if blamed:
-            # By the findings of this cell: the same cause may be unexpected on another vocabulary.
-            if all(f.expected is not None and not b.expired for b, f in blamed):
-                reasons = dict.fromkeys(found.expected or "" for _, found in blamed)
-                return cell(Status.EXPECTED, "; ".join(reasons))
-            undecided = all(found.undecided for _, found in blamed)
-            return cell(Status.VIOLATED, NOBODY if undecided else "")
-        if known.state is State.JUDGED and known.at_fault:
-            if (name, contract.id) in self._blamed:
-                return cell(Status.OK, "the failing cases are counted with another finding")
-            if self.complete:  # what was not looked into is an event of its own
-                return cell(Status.OK, "the failing cases were right when asked again alone")
-            return cell(Status.UNSETTLED, "the failing cases were not looked into")
-        return cell(OF_STATE[known.state], known.reason)
-
-    @cached_property
-    def _blamed(self) -> frozenset[tuple[str, str]]:
-        """Implementations with a finding, each with the comparison that it was found under."""
-        return frozenset((name, one.contract) for one in self.findings for name in one.culprits)
 
 
 def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:
@@ -390,94 +410,27 @@ def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:
     return event.implementation, event.vocabulary, event.family, event.measure
 
 
-class _Fold:
-    """The state of reading a stream: what each event replaces or adds to."""
+def _about(event: Event, number: int) -> Hashable:
+    """What an event is about that is shown besides the coverage; None for every other one.
 
-    def __init__(self) -> None:
-        self.started: Started | None = None
-        self.finished: Finished | None = None
-        self.coverage = Coverage()
-        self.findings: dict[str, Found] = {}
-        self.campaign: Campaign | None = None
-        self.counts: dict[str, int] = {}
-        self.generators: dict[str, Counter[str]] = {}
-        self.healers = Healers()
-        self.texts = TextsFold()
-        self.cluster = ClusterFold()
-        self.measured: dict[tuple[str, ...], Measured] = {}
-        self.families: dict[str, FamiliesMeasured] = {}
-        self.growth_judged: dict[tuple[str, ...], GrowthJudged] = {}
-        self.forced: dict[tuple[str, str, str], Forced] = {}
-        self.forced_corpora: dict[tuple[str, str], ForcedCorpus] = {}
-        self.forced_witnesses: list[ForcedWitness] = []
-        self.expectations: dict[tuple[str, ...], ExpectationJudged] = {}
-
-    def take(self, event: Event) -> None:
-        """Take in one event; those that no report shows are passed over."""
-        self.coverage.consume(event)
-        match event:
-            case Started():
-                self.started = event
-                self.finished = None  # a run that was resumed is open again
-            case Finished():
-                self.finished = event
-            case Found():
-                if event.replaces is not None:
-                    self.findings.pop(event.replaces, None)
-                self.findings[event.id] = event
-            case Campaign():
-                self.campaign = event
-            case Counted():
-                self.counts[event.bucket] = event.count
-            case BatchDone():
-                self._batch(event)
-            case TextsGiven() | TextsRead() | TextsCompared():
-                self.texts.take(event)
-            case Measured():
-                self.measured[cell_of(event)] = event
-            case FamiliesMeasured():
-                self.families[event.vocabulary] = event
-            case GrowthJudged():
-                self.growth_judged[cell_of(event)] = event
-            case Forced():
-                self.forced[event.implementation, event.vocabulary, event.method] = event
-            case ForcedCorpus():
-                self.forced_corpora[event.corpus, event.vocabulary] = event
-            case ForcedWitness():
-                self.forced_witnesses.append(event)
-            case ExpectationJudged():
-                self.expectations[(event.bucket, event.vocabulary, *event.implementations)] = event
-            case _:
-                self.cluster.take(event)
-
-    def _batch(self, batch: BatchDone) -> None:
-        totals = self.generators.setdefault(batch.generator, Counter())
-        totals.update(cases=batch.cases, bytes=batch.bytes, comparisons=batch.comparisons)
-        self.healers.take(batch)
-        for by_name in batch.violations.values():
-            totals["violations"] += sum(by_name.values())
-
-    def record(self) -> RunRecord:
-        """What was read so far."""
-        return RunRecord(
-            started=self.started,
-            finished=self.finished,
-            coverage=self.coverage,
-            findings=tuple(self.findings.values()),
-            counts=dict(self.counts),
-            generators=tuple(
-                GeneratorTotals(name, n["cases"], n["bytes"], n["comparisons"], n["violations"])
-                for name, n in self.generators.items()
-            ),
-            measured=tuple(self.measured.values()),
-            families=tuple(self.families.values()),
-            growth_judged=tuple(self.growth_judged.values()),
-            forced=tuple(self.forced.values()),
-            forced_corpora=tuple(self.forced_corpora.values()),
-            forced_witnesses=tuple(self.forced_witnesses),
-            expectations=tuple(self.expectations.values()),
-            texts=self.texts.made(),
-            campaign=self.campaign,
-            cluster=self.cluster.made(),
-            healers=self.healers,
-        )
+    number: its place in the stream, for those of which every one is kept.
+    """
+    kind = type(event).__name__
+    match event:
+        case Campaign() | TextsGiven() | ClusterUsed():
+            return kind
+        case TextsRead() | FamiliesMeasured():
+            return kind, event.vocabulary
+        case UnitDone() | UnitResumed():
+            return "unit", event.unit
+        case GrowthJudged():
+            return kind, *cell_of(event)
+        case ForcedCorpus():
+            return kind, event.corpus, event.vocabulary
+        case ExpectationJudged():
+            return kind, event.bucket, event.vocabulary, *event.implementations
+        case TextsCompared() | ForcedWitness() | UnitLost():
+            return number
+        case BatchDone() if event.forced:
+            return number
+    return None

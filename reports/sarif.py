@@ -1,10 +1,8 @@
 """``report.sarif``: what fails the gate, in SARIF 2.1.0, as GitHub's code scanning takes it.
 
-An unexpected bucket of findings is one result, and so is a stale or expired expectation, a broken
-bound of growth, an implementation that failed to start, and what was named and not examined. What
-the gate lets through is left out: it would stand in the list of alerts for ever. Rules are checks;
-their ids and texts do not depend on the run, and a result is recognised from run to run by its
-bucket.
+Each of :mod:`reports.faults` is one result. What the gate lets through is left out: it would stand
+in the list of alerts for ever. Rules are checks; their ids and texts do not depend on the run, and
+a result is recognised from run to run by what it is about, such as its bucket.
 
 The format: OASIS, Static Analysis Results Interchange Format 2.1.0. The limits: GitHub Docs,
 "SARIF support for code scanning".
@@ -12,7 +10,6 @@ The format: OASIS, Static Analysis Results Interchange Format 2.1.0. The limits:
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
 import json
@@ -21,16 +18,12 @@ from urllib.parse import quote
 
 from corpora.plain_text import one_line, printable
 from harness.checks import CHECKS
-from reports.places import expectations_file, place
-from reports.record import FAILING_EXPECTATIONS, Verdict
-from reports.text import literal
-from reports.words import also, headline, plural
+from reports.blocks.units import plural
+from reports.faults import faults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from harness.events import ExpectationJudged, ImplementationFailed, Measured
-    from reports.record import Bucket, RunRecord
+    from reports.faults import Fault
+    from reports.record import RunRecord
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MAX_RESULTS = 5_000
@@ -63,7 +56,7 @@ _HELP = (
 
 def render(record: RunRecord) -> str:
     """The record as SARIF, worst first, within GitHub's limits on results and on size."""
-    results = list(_results(record))
+    results = [_result(one) for one in faults(record)]
     kept = results[:MAX_RESULTS]
     while True:
         text = json.dumps(_log(record, kept, len(results) - len(kept)), indent=1) + "\n"
@@ -84,34 +77,35 @@ def fingerprint(*parts: str) -> str:
 
 
 def _log(record: RunRecord, results: list[dict[str, Any]], left_out: int) -> dict[str, Any]:
-    rules = sorted({result["ruleId"].removeprefix(PREFIX) for result in results} | demands().keys())
-    place_of = {PREFIX + rule: index for index, rule in enumerate(rules)}
-    started = record.started
-    lines = [*([_left_out(left_out)] if left_out else []), *record.notes[:MAX_NOTES]]
-    notes = [{"level": "warning", "message": {"text": printable(line)}} for line in lines]
-    driver = {
-        "name": "tokgate",
-        "version": (started.versions.get("tokgate", "unknown") if started else "") or "unknown",
-        "rules": [_rule(rule) for rule in rules],
-    }
+    rules = sorted({one["ruleId"].removeprefix(PREFIX) for one in results} | demands().keys())
+    notes = list(record.notes[:MAX_NOTES])
+    if left_out:
+        further = plural(left_out, "further result")
+        notes.insert(0, f"{further} left out for GitHub's limits; see summary.json")
     run: dict[str, Any] = {
-        "tool": {"driver": driver},
-        "automationDetails": {"id": "tokgate/"},
+        "tool": {
+            "driver": {
+                "name": "tokgate",
+                "version": record.versions.get("tokgate") or "unknown",
+                "rules": [_rule(rule) for rule in rules],
+            }
+        },
+        "automationDetails": {"id": PREFIX},
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
                 "executionSuccessful": record.complete,
-                "commandLine": printable(started.command) if started else "tokgate",
-                "toolExecutionNotifications": notes,
+                "commandLine": printable(record.started.command) if record.started else "tokgate",
+                "toolExecutionNotifications": [
+                    {"level": "warning", "message": {"text": printable(line)}} for line in notes
+                ],
             }
         ],
-        "results": [{**one, "ruleIndex": place_of[one["ruleId"]]} for one in results],
+        "results": [
+            {**one, "ruleIndex": rules.index(one["ruleId"].removeprefix(PREFIX))} for one in results
+        ],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-
-
-def _left_out(number: int) -> str:
-    return f"{plural(number, 'further result')} left out for GitHub's limits; see summary.json"
 
 
 def _rule(rule: str) -> dict[str, Any]:
@@ -128,26 +122,38 @@ def _rule(rule: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _result(
-    rule: str, message: str, path: str, *identity: str, **properties: Any
-) -> dict[str, Any]:
-    name = fingerprint(rule, *identity)
-    cut = message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
+def _result(fault: Fault) -> dict[str, Any]:
+    name = fingerprint(fault.rule, *fault.identity)
+    lines = [f"{fault.title}.", *fault.text]
+    message = printable(" ".join(one_line(line) for line in lines if line))
     return {
-        "ruleId": PREFIX + rule,
+        "ruleId": PREFIX + fault.rule,
         "level": "error",
-        "message": {"text": cut},
+        "message": {"text": one_line(message, MAX_MESSAGE)},
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": uri(path)},
+                    "artifactLocation": {"uri": uri(fault.path)},
                     "region": {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2},
                 }
             }
         ],
         # GitHub reads the first name alone; the second says to others what was hashed.
         "partialFingerprints": {"primaryLocationLineHash": f"{name}:1", "tokgateBucket/v1": name},
-        "properties": properties,
+        "properties": _properties(fault),
+    }
+
+
+def _properties(fault: Fault) -> dict[str, Any]:
+    if fault.bucket is None:
+        return {}
+    example = fault.bucket.example
+    return {
+        "bucket": printable(fault.bucket.name),
+        "contract": printable(example.contract),
+        "finding": example.id,
+        "reproducer": example.reproducer,
+        "input_b64": example.input_b64 if len(example.input_b64) <= MAX_MESSAGE else None,
     }
 
 
@@ -155,66 +161,3 @@ def uri(path: str) -> str:
     """A path as SARIF has it; GitHub's uploader makes an absolute one relative by its scheme."""
     quoted = quote(path.encode("utf-8", "backslashreplace"), safe="/-._~")
     return f"file://{quoted}" if path.startswith("/") else quoted
-
-
-def _results(record: RunRecord) -> Iterator[dict[str, Any]]:
-    yield from (_start(record, failure) for failure in record.failures)
-    yield from (_bucket(record, bucket) for bucket in record.unexpected)
-    yield from (_growth(record, one) for one in record.broken)
-    for entry in record.expectations:
-        if entry.status in FAILING_EXPECTATIONS:
-            yield _expectation(record, entry)
-    if record.verdict is Verdict.NOT_EXAMINED:
-        for line in record.finished.reasons if record.finished else ():
-            yield _result("gate", printable(one_line(line)), expectations_file(record), line)
-    if not record.complete:
-        yield _result("gate", "The run did not come to its end.", expectations_file(record), "end")
-
-
-def _bucket(record: RunRecord, bucket: Bucket) -> dict[str, Any]:
-    example = bucket.example
-    shown = literal(base64.b64decode(example.input_b64), limit=240)
-    more = f" and {plural(shown.missing, 'more byte')}" if shown.missing else ""
-    lines = [
-        f"{one_line(headline(bucket))}.",
-        f"Smallest input: {shown.code}{more}.",
-        one_line(example.difference),
-        f"Seen {plural(bucket.count, 'time')} on {example.contract}{also(bucket)}, "
-        f"finding {example.id}.",
-    ]
-    return _result(
-        example.check,
-        " ".join(line for line in lines if line),
-        place(record, example.culprits),
-        bucket.cause,
-        bucket=printable(bucket.name),
-        contract=printable(example.contract),
-        finding=example.id,
-        reproducer=example.reproducer,
-        input_b64=example.input_b64 if len(example.input_b64) <= MAX_MESSAGE else None,
-    )
-
-
-def _start(record: RunRecord, failure: ImplementationFailed) -> dict[str, Any]:
-    name, vocabulary = failure.implementation, failure.vocabulary
-    text = f"{name} failed to start on {vocabulary}. {one_line(failure.message)}"
-    return _result("start", printable(text), place(record, [name]), name, vocabulary)
-
-
-def _growth(record: RunRecord, one: Measured) -> dict[str, Any]:
-    grown = "" if one.exponent is None else f", exponent {one.exponent:.2f}"
-    text = (
-        f"{one.implementation} grows faster than its bound on {one.family}{grown}. "
-        f"Vocabulary {one.vocabulary}. {one_line(one.note)}"
-    )
-    identity = one.implementation, one.vocabulary, one.family
-    return _result("scaling", printable(text), place(record, [one.implementation]), *identity)
-
-
-def _expectation(record: RunRecord, entry: ExpectationJudged) -> dict[str, Any]:
-    said = "was exercised and did not show" if entry.status == "stale" else "is past its date"
-    text = f"The expectation {entry.bucket} {said}. {one_line(entry.reason)}"
-    return _result(
-        "expectation", printable(text), expectations_file(record), entry.status, entry.bucket,
-        entry.vocabulary, *entry.implementations,
-    )  # fmt: skip

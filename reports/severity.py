@@ -9,7 +9,7 @@ from harness.checks.base import Severity
 
 if TYPE_CHECKING:
     from harness.checks.base import Check
-    from harness.events import Found
+    from harness.events import Found, Group
 
 SEVERITIES = tuple(Severity)
 """The worst first."""
@@ -27,10 +27,16 @@ def check_of(finding: Found) -> Check | None:
     return CHECKS.get(finding.check.replace("_", "-").replace(" ", "-"))
 
 
+def dead(finding: Found) -> Group | None:
+    """The first outcome that is no answer, of somebody who is blamed."""
+    blamed = set(finding.culprits)
+    groups = (g for g in finding.groups if g.kind in DEATHS and blamed & set(g.implementations))
+    return next(groups, None)
+
+
 def severity(finding: Found) -> Severity:
     """How bad a finding is: a crash where somebody blamed gave no answer, else by its check."""
-    blamed = set(finding.culprits)
-    if any(g.kind in DEATHS and blamed & set(g.implementations) for g in finding.groups):
+    if dead(finding):
         return Severity.CRASH
     check = check_of(finding)
     return Severity.SERVICE if check is None else check.severity

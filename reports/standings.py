@@ -3,118 +3,81 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
+from reports.blocks import Cell, Column, Section, Span, Table, numbers
 from reports.severity import SEVERITIES, severity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from harness.events import Measured
-    from reports.record import Bucket, RunRecord
+    from reports.blocks import Inline
+    from reports.record import RunRecord
 
 Z = 1.959964
 """The quantile of the normal distribution for intervals of 95 %."""
 
 GROWTH_ORDER = ("failed", "superlinear", "inconclusive", "linear")
 
+TROUBLE_SHOWN = 300
+"""Characters of why somebody was not loaded, or withdrawn."""
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """An implementation in a run.
-
-    cases: outcomes of it that were judged. compared: comparisons with others; agreement: the share
-    of them without a violation, with its interval of 95 % (Wilson's), None where nothing was
-    compared. severity, anchor, number: of its worst finding, if it has any. unexpected: how many of
-    its findings no expectation covers. growth: its worst verdict, with the exponent and the family.
-    deaths: how often it gave no answer at all. failed: why it was not loaded, or withdrawn.
-    """
-
-    name: str
-    version: str
-    reference: bool
-    cases: int
-    compared: int
-    agreement: float | None
-    low: float
-    high: float
-    findings: int
-    unexpected: int
-    severity: str
-    anchor: str
-    number: str
-    growth: str
-    exponent: float | None
-    family: str
-    deaths: int
-    failed: str
-
-    @property
-    def agrees(self) -> str:
-        """The agreement as a percentage, never rounded up to 100."""
-        return "" if self.agreement is None else percentage(self.agreement)
-
-    @property
-    def interval(self) -> str:
-        """The interval of the agreement, in per cent."""
-        return f"{percentage(self.low)} to {percentage(self.high)}"
+NONE = len(SEVERITIES)
+"""The place of who has no finding, where the table is sorted by the worst."""
 
 
-def standings(record: RunRecord, anchors: Mapping[str, tuple[str, str]]) -> list[Standing]:
+def sections(record: RunRecord, carded: Collection[str]) -> list[Section]:
     """A row for each implementation that was judged, or failed: the references first, then by name.
 
-    anchors: from a bucket's name to the id and the number of its card.
+    carded: the names of the buckets that have a card.
     """
-    versions = record.started.versions if record.started else {}
     trouble = {f.implementation: f.message.split("\n", 1)[0] for f in record.failures}
     trouble |= {w.implementation: w.line for w in record.withdrawn}
     shown = [name for name in record.implementations if name in record.judged or name in trouble]
-    return [
-        _standing(record, name, versions.get(name, ""), trouble.get(name, ""), anchors)
-        for name in shown
-    ]
+    if not shown:
+        return []
+    table = Table(
+        "Table of implementations",
+        (
+            "Implementation", *numbers("Agreement"), "Worst finding",
+            *([Column("Worst growth")] if record.measured else []),
+            *numbers("Deaths", "Cases judged"),
+        ),
+        [_row(record, name, trouble.get(name, ""), carded) for name in shown],
+        "Agreement is the share of comparisons without a violation, with its interval of 95 %",
+        "standings",
+    )  # fmt: skip
+    return [Section("Implementations", [table], "implementations")]
 
 
-def _standing(
-    record: RunRecord,
-    name: str,
-    version: str,
-    trouble: str,
-    anchors: Mapping[str, tuple[str, str]],
-) -> Standing:
+def _row(
+    record: RunRecord, name: str, trouble: str, carded: Collection[str]
+) -> list[Inline | Cell]:
     coverage = record.coverage
-    compared = _of(coverage.judged, "equivalence", name)
-    wrong = _of(coverage.at_fault, "equivalence", name)
-    by_contract: dict[str, int] = {}
-    for (contract, _, who), judged in coverage.judged.items():
+    deaths = _of(coverage.at_fault, SURVIVAL, name)
+    judged: dict[str, int] = {}
+    for (contract, _, who), number in coverage.judged.items():
         if who == name:
-            by_contract[contract] = max(by_contract.get(contract, 0), judged)
-    low, high = wilson(compared - min(wrong, compared), compared)
-    blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
-    worst = _worst(blamed)
-    anchor, number = anchors.get(worst.name, ("", "")) if worst else ("", "")
-    growth = _worst_growth(record, name)
-    return Standing(
-        name=name,
-        version=version,
-        reference=name in record.references,
-        cases=sum(by_contract.values()),
-        compared=compared,
-        agreement=None if not compared else 1 - min(wrong, compared) / compared,
-        low=low,
-        high=high,
-        findings=len(blamed),
-        unexpected=sum(not b.expected for b in blamed),
-        severity=severity(worst.example) if worst else "",
-        anchor=anchor,
-        number=number,
-        growth=growth.verdict if growth else "",
-        exponent=growth.exponent if growth else None,
-        family=growth.family if growth else "",
-        deaths=_of(coverage.at_fault, "survival", name),
-        failed=trouble,
+            judged[contract] = max(judged.get(contract, 0), number)
+    version = record.versions.get(name)
+    title = (
+        name,
+        Span(f" {version}", "quiet") if version else None,
+        (" ", Span("reference", "ref")) if name in record.references else None,
+        Span(trouble[:TROUBLE_SHOWN], "quiet trouble") if trouble else None,
     )
+    compared, wrong = (
+        _of(counts, EQUIVALENCE, name) for counts in (coverage.judged, coverage.at_fault)
+    )
+    return [
+        title,
+        agreement(compared, wrong),
+        _worst(record, name, carded),
+        *([_growth(record, name)] if record.measured else []),
+        Cell(deaths, "bad" if deaths else ""),
+        sum(judged.values()),
+    ]
 
 
 def _of(counts: Mapping[tuple[str, str, str], int], check: str, name: str) -> int:
@@ -122,23 +85,40 @@ def _of(counts: Mapping[tuple[str, str, str], int], check: str, name: str) -> in
     return sum(n for (_, one, who), n in counts.items() if (one, who) == (check, name))
 
 
-def _worst(buckets: list[Bucket]) -> Bucket | None:
-    """The finding to read first: an unexpected one, and of these the severest."""
-    return min(
-        buckets,
-        key=lambda b: (b.expected, SEVERITIES.index(severity(b.example)), -b.count),
-        default=None,
-    )
+def agreement(compared: int, wrong: int) -> Cell:
+    """The share of comparisons without a violation, with its interval."""
+    if not compared:
+        return Cell(Span("not compared", "quiet"), sort=-1)
+    right = compared - min(wrong, compared)
+    low, high = map(percentage, wilson(right, compared))
+    share = Span(percentage(right / compared), "strong")
+    return Cell((share, Span(f" {low} to {high}", "quiet block-line")), sort=right / compared)
 
 
-def _worst_growth(record: RunRecord, name: str) -> Measured | None:
+def _worst(record: RunRecord, name: str, carded: Collection[str]) -> Cell:
+    """Its finding to read first: an unexpected one, and of these the severest."""
+    blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
+    if not blamed:
+        return Cell(Span("none", "quiet"), sort=NONE)
+    first, unexpected = blamed[0], sum(not b.expected for b in blamed)
+    word, expected = severity(first.example), len(blamed) - unexpected
+    counts = ((unexpected, "unexpected"), (expected, "expected"))
+    said = ", ".join(f"{number:,} {what}" for number, what in counts if number)
+    href = f"#{first.example.id}" if first.name in carded else ""
+    text = (Span(word, href=href), Span(f" {said}", "quiet"))
+    return Cell(text, sort=SEVERITIES.index(word))
+
+
+def _growth(record: RunRecord, name: str) -> Cell:
     mine = [m for m in record.measured if m.implementation == name]
+    if not mine:
+        return Cell(Span("not measured", "quiet"), sort=-1)
     known = {verdict: place for place, verdict in enumerate(GROWTH_ORDER)}
-    return min(
-        mine,
-        key=lambda m: (known.get(m.verdict, len(known)), -(m.exponent or 0.0)),
-        default=None,
-    )
+    one = min(mine, key=lambda m: (known.get(m.verdict, len(known)), -(m.exponent or 0.0)))
+    grown = "" if one.exponent is None else f" {one.exponent:.2f}"
+    tally = Span(one.verdict + grown, f"tally {one.verdict}")
+    sort = -1 if one.exponent is None else one.exponent
+    return Cell((tally, Span(f" {one.family}", "quiet")), sort=sort)
 
 
 def wilson(hits: int, number: int) -> tuple[float, float]:

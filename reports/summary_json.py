@@ -7,18 +7,23 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from harness.events import kind_in
 from harness.verdict import gaps
 from harness.verdict.coverage import Answers
 from reports.record import Verdict
 from reports.words import headline, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable
 
     from harness.events import ContractOpened, Found
     from harness.verdict.coverage import Coverage
     from reports.record import Bucket, RunRecord
+
+STARTED = ("seed", "suite", "budget", "command", "time", "machine", "confinement")
+"""What is said as the run said it when it began; null where it did not say."""
+
+SUMS = ("cases", "bytes", "comparisons", "violations")
+"""What is summed of each generator."""
 
 
 def summary(record: RunRecord) -> dict[str, Any]:
@@ -30,52 +35,44 @@ def summary(record: RunRecord) -> dict[str, Any]:
     fields are those of its clearest variant, ``count`` is how often all of them were seen, and
     ``variants`` has each of them. ``expected`` is null where any variant is unexpected.
     """
-    started, finished = record.started, record.finished
     return {
         "complete": record.complete,
         "verdict": "fail" if record.verdict is Verdict.INCOMPLETE else record.verdict.value,
         "reason": reason(record),
-        "reasons": list(finished.reasons) if finished else [],
+        "reasons": record.reasons,
         "notes": list(record.notes),
-        "exit_status": finished.exit_status if finished else None,
-        "seed": started.seed if started else None,
-        "suite": started.suite if started else None,
-        "budget": started.budget if started else None,
-        "command": started.command if started else None,
-        "time": started.time if started else None,
-        "machine": started.machine if started else None,
-        "confinement": started.confinement if started else None,
-        "versions": dict(started.versions) if started else {},
+        "exit_status": record.finished.exit_status if record.finished else None,
+        **{name: getattr(record.started, name, None) for name in STARTED},
+        "versions": dict(record.versions),
         "cases": record.cases,
         "comparisons": record.comparisons,
         "seconds": record.seconds,
-        "vocabularies": [asdict(v) for v in record.vocabularies],
-        "contracts": [asdict(c) for c in record.contracts],
-        "failures": [asdict(f) for f in record.failures],
-        "withdrawn": [asdict(w) for w in record.withdrawn],
+        "vocabularies": _plain(record.vocabularies),
+        "contracts": _plain(record.contracts),
+        "failures": _plain(record.failures),
+        "withdrawn": _plain(record.withdrawn),
         "coverage": _coverage(record),
         "implementations_judged": list(record.judged),
         "implementations_compared": list(record.compared),
         "buckets": [_bucket(bucket) for bucket in record.buckets],
-        "findings": [
-            _finding(alike, bucket)
-            for bucket in record.buckets
-            for alike in by_contract(bucket.findings)
-        ],
+        "findings": [one for bucket in record.buckets for one in _findings(bucket)],
         "texts": record.texts.summary(),
-        "generators": [asdict(g) for g in record.generators],
-        "expectations": [asdict(e) for e in record.expectations],
-        "scaling": [asdict(m) for m in record.measured],
-        "scaling_families": [asdict(f) for f in record.families],
-        "scaling_judged": [asdict(g) for g in record.growth_judged],
+        "generators": [
+            {"name": name, **{key: sums[key] for key in SUMS}}
+            for name, sums in record.coverage.generators.items()
+        ],
+        "expectations": _plain(record.expectations),
+        "scaling": _plain(record.measured),
+        "scaling_families": _plain(record.families),
+        "scaling_judged": _plain(record.growth_judged),
         "canonicality": [
             {"policy": f.method, **asdict(f), "non_canonical_sequences": f.non_canonical}
             for f in record.forced
         ],
-        "canonicality_corpora": [asdict(c) for c in record.forced_corpora],
-        "canonicality_witnesses": [asdict(w) for w in record.forced_witnesses],
+        "canonicality_corpora": _plain(record.forced_corpora),
+        "canonicality_witnesses": _plain(record.forced_witnesses),
         **({"cluster": record.cluster.summary()} if record.cluster else {}),
-    }
+    }  # fmt: skip
 
 
 def render(record: RunRecord) -> str:
@@ -96,6 +93,10 @@ def _lines(value: Any) -> str:
 
 def _text(value: Any) -> str:
     return json.dumps(value, allow_nan=False)
+
+
+def _plain(events: Iterable[Any]) -> list[dict[str, Any]]:
+    return [asdict(one) for one in events]
 
 
 def _bucket(bucket: Bucket) -> dict[str, Any]:
@@ -144,50 +145,40 @@ def _coverage(record: RunRecord) -> dict[str, Any]:
 
 
 def _examined(coverage: Coverage, name: str, contract: ContractOpened) -> dict[str, Any]:
-    answers = coverage.answers.get((name, contract.id), Answers())
     cells = {check: coverage.cell(name, contract, check) for check in contract.checks}
     return {
         "implementation": name,
         "vocabulary": contract.vocabulary,
         "mode": contract.mode,
-        **asdict(answers),
+        **asdict(coverage.answers.get((name, contract.id), Answers())),
         "judged": {check: cell.judged for check, cell in cells.items() if cell.judged},
         "unsettled": {check: cell.unsettled for check, cell in cells.items() if cell.unsettled},
     }
 
 
-def by_contract(findings: Sequence[Found]) -> list[list[Found]]:
-    """The findings of one cause by the contract that they were found under, in their order."""
-    found: dict[str, list[Found]] = {}
-    for one in findings:
-        found.setdefault(one.contract, []).append(one)
-    return list(found.values())
-
-
-def _finding(alike: Sequence[Found], bucket: Bucket) -> dict[str, Any]:
-    clearest = alike[0]
-    counts = {one.bucket: one.count for one in bucket.variants}
-    return {
-        **asdict(clearest),
-        "implementations": [name for group in clearest.groups for name in group.implementations],
-        "count": sum(counts[name] for name in {one.bucket for one in alike}),
-        "variants": [_variant(one, counts) for one in alike],
-    }
-
-
-def _variant(finding: Found, counts: Mapping[str, int]) -> dict[str, Any]:
-    return {
-        "id": finding.id,
-        "bucket": finding.bucket,
-        "kind": kind_in(finding.bucket),
-        "count": counts[finding.bucket],
-        "input_b64": finding.input_b64,
-        "minimal": finding.minimal,
-        "difference": finding.difference,
-        "expected": finding.expected,
-        "link": finding.link,
-        "reproducer": finding.reproducer,
-    }
+def _findings(bucket: Bucket) -> list[dict[str, Any]]:
+    """The findings of one cause, those under one contract as one."""
+    alike: dict[str, list[Found]] = {}
+    for found in bucket.findings:
+        alike.setdefault(found.contract, []).append(found)
+    variants = {one.bucket: one for one in bucket.variants}
+    told = ("id", "bucket", "input_b64", "minimal", "difference", "expected", "link", "reproducer")
+    return [
+        {
+            **asdict(here[0]),
+            "implementations": [n for group in here[0].groups for n in group.implementations],
+            "count": sum(variants[name].count for name in {one.bucket for one in here}),
+            "variants": [
+                {
+                    **{name: getattr(one, name) for name in told},
+                    "kind": variants[one.bucket].kind,
+                    "count": variants[one.bucket].count,
+                }
+                for one in here
+            ],
+        }
+        for here in alike.values()
+    ]
 
 
 def _finite(value: Any) -> Any:

@@ -13,9 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import escape, shows
+from reports.blocks import Span
+from reports.blocks.units import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from reports.blocks import Inline
 
 _REORDERING = frozenset({"R", "AL", "AN"})
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
@@ -80,12 +84,14 @@ class CodePoint:
     """One character of an input, or one byte of it that is not UTF-8.
 
     glyph: the character where it shows by itself, else its escape. label: ``U+202E`` or ``0xFF``.
+    bytes: of it.
     """
 
     glyph: str
     label: str
     name: str
-    valid: bool
+    bytes: int = 1
+    valid: bool = True
 
 
 def literal(data: bytes, limit: int = 400) -> Literal:
@@ -114,6 +120,13 @@ def literal(data: bytes, limit: int = 400) -> Literal:
         shown = max(1, shown * limit // (len(code) + limit // 8))
 
 
+def visible(data: bytes, limit: int = 400) -> Inline:
+    """The same for a report."""
+    shown = literal(data, limit)
+    more = Span(f" and {plural(shown.missing, 'more byte')}", "quiet") if shown.missing else None
+    return Span(shown.code, "literal"), more
+
+
 def surface(data: bytes) -> str:
     """The bytes of one token, escaped, a space as U+2423; bytes that are not UTF-8 as ``\\xNN``."""
     out: list[str] = []
@@ -136,10 +149,13 @@ def code_points(data: bytes, limit: int) -> Iterator[CodePoint]:
         number = ord(char)
         if 0xDC80 <= number <= 0xDCFF:
             byte = number - 0xDC00
-            yield CodePoint(f"\\x{byte:02x}", f"0x{byte:02X}", "byte that is not UTF-8", False)
+            yield CodePoint(
+                f"\\x{byte:02x}", f"0x{byte:02X}", "byte that is not UTF-8", valid=False
+            )
             continue
         glyph = char if shows(char) and char != " " else _SHORT.get(char, escape(char))
-        yield CodePoint("\u2423" if char == " " else glyph, f"U+{number:04X}", _name(char), True)
+        shown = "\u2423" if char == " " else glyph
+        yield CodePoint(shown, f"U+{number:04X}", _name(char), len(char.encode()))
 
 
 def hexdump(data: bytes, limit: int) -> str:

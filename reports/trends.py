@@ -1,4 +1,4 @@
-"""Trends in report.html: quantities over all runs that are known, with the steps in them.
+"""Trends: quantities over all runs that are known, with the steps in them.
 
 Fed with plain series, wherever they come from; see :mod:`reports.steps` for what a step is.
 """
@@ -9,16 +9,28 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reports.plots import Axis, Plot, Series, duration, figure
-from reports.steps import LEAST, Step, Stretch, steps, stretches
+from reports.blocks import (
+    Axis,
+    Cell,
+    Figure,
+    Group,
+    Paragraph,
+    Plot,
+    Section,
+    Series,
+    Span,
+    Table,
+    numbers,
+)
+from reports.blocks.units import duration, figure, plural
+from reports.steps import LEAST, steps, stretches
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from markupsafe import Markup
-
-    from reports.plots import Unit
+    from reports.blocks import Block
+    from reports.steps import Step
 
 FEWEST = 2
 """Runs from which on a series is a trend at all."""
@@ -29,6 +41,11 @@ COUNTS = frozenset({"", "findings"})
 SECONDS = frozenset({"s", "seconds"})
 MAX_STEPS = 60
 """Steps that are listed, the latest first."""
+
+INTRODUCTION = (
+    "Over all runs in the ledger. A step is a level that changed and stayed for three runs at "
+    "least, found by a piecewise constant fit."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,118 +59,90 @@ class Trend:
     unit: str
     points: Sequence[tuple[datetime.datetime, str, float]]
 
-
-@dataclass(frozen=True, slots=True)
-class StepView:
-    """A step in words. change: ``+38 %``, or ``0 → 3`` where there is no ratio. worse: upwards."""
-
-    name: str
-    anchor: str
-    when: str
-    version: str
-    before: str
-    after: str
-    change: str
-    worse: bool
-    moment: datetime.datetime
+    def written(self, value: float) -> str:
+        """A value with its unit; a count is named by its series."""
+        if self.unit in SECONDS:
+            return duration(value)
+        return figure(value) + ("" if self.unit in COUNTS else f" {self.unit}")
 
 
 @dataclass(frozen=True, slots=True)
-class TrendView:
-    """One series, ready to print: its last value, its plot, how many steps it has."""
+class Stepped:
+    """A trend's finite points, and the steps in them. number: its place among all."""
 
-    name: str
-    anchor: str
-    last: str
-    runs: int
-    steps: list[StepView]
-    plot: Markup
+    trend: Trend
+    number: int
+    found: Sequence[Step]
 
+    @property
+    def latest(self) -> float:
+        """When the last step was, in seconds; before everything where there is none."""
+        return max((self.when(step).timestamp() for step in self.found), default=-math.inf)
 
-@dataclass(frozen=True, slots=True)
-class Trends:
-    """All series. hidden: how many are not drawn; more: how many steps are not listed."""
-
-    steps: list[StepView]
-    more: int
-    plots: list[TrendView]
-    hidden: int
+    def when(self, step: Step) -> datetime.datetime:
+        """The first run at the new level."""
+        return self.trend.points[step.place][0]
 
 
-def trends(series: Sequence[Trend]) -> Trends | None:
-    """What to show of these series; None where there is not one with two runs."""
-    views = [_view(place, one) for place, one in enumerate(series)]
-    known = [view for view in views if view is not None]
+def sections(series: Sequence[Trend]) -> list[Section]:
+    """What to show of these series; nothing where there is not one with two runs."""
+    known = [
+        Stepped(Trend(one.name, one.unit, points), number, _steps(one.unit, points))
+        for number, one in enumerate(series)
+        if len(points := [point for point in one.points if math.isfinite(point[2])]) >= FEWEST
+    ]
     if not known:
-        return None
-    found = sorted(
-        (step for view in known for step in view.steps), key=lambda s: s.moment, reverse=True
-    )
+        return []
     # Sorting is stable: the latest step first, then those without in the order given.
-    known.sort(key=lambda v: -max((s.moment.timestamp() for s in v.steps), default=-math.inf))
-    plots = known[:MAX_PLOTS]
-    drawn = {view.anchor for view in plots}
-    listed = [step if step.anchor in drawn else _without_anchor(step) for step in found[:MAX_STEPS]]
-    return Trends(
-        steps=listed,
-        more=max(0, len(found) - MAX_STEPS),
-        plots=plots,
-        hidden=len(known) - len(plots),
+    known.sort(key=lambda one: -one.latest)
+    drawn, hidden = known[:MAX_PLOTS], known[MAX_PLOTS:]
+    found = sorted(
+        ((one, step) for one in known for step in one.found),
+        key=lambda pair: (-pair[0].when(pair[1]).timestamp(), pair[0].number),
     )
+    linked = {one.number for one in drawn}
+    rows = [_row(one, step, link=one.number in linked) for one, step in found[:MAX_STEPS]]
+    blocks: list[Block] = [
+        Paragraph(INTRODUCTION, "quiet"),
+        Table(
+            "Steps",
+            ("Since", "What", *numbers("Before", "After", "Change"), "Version"),
+            rows,
+            "Steps, the latest first",
+            "since",
+            header=1,
+            empty="No series has a step.",
+        ),
+    ]
+    if len(found) > MAX_STEPS:
+        more = plural(len(found) - MAX_STEPS, "earlier step")
+        blocks.append(Paragraph(f"{more} not listed.", "quiet"))
+    blocks.append(Group([_figure(one) for one in drawn], "trends"))
+    if hidden:
+        said = plural(len(hidden), "further series", "further series")
+        blocks.append(Paragraph(f"{said} without a later step not drawn.", "quiet"))
+    return [Section("Trends", blocks, "trends")]
 
 
-def _without_anchor(step: StepView) -> StepView:
-    return StepView(
-        step.name, "", step.when, step.version, step.before, step.after, step.change, step.worse,
-        step.moment,
-    )  # fmt: skip
-
-
-def _view(place: int, series: Trend) -> TrendView | None:
-    points = [point for point in series.points if math.isfinite(point[2])]
-    if len(points) < FEWEST:
-        return None
-    values = [value for _, _, value in points]
-    write = _writer(series.unit)
-    anchor = f"trend-{place}"
+def _steps(unit: str, points: Sequence[tuple[datetime.datetime, str, float]]) -> list[Step]:
     # A count changes by what it changes; of a timing only what is worth telling.
-    found = steps(values, 0.0 if series.unit in COUNTS else LEAST)
-    views = []
-    for step in found:
-        when, version, _ = points[step.place]
-        views.append(
-            StepView(
-                name=series.name,
-                anchor=anchor,
-                when=when.date().isoformat(),
-                version=_became(points[step.place - 1][1], version),
-                before=write(step.before),
-                after=write(step.after),
-                change=_change(step),
-                worse=step.after > step.before,
-                moment=when,
-            )
-        )
-    return TrendView(
-        name=series.name,
-        anchor=anchor,
-        last=write(values[-1]),
-        runs=len(values),
-        steps=views,
-        plot=plot(series, found, stretches(values)),
+    return steps([value for _, _, value in points], 0.0 if unit in COUNTS else LEAST)
+
+
+def _row(one: Stepped, step: Step, *, link: bool) -> list[str | Span | Cell]:
+    trend, worse = one.trend, step.after > step.before
+    version, before = (trend.points[place][1] for place in (step.place, step.place - 1))
+    change = Span(
+        f"{'▲' if worse else '▼'} {_change(step)}", f"tally {'superlinear' if worse else 'linear'}"
     )
-
-
-def _writer(unit: str) -> Callable[[float], str]:
-    if unit in SECONDS:
-        return duration
-    # A count is named by its series.
-    behind = "" if unit in COUNTS else f" {unit}"
-    return lambda value: f"{figure(value)}{behind}"
-
-
-def _became(before: str, after: str) -> str:
-    return after if before == after or not before else f"{before} → {after}"
+    return [
+        one.when(step).date().isoformat(),
+        Span(trend.name, href=f"#trend-{one.number}") if link else trend.name,
+        trend.written(step.before),
+        trend.written(step.after),
+        change,
+        version if version == before or not before else f"{before} → {version}",
+    ]
 
 
 def _change(step: Step) -> str:
@@ -163,25 +152,31 @@ def _change(step: Step) -> str:
     return f"{ratio - 1:+.0%}" if ratio < 3 else f"× {ratio:,.3g}"
 
 
-def plot(series: Trend, found: Sequence[Step], parts: Sequence[Stretch]) -> Markup:
+def _figure(one: Stepped) -> Figure:
+    last = one.trend.written(one.trend.points[-1][2])
+    runs = plural(len(one.trend.points), "run")
+    caption = (one.trend.name, Span(f" {last}, {runs}", "quiet"))
+    return Figure(caption, [plot(one)], f"trend-{one.number}")
+
+
+def plot(one: Stepped) -> Plot:
     """The runs as dots in even distance, the levels as lines, the steps marked."""
-    points = [point for point in series.points if math.isfinite(point[2])]
-    values = [value for _, _, value in points]
-    levels = [(float(place), part.level) for part in parts for place in range(part.start, part.end)]
-    names = [f"{when:%Y-%m-%d %H:%M} {version}".rstrip() for when, version, _ in points]
-    # The heading has the units of what is no time.
-    unit: Unit = "time" if series.unit in SECONDS else "number"
-    label = f"{series.name}: {len(points)} runs, now {_writer(series.unit)(values[-1])}"
+    trend = one.trend
+    values = [value for _, _, value in trend.points]
+    levels = [
+        (float(place), part.level)
+        for part in stretches(values)
+        for place in range(part.start, part.end)
+    ]
+    names = [f"{when:%Y-%m-%d %H:%M} {version}".rstrip() for when, version, _ in trend.points]
     return Plot(
-        label,
+        f"{trend.name}: {len(values)} runs, now {trend.written(values[-1])}",
         Axis("place", names=names),
-        Axis(unit),
+        Axis("time" if trend.unit in SECONDS else "number"),  # others have theirs in the heading
         [
             Series("level", levels, "text", "steps"),
-            Series(
-                "run", [(float(at), value) for at, value in enumerate(values)], "accent", "dots"
-            ),
+            Series("run", list(enumerate(values)), "accent", "dots"),
         ],
-        marks=[(step.place - 0.5, "bad" if step.after > step.before else "ok") for step in found],
+        marks=[(s.place - 0.5, "bad" if s.after > s.before else "ok") for s in one.found],
         height=170,
-    ).markup()
+    )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING
 
-from corpora.plain_text import printable_line
+from reports.blocks.units import plural
 from reports.record import FAILING_EXPECTATIONS, Verdict
-from reports.severity import DEATHS, check_of, severity
+from reports.severity import check_of, dead, severity
+from reports.text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,11 +55,6 @@ NAMES_SHOWN = 3
 """Names of implementations in a headline; of more the first stand for all."""
 
 
-def plural(number: int, noun: str, many: str = "") -> str:
-    """``1 case``, ``1,204 cases``."""
-    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
-
-
 def listed(names: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     if len(names) < 2:
@@ -65,19 +62,66 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def some(names: Sequence[str], most: int = NAMES_SHOWN) -> str:
+    """As :func:`listed`, of many the first alone: ``a and 4 others``."""
+    if len(names) <= most + 1:
+        return listed(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} others"
+
+
 def headline(bucket: Bucket) -> str:
     """What happened in a cause, in words; the kind of the input where it shows on one kind only."""
     return title(bucket.example, kind=len(bucket.variants) < 2)
 
 
+def title(finding: Found, *, kind: bool = True) -> str:
+    """What happened, in words: ``tokenizers disagrees with tiktoken (pre-tokens: Mn)``.
+
+    kind: whether the kind of the input is told. Where the finding blames nobody, so it says.
+    """
+    said = f"{listed(finding.culprits)} {_does(finding)}" if finding.mistake else heading(finding)
+    if dead(finding) or not finding.stage:
+        return said
+    parts = finding.bucket.split("/")
+    kind = kind and len(parts) > 5 and parts[3] == finding.stage and parts[4] != ""
+    return f"{said} ({finding.stage}: {parts[4]})" if kind else f"{said} ({finding.stage})"
+
+
 def spoken(finding: Found) -> str:
     """What happened, in the words of a maintainer: ``mine merges otherwise than tiktoken``."""
     plain = heading(finding)
-    disagrees = not said_of(finding) and not finding.undecided and " disagree" in plain
-    if not disagrees:
+    if said_of(finding) or finding.undecided or " disagree" not in plain:
         return plain.replace(listed(finding.culprits), some(finding.culprits))
     trusted = "" if finding.mistake else f" {some(finding.groups[0].implementations, 1)}"
     return f"{some(finding.culprits)} {_does(finding)}{trusted}"
+
+
+def heading(finding: Found) -> str:
+    """The title without the stage: what is alike in it belongs together."""
+    said, who = said_of(finding), listed(finding.culprits) or "An implementation"
+    if finding.undecided:
+        # Who differs from whom, where none of them is blamed: ``a and b = c differ``.
+        culprits = set(finding.culprits)
+        sides = [[n for n in group.implementations if n in culprits] for group in finding.groups]
+        parties = [" = ".join(names) for names in sides if names] or finding.culprits
+        if said:
+            return f"{' or '.join(parties)} {said}: nobody is blamed"
+        return f"{listed(parties)} differ, and nobody is blamed"
+    group = dead(finding)
+    if group is not None:
+        return f"{listed(group.implementations)} {_DIED[group.kind]}"
+    if said:
+        return f"{who} {said}"
+    if check_of(finding) and finding.groups:
+        verb = "disagrees" if len(finding.culprits) == 1 else "disagree"
+        return f"{who} {verb} with {listed(finding.groups[0].implementations)}"
+    return f"{who}: {finding.check}"
+
+
+def said_of(finding: Found) -> str:
+    """What the culprits did by the finding's check; nothing where they disagree with others."""
+    check = check_of(finding)
+    return check.said if check else ""
 
 
 def _does(finding: Found) -> str:
@@ -89,129 +133,62 @@ def _does(finding: Found) -> str:
     return f"{verb.removesuffix('s').replace('doe', 'do')} {rest}"
 
 
-def some(names: Sequence[str], most: int = NAMES_SHOWN) -> str:
-    """As :func:`listed`, of many the first alone: ``a and 4 others``."""
-    if len(names) <= most + 1:
-        return listed(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} others"
-
-
 def also(bucket: Bucket) -> str:
-    """The other kinds of input on which a cause shows: ``, also on inputs of the kinds L, Mn``."""
+    """The other kinds of input on which a cause shows: ``, also in the variants L, Mn``."""
     kinds = [one.kind + (" (expected)" if one.reason else "") for one in bucket.variants[1:]]
     if not kinds:
         return ""
-    shown = ", ".join(kinds[:KINDS_SHOWN])
     more = len(kinds) - KINDS_SHOWN
     rest = f" and {more} more" if more > 0 else ""
-    return f", also in the variant{'s' if len(kinds) > 1 else ''} {shown}{rest}"
+    plurally = "s" if len(kinds) > 1 else ""
+    return f", also in the variant{plurally} {', '.join(kinds[:KINDS_SHOWN])}{rest}"
 
 
-def title(finding: Found, *, kind: bool = True) -> str:
-    """What happened, in words: ``tokenizers disagrees with tiktoken (pre-tokens: Mn)``.
-
-    kind: whether the kind of the input is told. Where the finding blames nobody, so it says.
-    """
-    dead = any(
-        group.kind in DEATHS and set(group.implementations) & set(finding.culprits)
-        for group in finding.groups
-    )
-    stage_name = _stage(finding) if kind else finding.stage
-    stage = "" if dead or not finding.stage else f" ({stage_name})"
-    said = f"{listed(finding.culprits)} {_does(finding)}" if finding.mistake else heading(finding)
-    return f"{said}{stage}"
-
-
-def heading(finding: Found) -> str:
-    """The same without the stage: what is alike in it belongs together."""
-    groups = finding.groups
-    if finding.undecided:
-        return _quarrel(finding)
-    who = listed(finding.culprits) or "An implementation"
-    for group in groups:
-        if group.kind in DEATHS and set(group.implementations) & set(finding.culprits):
-            return f"{listed(group.implementations)} {_DIED[group.kind]}"
-    said = said_of(finding)
-    if said:
-        return f"{who} {said}"
-    if check_of(finding) and groups:
-        verb = "disagrees" if len(finding.culprits) == 1 else "disagree"
-        return f"{who} {verb} with {listed(groups[0].implementations)}"
-    return f"{who}: {finding.check}"
-
-
-def said_of(finding: Found) -> str:
-    """What the culprits did by the finding's check; nothing where they disagree with others."""
-    check = check_of(finding)
-    return check.said if check else ""
-
-
-def _quarrel(finding: Found) -> str:
-    """Who differs from whom, where none of them is blamed: ``a and b = c differ``."""
-    culprits = set(finding.culprits)
-    sides = [[n for n in group.implementations if n in culprits] for group in finding.groups]
-    who = [" = ".join(names) for names in sides if names] or finding.culprits
-    said = said_of(finding)
-    if said:
-        return f"{' or '.join(who)} {said}: nobody is blamed"
-    return f"{listed(who)} differ, and nobody is blamed"
-
-
-def _stage(finding: Found) -> str:
-    """The stage, with the kind of input that the bucket names after it: ``unknown: Mn``."""
-    parts = finding.bucket.split("/")
-    kind = parts[4] if len(parts) > 5 and parts[3] == finding.stage else ""
-    return f"{finding.stage}: {kind}" if kind else finding.stage
+def smallest(finding: Found, limit: int) -> str:
+    """Its input as a Python literal of about so many characters, and what is left out of it."""
+    shown = literal(base64.b64decode(finding.input_b64), limit)
+    return shown.code + (f" and {plural(shown.missing, 'more byte')}" if shown.missing else "")
 
 
 def reason(record: RunRecord) -> str:
     """Why the verdict is what it is, in one sentence."""
-    unexpected = len(record.unexpected)
-    counted = plural(unexpected, "unexpected finding")
-    if record.verdict is Verdict.INCOMPLETE:
-        so_far = f"{counted} so far" if unexpected else "nothing unexpected so far"
-        return (
-            f"The run did not come to its end, so nothing can be concluded: "
-            f"{plural(record.cases, 'case')} run, {so_far}."
-        )
-    if record.verdict is Verdict.PASS and record.forced_corpora and not record.implementations:
-        return f"Exact forced no wrong token in {plural(record.cases, 'text')} of the corpus."
-    if record.verdict is Verdict.PASS:
-        expected = len(record.buckets) - unexpected
-        shown = f"; {plural(expected, 'expected divergence')} shown" if expected else ""
-        return f"No unexpected finding in {_judged(record)}{shown}."
-    if record.verdict is Verdict.NOT_EXAMINED:
-        gaps = record.finished.reasons if record.finished else []
-        if len(gaps) == 1:
-            return gaps[0]
-        return f"Nothing that was examined is wrong, but {len(gaps)} things were not examined."
-    faults = [counted] if unexpected else []
-    failing = sum(e.status in FAILING_EXPECTATIONS for e in record.expectations)
-    if failing:
-        faults.append(plural(failing, "stale or expired expectation"))
-    if record.failures:
-        faults.append(
-            plural(
-                len(record.failures),
-                "implementation that failed to start",
-                "implementations that failed to start",
+    counted = plural(len(record.unexpected), "unexpected finding")
+    match record.verdict:
+        case Verdict.INCOMPLETE:
+            so_far = f"{counted} so far" if record.unexpected else "nothing unexpected so far"
+            return (
+                f"The run did not come to its end, so nothing can be concluded: "
+                f"{plural(record.cases, 'case')} run, {so_far}."
             )
-        )
-    if faults:
-        return f"{listed(faults)}{_worst(record)}."
-    return (
-        record.finished.reasons[0]
-        if record.finished and record.finished.reasons
-        else ("The gate does not hold.")
-    )
-
-
-def _worst(record: RunRecord) -> str:
-    """The worst of the unexpected findings with its severity, if there is any."""
-    if not record.unexpected:
-        return ""
-    worst = record.unexpected[0].example
-    return f"; the worst is {severity(worst)}: {spoken(worst)}"
+        case Verdict.PASS if record.forced_corpora and not record.implementations:
+            return f"Exact forced no wrong token in {plural(record.cases, 'text')} of the corpus."
+        case Verdict.PASS:
+            expected = len(record.buckets) - len(record.unexpected)
+            shown = f"; {plural(expected, 'expected divergence')} shown" if expected else ""
+            return f"No unexpected finding in {_judged(record)}{shown}."
+        case Verdict.NOT_EXAMINED if len(record.reasons) == 1:
+            return record.reasons[0]
+        case Verdict.NOT_EXAMINED:
+            number = len(record.reasons)
+            return f"Nothing that was examined is wrong, but {number} things were not examined."
+    failing = sum(e.status in FAILING_EXPECTATIONS for e in record.expectations)
+    faults = [
+        (len(record.unexpected), "unexpected finding", ""),
+        (failing, "stale or expired expectation", ""),
+        (
+            len(record.failures),
+            "implementation that failed to start",
+            "implementations that failed to start",
+        ),
+    ]
+    said = [plural(number, *nouns) for number, *nouns in faults if number]
+    if not said:
+        return record.reasons[0] if record.reasons else "The gate does not hold."
+    worst = ""
+    if record.unexpected:
+        example = record.unexpected[0].example
+        worst = f"; the worst is {severity(example)}: {spoken(example)}"
+    return f"{listed(said)}{worst}."
 
 
 def _judged(record: RunRecord) -> str:
@@ -222,7 +199,9 @@ def _judged(record: RunRecord) -> str:
         what, who = plural(record.cases, "case"), record.judged
     idle = len(record.implementations) - len(record.judged)
     rest = f" ({idle:,} more took no part)" if idle else ""
-    vocabularies = plural(len(record.vocabularies_judged), "vocabulary", "vocabularies")
+    contracts = {contract for (contract, _, _), n in record.coverage.judged.items() if n}
+    places = {one.vocabulary for one in record.contracts if one.id in contracts}
+    vocabularies = plural(len(places), "vocabulary", "vocabularies")
     return f"{what} of {plural(len(who), 'implementation')}{rest} on {vocabularies}"
 
 
@@ -235,13 +214,3 @@ def growth_left_out(record: RunRecord) -> list[str]:
         for one in record.families
         if one.left_out
     ]
-
-
-def safe_link(link: str | None) -> str | None:
-    """Return a link that a report may make clickable, else None.
-
-    It is of http or https, and has no character that a reader would not see.
-    """
-    if link is None or not link.lower().startswith(("https://", "http://")):
-        return None
-    return link if printable_line(link) == link else None

@@ -1,21 +1,58 @@
-"""The record of a search for the worst input, as read from ``worst.json``."""
+"""A search for the worst input: its record, as ``worst.json`` has it, and what is shown."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
-from harness.events import Measured
-from reports.bench import shown_size
-from reports.cluster import NO_CLUSTER, Cluster
+from reports import cluster
+from reports.blocks import (
+    COLOURS,
+    SIZES,
+    Axis,
+    Banner,
+    Cell,
+    Code,
+    Column,
+    Figure,
+    Page,
+    Paragraph,
+    Plot,
+    Row,
+    Section,
+    Series,
+    Span,
+    Table,
+    numbers,
+)
+from reports.blocks.html import render
+from reports.blocks.units import interval, plural, rate, size, usable
+from reports.cluster import Cluster
 
-LARGE = 1000.0
-"""Times the control from which no digit behind the point is worth its place."""
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.blocks import Block, Inline
+
+PEERS = 2
+"""Listed families drawn behind what was found, besides the control."""
+
+LISTED = 3
+"""Listed families that a terminal shows."""
+
+COSTS = (
+    "Costs are CPU time of the worker's process, the least of several fresh inputs, all kinds in "
+    "turn in every round. In a line of Python "
+)
+
+DRAWN = (
+    "Time by size of all of them; dashed: the worst listed families, and prose. Point at a line or "
+    "its name."
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Entry:
     """One kind of input, found or listed; see :class:`harness.studies.worst.results.Entry`.
 
     times: of the control's cost a byte.
@@ -24,7 +61,6 @@ class Row:
     name: str
     kind: str
     a_byte: float | None
-    times: float | None
     points: list[list[float]]
     exponent: float | None
     low: float | None
@@ -35,24 +71,17 @@ class Row:
     message: str
     expression: str
     origin: str
+    times: float | None = None
 
     @property
     def died(self) -> bool:
         """Whether there is no answer to it."""
         return self.length is not None
 
-    def measured(self, vocabulary: str) -> Measured:
-        """For a plot: a line with the row's name."""
-        return Measured(
-            implementation=self.name,
-            vocabulary=vocabulary,
-            family=self.kind,
-            exponent=self.exponent,
-            low=self.low,
-            high=self.high,
-            verdict=self.verdict,
-            points=self.points,
-        )
+    @property
+    def remark(self) -> str:
+        """How it died, or what else went wrong."""
+        return f"No answer at {self.length:,} bytes: {self.message}" if self.died else self.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +92,21 @@ class WorstRecord:
     """
 
     facts: dict[str, Any]
-    control: Row | None = None
-    found: list[Row] = field(default_factory=list)
-    listed: list[Row] = field(default_factory=list)
-    cluster: Cluster = NO_CLUSTER
-
-    @classmethod
-    def from_json(cls, text: str) -> WorstRecord:
-        """The record. Raises ValueError, KeyError or TypeError for what is none."""
-        return cls.of(json.loads(text))
+    control: Entry | None = None
+    found: list[Entry] = field(default_factory=list)
+    listed: list[Entry] = field(default_factory=list)
+    cluster: Cluster = field(default_factory=Cluster)
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> WorstRecord:
         """The record of a report as plain data. Raises KeyError or TypeError for what is none."""
+        base = None if data["control"] is None else data["control"]["a_byte"]
         rows = {"control", "found", "listed"}
-        control = data["control"]
-        base = control["a_byte"] if control is not None else None
         return cls(
             {key: value for key, value in data.items() if key not in rows},
-            None if control is None else _row(control, base),
-            [_row(one, base) for one in data["found"]],
-            [_row(one, base) for one in data["listed"]],
+            None if data["control"] is None else _entry(data["control"], base),
+            [_entry(one, base) for one in data["found"]],
+            [_entry(one, base) for one in data["listed"]],
         )
 
     @property
@@ -95,7 +118,7 @@ class WorstRecord:
     @property
     def size(self) -> str:
         """The size at which costs are compared."""
-        return shown_size(self.facts["size"])
+        return size(self.facts["size"])
 
     @property
     def verdict(self) -> str:
@@ -103,20 +126,20 @@ class WorstRecord:
         found = max((r.a_byte for r in self.found if r.a_byte), default=None)
         known = max(self.listed, key=lambda row: row.a_byte or 0.0, default=None)
         died = sum(row.died for row in self.found)
-        deaths = f"{died} way{'' if died == 1 else 's'} to bring it down" if died else ""
+        deaths = f"{plural(died, 'way')} to bring it down" if died else ""
         if not self.facts["complete"]:
-            so_far = f"; {deaths}" if deaths else ""
-            return f"broken off before what stood out was measured beside what is listed{so_far}"
-        if not self.facts.get("compared", 1):
-            so_far = f"; {deaths}" if deaths else ""
-            return f"there was no time to measure what stood out beside what is listed{so_far}"
-        if found is None or known is None or not known.a_byte:
+            said = "broken off before what stood out was measured beside what is listed"
+        elif not self.facts.get("compared", 1):
+            said = "there was no time to measure what stood out beside what is listed"
+        elif found is None or known is None or not known.a_byte:
             return deaths or f"nothing stood out in {self.facts['readings']:,} inputs"
-        share = found / known.a_byte
-        hidden = self.facts["withheld"]
-        told = "which it was not told of" if known.name in hidden else "which it began with"
-        said = f"the worst input found costs {share:.2f} times the worst listed family"
-        said = f"{said} ({known.name}, {told}) at {self.size}"
+        else:
+            withheld = known.name in self.facts["withheld"]
+            told = "which it was not told of" if withheld else "which it began with"
+            said = (
+                f"the worst input found costs {found / known.a_byte:.2f} times the worst listed "
+                f"family ({known.name}, {told}) at {self.size}"
+            )
         return f"{said}; {deaths}" if deaths else said
 
     @property
@@ -144,27 +167,171 @@ class WorstRecord:
         compared, grown = self.facts.get("compared", 0), self.facts.get("grown", 0)
         if not compared:
             return f"measured in no whole round at {self.size}"
-        rounds = f"measured in {compared} round{'' if compared == 1 else 's'} at {self.size}"
+        rounds = f"measured in {plural(compared, 'round')} at {self.size}"
         if not grown:
             return f"{rounds}; growth in no whole round, for want of time"
         return f"{rounds}, growth in {grown}"
 
 
-def _row(data: dict[str, Any], control: float | None) -> Row:
+def _entry(data: dict[str, Any], control: float | None) -> Entry:
     times = data["a_byte"] / control if data["a_byte"] and control else None
-    wanted = {key: data[key] for key in Row.__dataclass_fields__ if key != "times"}
-    return Row(times=times, **wanted)
+    told = {one.name: data[one.name] for one in fields(Entry) if one.name != "times"}
+    return Entry(**told, times=times)
 
 
-def shown_times(times: float | None) -> str:
-    """``3.4``, ``1,200``; nothing where there is no control."""
-    if times is None:
-        return ""
-    return f"{times:,.0f}" if times >= LARGE else f"{times:,.1f}"
-
-
-def shown_exponent(row: Row) -> str:
+def shown_exponent(row: Entry) -> str:
     """``1.02 (0.98 to 1.05)``."""
-    if row.exponent is None or row.low is None or row.high is None:
-        return ""
-    return f"{row.exponent:.2f} ({row.low:.2f} to {row.high:.2f})"
+    between = interval(row.low, row.high)
+    return f"{row.exponent:.2f} ({between})" if row.exponent is not None and between else ""
+
+
+def files(record: WorstRecord, text: str) -> list[tuple[str, str]]:
+    """``worst.json``, which is the text, and ``worst.html``, by their names."""
+    return [("worst.json", text), ("worst.html", render(page(record)))]
+
+
+def page(record: WorstRecord) -> Page:
+    """``worst.html``."""
+    facts, verdict = record.facts, record.verdict
+    banner = Banner(
+        f"The worst inputs of {record.title}",
+        "≡" if facts["complete"] else "!",
+        "neutral" if facts["complete"] else "incomplete",
+        f"{verdict[:1].upper()}{verdict[1:]}.",
+        "" if facts["complete"] else "Not searched to the end.",
+        [
+            *([Paragraph(f"{record.left}.", "bad")] if record.left else []),
+            Paragraph(f"{record.how}.", "quiet"),
+        ],
+    )
+    search: list[Block] = [Code(facts["command"], "the command that repeats this search")]
+    if facts["families"]:
+        search.append(Paragraph(("Added to ", Span(facts["families"], "code"), ".")))
+    blocks: list[Block] = [
+        banner,
+        _found(record),
+        *(_pattern(number, row) for number, row in enumerate(record.found, 1)),
+        _listed(record),
+        Section("This search", search, "search", page=True),
+        *cluster.sections(record.cluster, page=True),
+    ]
+    title = f"tokgate: worst inputs of {record.title}"
+    return Page(title, "worst inputs", blocks, skip="inputs")
+
+
+def _pattern(number: int, row: Entry) -> Section:
+    return Section(
+        f"{number}: {row.kind}",
+        [
+            Code(row.expression, f"pattern {number}"),
+            *([Paragraph(row.remark, "bad")] if row.remark else []),
+        ],
+        f"found-{number}",
+        tags=[row.verdict] if row.verdict else [],
+        nav="",
+        style="pattern",
+        level=3,
+    )
+
+
+def _found(record: WorstRecord) -> Section:
+    """What was found, with a plot of all of it."""
+    until = "" if record.facts["complete"] else ", until the search was broken off"
+    readings = plural(record.facts["readings"], "input")
+    rows: list[Sequence[Inline | Cell]] = [
+        (
+            Span(f"{number}: {row.kind}", href=f"#found-{number}"),
+            Cell("no answer", "bad", "9e99") if row.died else _nanoseconds(row),
+            rate(row.times),
+            Cell(
+                (
+                    Span(row.verdict, f"tally {row.verdict}") if row.verdict else None,
+                    f" {shown_exponent(row)}",
+                ),
+                sort=-1.0 if row.exponent is None else row.exponent,
+            ),
+            f"{row.memory:,.0f} B" if row.memory else None,
+            row.origin,
+        )
+        for number, row in enumerate(record.found, 1)
+    ]
+    table = Table(
+        "Inputs that were found",
+        (
+            "Pattern",
+            *numbers("ns/byte", "× prose"),
+            "Exponent",
+            *numbers("Memory a byte"),
+            Column("Origin", page=True),
+        ),
+        rows,
+        f"The worst first; costs at {record.size}",
+        empty=f"Nothing stood out in {readings}{until}.",
+    )
+    note = (COSTS, Span("n", "code"), " is the size in bytes, with ", Span("random", "code"),
+            " imported.")  # fmt: skip
+    plot = overlay(record)
+    return Section(
+        "What was found",
+        [
+            Paragraph(note, "quiet"),
+            table,
+            *([Figure(DRAWN, [plot])] if plot is not None else []),
+        ],
+        "found",
+        nav="Found",
+    )
+
+
+def _listed(record: WorstRecord) -> Section:
+    """The listed families, the worst first, and prose."""
+    hidden = set(record.facts["withheld"])
+    rows = [
+        Row(
+            (
+                row.name, _nanoseconds(row), rate(row.times), shown_exponent(row),
+                "no, withheld" if row.name in hidden else "yes", row.origin,
+            ),
+            page=place >= LISTED,
+        )
+        for place, row in enumerate(record.listed)
+    ]  # fmt: skip
+    if (one := record.control) is not None:
+        rows.append(Row((one.name, _nanoseconds(one), "1.00", "", "", one.origin)))
+    table = Table(
+        "Listed families",
+        (
+            "Family",
+            *numbers("ns/byte", "× prose"),
+            "Exponent",
+            "Told to the search",
+            Column("Reason", page=True),
+        ),
+        rows,
+        f"At {record.size}, measured in the same rounds",
+    )
+    title = "Listed families, the worst of them"
+    return Section(title, [table], "listed", nav="Listed families")
+
+
+def _nanoseconds(row: Entry) -> str:
+    return f"{row.a_byte or 0:,.0f}"
+
+
+def overlay(record: WorstRecord) -> Plot | None:
+    """All that was found in one plot, by number; dashed behind it, the worst listed, and prose."""
+    found = [
+        (f"{number}: {row.kind}", usable(row.points)) for number, row in enumerate(record.found, 1)
+    ]
+    found = [(name, points) for name, points in found if points]
+    if not found:
+        return None
+    peers = [*record.listed[:PEERS], *filter(None, [record.control])]
+    behind = [(row.name, points) for row in peers if (points := usable(row.points))]
+    series = [
+        Series(name, points, place % COLOURS, dash=place >= len(found))
+        for place, (name, points) in enumerate([*found, *behind])
+    ]
+    slowest = max(series, key=lambda one: one.points[-1][1]).name
+    label = f"{len(series)} inputs of {record.title}; slowest at the end: {slowest}"
+    return Plot(label, SIZES, Axis("time", "", 10), series)

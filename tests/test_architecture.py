@@ -23,6 +23,8 @@ ALLOWED = {
         "harness.events",
         "harness.verdict",
         "harness.checks",
+        "harness.ledger.history",
+        "harness.ledger.models",
         "impls",
         "corpora",
     },

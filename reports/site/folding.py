@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness.verdict.diff import CHANCE, missed
-from reports.site.data import NO_LIBRARIES
+from reports.blocks.units import per_cent
+from reports.severity import severity
 from reports.site.names import family_of
 from reports.standings import wilson
+from reports.words import listed, spoken
 
 if TYPE_CHECKING:
-    import datetime
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from reports.site.data import (
-        DetailRow,
-        FindingRow,
-        GrowthRow,
-        History,
-        RunRow,
-        TallyRow,
-        VocabularyRow,
-    )
+    from harness.ledger.history import History, RecordedFinding
+    from harness.ledger.models import Run, RunFinding, RunGrowth, RunTally, RunVocabulary
 
 LIVE, UNSEEN, FIXED = "live", "not seen lately", "fixed"
 """What became of a defect: the last run that could see it did; it did not; or it is gone for good,
@@ -34,25 +27,28 @@ STATES = (LIVE, UNSEEN, FIXED)
 FEWEST_WITHOUT = 3
 """Runs without a defect, at least, after which it may be told as fixed."""
 
+MAX_PAGES = 1_000
+"""Defects with a page of their own: the live ones, and of the others the last seen."""
+
+NO_LIBRARIES = frozenset({"tokgate", "python"})
+"""Entries among a run's versions that are no implementation."""
+
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Comparisons of a library with others: how many, and how many of them it lost."""
+    """Comparisons of a library with others: how many, and how many of them it lost.
+
+    trusted: in how many runs it was the reference.
+    """
 
     compared: int = 0
     wrong: int = 0
     cases: int = 0
     deaths: int = 0
-    trusted: bool = False
+    trusted: int = 0
 
     def __add__(self, other: Agreement) -> Agreement:
-        return Agreement(
-            self.compared + other.compared,
-            self.wrong + other.wrong,
-            self.cases + other.cases,
-            self.deaths + other.deaths,
-            self.trusted or other.trusted,
-        )
+        return Agreement(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def share(self) -> float | None:
@@ -71,22 +67,13 @@ class Agreement:
         return f"{per_cent(low)} to {per_cent(high)}"
 
 
-def per_cent(share: float) -> str:
-    """A share in per cent, with two figures of what it lacks: ``99.86 %``, ``99.9971 %``."""
-    lacking = 100 * (1 - share)
-    if share in {0.0, 1.0}:
-        return f"{100 * share:.0f} %"
-    digits = min(6, max(1, 1 - math.floor(math.log10(lacking)))) if lacking > 0 else 1
-    return f"{math.floor(100 * share * 10**digits) / 10**digits:.{digits}f} %"
-
-
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of a library, with the runs that had it."""
+    """A version of a library, with the runs that had it. first, last: days."""
 
     name: str
-    first: datetime.datetime
-    last: datetime.datetime
+    first: str
+    last: str
     runs: int
     agreement: Agreement
     defects: int
@@ -96,33 +83,52 @@ class Version:
 class Defect:
     """A finding over all runs.
 
-    seen: in how many of the ``judged`` runs that saw it, or could have (:func:`_able`).
-    without: how many such runs came after the last that saw it. fixed_in: the versions of the first
-    run without it that had another version than the last one with it. detail: None where the ledger
-    is older than it. family: of the vocabulary, as its page is about it. under: libraries with the
-    versions that it was seen with. ids: of all its findings; on random vocabularies, which differ
-    from run to run, what is alike in all but the vocabulary is one defect with the first one's id.
+    ids: of all its findings; on random vocabularies, which differ from run to run, what is alike in
+    all but the vocabulary is one defect. row: the last. family: of the vocabulary, as its page is
+    about it. first, last: runs that saw it. seen: in how many of the ``judged`` runs that saw it,
+    or could have (:func:`_able`). without: how many such runs came after the last that saw it.
+    since: versions that it was first seen with; fixing: the first run of another version without
+    it, and fixed_in those, where it is fixed. detail: None where the ledger is older than it.
+    under: libraries with the versions that it was seen with. page: its file, if it has one.
     """
 
-    id: str
-    bucket: str
-    vocabulary: str
+    ids: tuple[str, ...]
+    row: RunFinding
     family: str
-    libraries: tuple[str, ...]
-    expected: bool
-    first: datetime.datetime
-    last: datetime.datetime
+    first: Run
+    last: Run
     seen: int
     judged: int
     without: int
-    count: int
     state: str
     since: str
+    fixing: Run | None
     fixed_in: str
-    fixed_at: datetime.datetime | None
-    detail: DetailRow | None
+    detail: RecordedFinding | None
     under: frozenset[tuple[str, str]]
-    ids: tuple[str, ...]
+    page: str = ""
+
+    @property
+    def id(self) -> str:
+        """That of its first finding."""
+        return self.ids[0]
+
+    @property
+    def title(self) -> str:
+        """What happens, in words."""
+        if self.detail is None:
+            return f"{listed(self.libraries)}: {self.row.bucket}"
+        return spoken(self.detail.found)
+
+    @property
+    def severity(self) -> str:
+        """How bad it is, in a word; nothing where that is not known."""
+        return severity(self.detail.found) if self.detail else ""
+
+    @property
+    def libraries(self) -> list[str]:
+        """Who has it."""
+        return list(dict.fromkeys(self.row.culprits))
 
     @property
     def blamed(self) -> bool:
@@ -135,10 +141,10 @@ class Library:
     """An implementation over all runs. agreement: of its latest version, by vocabulary."""
 
     name: str
-    versions: tuple[Version, ...]
+    versions: Sequence[Version]
     agreement: Mapping[str, Agreement]
-    growth: tuple[GrowthRow, ...]
-    defects: tuple[Defect, ...]
+    growth: Sequence[RunGrowth]
+    defects: Sequence[Defect]
 
     @property
     def version(self) -> str:
@@ -153,12 +159,7 @@ class Library:
     @property
     def live(self) -> list[Defect]:
         """The defects that the last run that could see them saw, and for which it is blamed."""
-        return [one for one in self.defects if one.state == LIVE and one.blamed]
-
-    @property
-    def trusted(self) -> list[str]:
-        """The vocabularies on which it is a reference."""
-        return [name for name, one in self.agreement.items() if one.trusted]
+        return live(self.defects)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,182 +167,193 @@ class Vocabulary:
     """A vocabulary over all runs, or all random ones of a kind. row: of the latest run."""
 
     name: str
-    row: VocabularyRow | None
+    row: RunVocabulary | None
     many: int
     libraries: Mapping[str, Agreement]
-    defects: tuple[Defect, ...]
+    defects: Sequence[Defect]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Project:
     """All that the pages show. defects: the live ones first, then by the time last seen."""
 
-    runs: Sequence[RunRow]
+    runs: Sequence[Run]
+    versions: Mapping[str, Mapping[str, str]]
     libraries: Sequence[Library]
     vocabularies: Sequence[Vocabulary]
     defects: Sequence[Defect]
-    latest: datetime.datetime | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class News:
+    """A defect that is ``new`` or ``fixed``, and since when: a run's time, in ISO 8601."""
+
+    when: str
+    what: str
+    defect: Defect
+
+
+def news(defects: Iterable[Defect]) -> list[News]:
+    """What is new and what is fixed, the latest first; what is expected is no news."""
+    unexpected = [one for one in defects if not one.row.expected]
+    found = [News(one.first.started, "new", one) for one in unexpected]
+    found += [News(one.fixing.started, "fixed", one) for one in unexpected if one.fixing]
+    return sorted(found, key=lambda one: (one.when, one.what, one.defect.id), reverse=True)
+
+
+def live(defects: Iterable[Defect]) -> list[Defect]:
+    """Those that are still there, and for which somebody is blamed."""
+    return [one for one in defects if one.state == LIVE and one.blamed]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """A tally with what it is of. family: of its vocabulary."""
+
+    run: Run
+    version: str
+    family: str
+    row: RunTally
+
+    @property
+    def name(self) -> str:
+        return self.row.implementation
+
+
 class _Index:
-    """Rows by what they are looked up by."""
+    """Rows of a ledger by what they are looked up by."""
 
-    runs: dict[str, RunRow]
-    families: dict[tuple[str, str], str]
-    judged: dict[tuple[str, str], dict[str, list[TallyRow]]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(list))
-    )
+    def __init__(self, history: History) -> None:
+        self.runs = {run.id: run for run in history.runs}
+        self.versions: dict[str, dict[str, str]] = defaultdict(dict)
+        for row in history.versions:
+            self.versions[row.run][row.name] = row.version
+        self._sources = {(row.run, row.vocabulary): row.source for row in history.vocabularies}
+        self.judged = [
+            _Judged(
+                self.runs[row.run],
+                self.versions[row.run].get(row.implementation, ""),
+                self.family(row.run, row.vocabulary),
+                row,
+            )
+            for row in history.tallies
+            if row.cases and row.run in self.runs
+        ]
+        self.places: dict[tuple[str, str], list[_Judged]] = defaultdict(list)
+        self.cases: Counter[tuple[str, str, str]] = Counter()
+        for one in self.judged:
+            self.places[one.name, one.family].append(one)
+            self.cases[one.name, one.family, one.run.id] += one.row.cases
 
     def family(self, run: str, vocabulary: str) -> str:
-        return self.families.get((run, vocabulary)) or family_of(vocabulary)
+        return family_of(vocabulary, self._sources.get((run, vocabulary), ""))
 
-    def asked(self, library: str, family: str, run: str) -> int:
-        """How many cases of a vocabulary, or of all random ones of a kind."""
-        return sum(row.cases for row in self.judged.get((library, family), {}).get(run, ()))
-
-    def version(self, run: str, library: str) -> str:
-        return self.runs[run].versions.get(library, "")
+    def of(self, run: str, libraries: Iterable[str]) -> dict[str, str]:
+        """The versions of some libraries in a run."""
+        return {name: self.versions[run].get(name, "") for name in libraries}
 
 
 def fold(history: History) -> Project:
     """The project of a history."""
-    index = _Index(
-        runs={run.id: run for run in history.runs},
-        families={
-            (row.run, row.name): family_of(row.name, row.source) for row in history.vocabularies
-        },
-    )
-    for tally in history.tallies:
-        if tally.cases:
-            family = index.family(tally.run, tally.vocabulary)
-            index.judged[tally.library, family][tally.run].append(tally)
+    index = _Index(history)
     defects = _defects(history, index)
-    names = {row.library for row in history.tallies} | {row.library for row in history.growth}
+    names = {row.implementation for row in history.tallies}
+    names |= {row.implementation for row in history.growth}
+    names |= {row.implementation for row in history.speeds}
     names |= {name for row in history.findings for name in row.culprits}
-    names |= {row.library for row in history.speeds}
-    agreements = _agreements(history.tallies, index)
-    growth = _latest_growth(history.growth)
+    agreements = _agreements(index.judged)
+    latest = {(row.implementation, row.vocabulary, row.family): row for row in history.growth}
     libraries = [
-        _library(name, index, agreements, growth.get(name, []), defects)
+        _library(name, index, agreements, latest.values(), defects)
         for name in sorted(names - NO_LIBRARIES)
     ]
-    return Project(
-        runs=history.runs,
-        libraries=libraries,
-        vocabularies=_vocabularies(history, index, libraries, defects),
-        defects=defects,
-        latest=history.runs[-1].when if history.runs else None,
-    )
+    vocabularies = _vocabularies(history, index, libraries, defects)
+    return Project(history.runs, index.versions, libraries, vocabularies, defects)
 
 
-def _agreements(
-    tallies: Iterable[TallyRow], index: _Index
-) -> dict[tuple[str, str, str], Agreement]:
-    """By library, version and vocabulary, or kind of random ones.
+Agreements = dict[str, dict[str, dict[str, Agreement]]]
+"""By library, version and vocabulary, or kind of random ones."""
+
+
+def _agreements(judged: Iterable[_Judged]) -> Agreements:
+    """The sums of all that was asked.
 
     The same seed makes the same cases, and a session of a campaign goes on with those before it:
     of runs that asked the same, the one with the most comparisons counts, and the others do not.
     """
-    most: dict[tuple[str, ...], TallyRow] = {}
-    for tally in tallies:
-        run = index.runs.get(tally.run)
-        if run is None:
-            continue
-        version = run.versions.get(tally.library, "")
-        asked = (run.campaign or "", run.suite, str(run.seed))
-        key = (tally.library, version, tally.vocabulary, *asked)
-        known = most.get(key)
-        if known is None or (tally.compared, tally.cases) >= (known.compared, known.cases):
-            most[key] = tally
-    sums: dict[tuple[str, str, str], Agreement] = defaultdict(Agreement)
-    for (library, version, *_), one in most.items():
-        place = library, version, index.family(one.run, one.vocabulary)
-        sums[place] += Agreement(one.compared, one.wrong, one.cases, one.deaths, one.trusted)
+    most = {
+        (j.name, j.version, j.row.vocabulary, j.run.campaign, j.run.suite, j.run.seed): j
+        for j in sorted(judged, key=lambda one: (one.row.compared, one.row.cases))
+    }
+    sums: Agreements = defaultdict(lambda: defaultdict(lambda: defaultdict(Agreement)))
+    for one in most.values():
+        row = one.row
+        sums[one.name][one.version][one.family] += Agreement(
+            row.compared, row.wrong, row.cases, row.deaths, int(row.trusted)
+        )
     return sums
-
-
-def _latest_growth(rows: Iterable[GrowthRow]) -> dict[str, list[GrowthRow]]:
-    """Of each library, vocabulary and family the last measurement."""
-    last = {(row.library, row.vocabulary, row.family): row for row in rows}
-    made: dict[str, list[GrowthRow]] = defaultdict(list)
-    for row in last.values():
-        made[row.library].append(row)
-    return made
 
 
 def _library(
     name: str,
     index: _Index,
-    agreements: Mapping[tuple[str, str, str], Agreement],
-    growth: Collection[GrowthRow],
+    agreements: Agreements,
+    growth: Iterable[RunGrowth],
     defects: Sequence[Defect],
 ) -> Library:
-    mine = tuple(one for one in defects if name in one.libraries)
-    runs: dict[str, list[RunRow]] = defaultdict(list)
-    took_part = {
-        run for (library, _), ids in index.judged.items() if library == name for run in ids
-    }
-    for run in index.runs.values():
-        if name in run.versions and (run.id in took_part or not index.judged):
-            runs[run.versions[name]].append(run)
-    versions = tuple(
+    mine = [one for one in defects if name in one.libraries]
+    took_part = {one.run.id for one in index.judged if one.name == name}
+    runs: dict[str, list[Run]] = {}
+    for run in index.runs.values():  # an older ledger does not say who took part
+        if name in index.versions[run.id] and (run.id in took_part or not index.judged):
+            runs.setdefault(index.versions[run.id][name], []).append(run)
+    versions = [
         Version(
             name=version,
-            first=with_it[0].when,
-            last=with_it[-1].when,
+            first=day(with_it[0]),
+            last=day(with_it[-1]),
             runs=len(with_it),
-            agreement=sum(
-                (one for (who, v, _), one in agreements.items() if (who, v) == (name, version)),
-                Agreement(),
-            ),
+            agreement=sum(agreements[name][version].values(), Agreement()),
             defects=sum(one.blamed and (name, version) in one.under for one in mine),
         )
         for version, with_it in runs.items()
+    ]
+    versions.sort(key=lambda one: (one.last, one.first))
+    latest = agreements[name][versions[-1].name if versions else ""]
+    grown = sorted(
+        (row for row in growth if row.implementation == name), key=lambda row: -(row.exponent or 0)
     )
-    versions = tuple(sorted(versions, key=lambda one: (one.last, one.first)))
-    latest = versions[-1].name if versions else ""
-    return Library(
-        name=name,
-        versions=versions,
-        agreement={
-            vocabulary: one
-            for (who, version, vocabulary), one in sorted(agreements.items())
-            if (who, version) == (name, latest)
-        },
-        growth=tuple(sorted(growth, key=lambda row: -(row.exponent or 0.0))),
-        defects=mine,
-    )
+    return Library(name, versions, dict(sorted(latest.items())), grown, mine)
+
+
+def day(run: Run) -> str:
+    """The day of a run: ``2026-11-27``."""
+    return run.started[:10]
 
 
 def _vocabularies(
-    history: History, index: _Index, libraries: Iterable[Library], defects: Iterable[Defect]
+    history: History, index: _Index, libraries: Sequence[Library], defects: Sequence[Defect]
 ) -> list[Vocabulary]:
-    rows: dict[str, VocabularyRow] = {}
+    rows = {index.family(row.run, row.vocabulary): row for row in history.vocabularies}
     members: dict[str, set[str]] = defaultdict(set)
     for row in history.vocabularies:
-        name = index.family(row.run, row.name)
-        rows[name] = row
-        members[name].add(row.name)
-    for defect in defects:
-        members[defect.family].add(defect.vocabulary)
-    known = {lib.name: lib for lib in libraries}
+        members[index.family(row.run, row.vocabulary)].add(row.vocabulary)
+    for one in defects:
+        members[one.family].add(one.row.vocabulary)
     return [
         Vocabulary(
-            name=name,
-            row=rows.get(name),
-            many=len(members[name]),
-            libraries={
-                lib.name: lib.agreement[name] for lib in known.values() if name in lib.agreement
-            },
-            defects=tuple(one for one in defects if one.family == name),
+            name,
+            rows.get(name),
+            len(members[name]),
+            {one.name: one.agreement[name] for one in libraries if name in one.agreement},
+            [one for one in defects if one.family == name],
         )
         for name in sorted(members)
     ]
 
 
 def _defects(history: History, index: _Index) -> list[Defect]:
-    seen: dict[tuple[str, ...], list[FindingRow]] = defaultdict(list)
+    seen: dict[tuple[str, ...], list[RunFinding]] = defaultdict(list)
     for row in history.findings:
         if row.run in index.runs:
             family = index.family(row.run, row.vocabulary)
@@ -349,60 +361,59 @@ def _defects(history: History, index: _Index) -> list[Defect]:
             seen[key].append(row)
     details = {one.found.id: one for one in history.details}
     made = [_defect(rows, details, index) for rows in seen.values()]
-    order = {state: place for place, state in enumerate(STATES)}
-    return sorted(
-        made, key=lambda one: (order[one.state], one.expected, -one.last.timestamp(), one.id)
-    )
+    made.sort(key=lambda one: one.id)
+    made.sort(key=lambda one: one.last.started, reverse=True)
+    made.sort(key=lambda one: (STATES.index(one.state), one.row.expected))
+    paged = [replace(one, page=f"defects/{one.id}.html") for one in made[:MAX_PAGES]]
+    return paged + made[MAX_PAGES:]
 
 
-def _defect(rows: Sequence[FindingRow], details: Mapping[str, DetailRow], index: _Index) -> Defect:
-    last = rows[-1]
-    ids = tuple(dict.fromkeys(row.id for row in rows))
-    family = index.family(last.run, last.vocabulary)
-    with_it = {row.run for row in rows}
-    libraries = tuple(dict.fromkeys(last.culprits))
+def _defect(
+    rows: Sequence[RunFinding], details: Mapping[str, RecordedFinding], index: _Index
+) -> Defect:
+    row = rows[-1]
+    ids = tuple(dict.fromkeys(one.id for one in rows))
+    family = index.family(row.run, row.vocabulary)
+    with_it = {one.run for one in rows}
+    libraries = dict.fromkeys(row.culprits)
     detail = next((details[name] for name in ids if name in details), None)
     could = with_it | _able(rows, detail, libraries, family, index)
     judged = [run for run in index.runs.values() if run.id in could]
     place = max(number for number, run in enumerate(judged) if run.id in with_it)
+    last = judged[place]
     # Only a run that came to its end tells anything by what it did not see.
     after = [run for run in judged[place + 1 :] if run.complete]
-    there = judged[place]
-    changed = [
-        run for run in after if any(run.versions.get(n) != there.versions.get(n) for n in libraries)
-    ]
+    before = index.of(last.id, libraries)
+    changed = [run for run in after if index.of(run.id, libraries) != before]
     state = _state(len(with_it), place + 1, len(after), len(changed))
     fixing = changed[0] if state == FIXED else None
     first = index.runs[rows[0].run]
+
+    def versions(run: Run) -> str:
+        return ", ".join(" ".join(pair).strip() for pair in index.of(run.id, libraries).items())
+
     return Defect(
-        id=ids[0],
-        bucket=last.bucket,
-        vocabulary=last.vocabulary,
+        ids=ids,
+        row=row,
         family=family,
-        libraries=libraries,
-        expected=last.expected,
-        first=first.when,
-        last=there.when,
+        first=first,
+        last=last,
         seen=len(with_it),
         judged=len(judged),
         without=len(after),
-        count=last.count,
         state=state,
-        since=_versions(first, libraries),
-        fixed_in=_versions(fixing, libraries) if fixing else "",
-        fixed_at=fixing.when if fixing else None,
+        since=versions(first),
+        fixing=fixing,
+        fixed_in=versions(fixing) if fixing else "",
         detail=detail,
-        under=frozenset(
-            (name, index.version(row.run, name)) for row in rows for name in row.culprits
-        ),
-        ids=ids,
+        under=frozenset(p for one in rows for p in index.of(one.run, one.culprits).items()),
     )
 
 
 def _able(
-    rows: Sequence[FindingRow],
-    detail: DetailRow | None,
-    libraries: Sequence[str],
+    rows: Sequence[RunFinding],
+    detail: RecordedFinding | None,
+    libraries: Iterable[str],
     family: str,
     index: _Index,
 ) -> set[str]:
@@ -412,26 +423,19 @@ def _able(
     it, and at least as many cases as the least of the runs that saw it.
     """
     check = detail.found.check if detail else rows[-1].bucket.partition("/")[0]
-    generator = detail.found.generator if detail else None
-    able: set[str] | None = None
+    generator = detail.found.generator if detail else ""
+
+    def could(name: str, one: _Judged, least: int) -> bool:
+        by_check = not one.row.checks or check in one.row.checks
+        with_it = not one.row.generators or generator in {*one.row.generators, ""}
+        return by_check and with_it and index.cases[name, family, one.run.id] >= least
+
+    able = []
     for name in libraries:
-        least = min((index.asked(name, family, row.run) for row in rows), default=0)
-        mine = {
-            run
-            for run, tallies in index.judged.get((name, family), {}).items()
-            if any(
-                (not one.checks or check in one.checks)
-                and (generator is None or not one.generators or generator in one.generators)
-                for one in tallies
-            )
-            and index.asked(name, family, run) >= least
-        }
-        able = mine if able is None else able & mine
-    return able or set()
-
-
-def _versions(run: RunRow, libraries: Iterable[str]) -> str:
-    return ", ".join(f"{name} {run.versions.get(name, '')}".strip() for name in libraries)
+        least = min(index.cases[name, family, row.run] for row in rows)
+        found = index.places.get((name, family), [])
+        able.append({one.run.id for one in found if could(name, one, least)})
+    return set.intersection(*able) if able else set()
 
 
 def _state(seen: int, judged: int, without: int, changed: int) -> str:

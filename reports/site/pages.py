@@ -2,253 +2,411 @@
 
 from __future__ import annotations
 
+import datetime
 import json
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from corpora.plain_text import printable
-from reports.bench import shown_size, shown_speed
-from reports.html import PLOT_SCRIPTS, PLOT_STYLES, environment, read_all
+from reports import trends
+from reports.blocks import Cell, Facts, Items, Paragraph, Section, Span, Table, numbers
+from reports.blocks.html import PLOT_SCRIPTS, PLOT_STYLES, read_all
+from reports.blocks.units import count, duration, interval, plural
 from reports.severity import SEVERITIES
-from reports.site import feed
-from reports.site.folding import STATES, fold
-from reports.site.names import slug
-from reports.site.speeds import speed_series, speed_tables
-from reports.site.views import (
-    card_of,
-    counted,
-    defect_views,
-    disagreements,
-    library_view,
-    news,
-    speed,
+from reports.site import feed, speeds
+from reports.site.badges import badge_section, badges
+from reports.site.defects import (
+    BADGES,
+    all_defects,
+    defect_pages,
+    defect_table,
+    severity_order,
+    titled,
 )
-from reports.trends import trends
+from reports.site.folding import FIXED, LIVE, Agreement, day, fold, live, news
+from reports.site.shell import Site, address, banner, link
+from reports.standings import GROWTH_ORDER
+from reports.trends import Trend
 from reports.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from jinja2 import Environment
+    from harness.ledger.history import History
+    from harness.ledger.models import RunGrowth
+    from reports.blocks import Block, Inline
+    from reports.site.folding import Defect, Library, News, Project, Vocabulary
 
-    from reports.site.data import History
-    from reports.site.folding import Agreement, Project
-    from reports.site.speeds import SpeedTable
-    from reports.site.views import DefectView, LibraryView
-    from reports.trends import Trend
-
-_TEMPLATES = Path(__file__).parents[1] / "templates"
-
-MAX_PAGES = 1_000
-"""Defects with a page of their own: the live ones, and of the others the last seen."""
-MAX_ROWS = 300
-"""Defects in one table; a page says how many more there are."""
-MAX_SCRIPTS = 5 << 20
-"""Bytes of all reproducers together."""
+MAX_GROWTH = 100
+"""Families of inputs in the table of a library."""
 MAX_NEWS = 12
 """Defects on the index that are new or fixed."""
-
-POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-    "base-uri 'none'; form-action 'self'"
-)
-"""A page loads the site's own style and script, and nothing of anybody else's."""
-
-COLOURS = ((1.0, "brightgreen"), (0.999, "green"), (0.99, "yellow"), (0.9, "orange"))
-"""The colours of badges, by the least share of agreement."""
+PER = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Site:
-    """What every page draws on."""
-
-    title: str
-    url: str
-    history: History
-    project: Project
-    views: Mapping[str, DefectView]
-    libraries: Sequence[LibraryView]
-
-
-def render(history: History, title: str = "tokgate", url: str = "") -> Iterator[tuple[str, str]]:
+def render(
+    history: History, series: Sequence[Trend] = (), title: str = "tokgate", url: str = ""
+) -> Iterator[tuple[str, str]]:
     """Every file by its path in the site, one after another.
 
-    url: the address at which the site is published, for the feed and for badges.
+    series: of all runs, for trends. url: the address at which the site is published, for the feed
+    and for badges.
     """
     project = fold(history)
-    views = defect_views(project, MAX_PAGES)
-    site = _Site(
-        title=title,
-        url=url if not url or url.endswith("/") else f"{url}/",
-        history=history,
-        project=project,
-        views=views,
-        libraries=[library_view(one, views) for one in project.libraries],
-    )
-    yield "assets/site.css", read_all(*PLOT_STYLES, "report.css", "bench.css", "site/site.css")
+    site = Site(title, url if not url or url.endswith("/") else f"{url}/", history, project)
+    yield "assets/site.css", read_all(*PLOT_STYLES, "report.css", "site/site.css")
     yield "assets/site.js", read_all("report.js", *PLOT_SCRIPTS, "site/site.js")
     yield ".nojekyll", ""  # so that GitHub Pages serves the files as they are
-    newest = news([*views.values()])
-    yield "index.html", _page(site, "index", "", news=newest[:MAX_NEWS])
-    yield "defects.html", _page(site, "defects", "", **_rows([*views.values()]))
-    yield "trends.html", _page(site, "trends", "", trends=trends(_series(site)))
-    tables = speed_tables(history.speeds)
-    measured = {line.library for table in tables for line in table.lines}
-    yield "speed.html", _page(site, "speed", "", tables=tables, libraries=len(measured))
-    yield "search.html", _page(site, "search", "", entries=_entries(site))
-    yield from _libraries(site, tables)
-    yield from _vocabularies(site)
-    yield from _defects(site)
-    yield from _badges(site)
-    if project.latest is not None:
-        yield "feed.xml", feed.render(title, site.url, newest, project.latest)
+    newest = news(project.defects)
+    wrong = disagreements(history, project)
+    tables = speeds.speed_tables(history.speeds)
+    yield site.page("", _index(project, newest[:MAX_NEWS]), "index.html")
+    yield site.page("Defects", all_defects(site), "defects.html")
+    over_time = sorted([*wrong.values(), *series], key=lambda one: one.unit != "findings")
+    yield site.page("Trends", _trends(project, over_time), "trends.html")
+    yield site.page("Speed", speeds.page(tables), "speed.html")
+    yield site.page("Search", [], "search.html", "search", entries=_entries(project))
+    fast = speeds.speed_series(history.speeds)
+    for library in project.libraries:
+        name = library.name
+        mine = [wrong[name]] if name in wrong else []
+        mine += [one for one in series if one.name.startswith(f"{name} on ")]
+        blocks = [
+            *_library(library, site),
+            *speeds.sections(name, tables),
+            *trends.sections([*mine, *fast.get(name, [])]),
+            *badge_section(library, site),
+        ]
+        yield site.page(name, blocks, address("libraries", name))
+        yield from badges(library)
+    for vocabulary in project.vocabularies:
+        where = address("vocabularies", vocabulary.name)
+        yield site.page(vocabulary.name, _vocabulary(vocabulary, site), where)
+    yield from defect_pages(site)
+    if history.runs:
+        yield "feed.xml", feed.render(title, site.url, newest, history.runs[-1].started)
 
 
-def _page(site: _Site, template: str, root: str, **more: Any) -> str:
-    return (
-        _environment()
-        .get_template(f"site/{template}.html.j2")
-        .render(
-            site=site,
-            project=site.project,
-            root=root,
-            policy=POLICY,
-            severities=SEVERITIES,
-            **more,
+def _index(project: Project, newest: Sequence[News]) -> list[Block]:
+    there = {one.id for library in project.libraries for one in library.live}
+    runs, number = project.runs, len(project.libraries)
+    vocabularies = plural(len(project.vocabularies), "vocabulary", "vocabularies")
+    title = f"{plural(len(there), 'live defect')} in {plural(number, 'library', 'libraries')}"
+    said = "The ledger has no run yet."
+    if runs:
+        said = (
+            f"{plural(len(runs), 'run')} on {vocabularies}, the last on {day(runs[-1])}: each "
+            "library's ids beside those of the others, on generated and hostile texts."
         )
+    rows = [
+        (
+            link("vocabularies", one.name),
+            one.row.format if one.row else None,
+            one.row.algorithm if one.row else None,
+            one.row.tokens
+            if one.row and one.many == 1
+            else plural(one.many, "vocabulary", "vocabularies"),
+            len(one.libraries),
+            len(live(one.defects)),
+        )
+        for one in project.vocabularies
+    ]
+    known = Table(
+        "Table of vocabularies",
+        ("Vocabulary", "Format", "Algorithm", *numbers("Tokens", "Libraries", "Live defects")),
+        rows,
+        "Random ones are told together, by their kind",
+        empty="No vocabulary was loaded yet.",
     )
+    return [
+        banner(title, said),
+        Facts(
+            [
+                ("Libraries", number),
+                ("Vocabularies", len(rows)),
+                ("Runs", len(runs)),
+                ("Comparisons", count(sum(run.comparisons for run in runs))),
+                ("Live defects", Span(len(there), "bad" if there else "")),
+                ("Fixed", sum(one.state == FIXED for one in project.defects)),
+            ],
+            "numbers",
+        ),
+        _libraries(project.libraries),
+        *([Section("New and fixed", [_news(newest)], "news")] if newest else []),
+        Section("Vocabularies", [known], "vocabularies"),
+    ]  # fmt: skip
 
 
-def _rows(views: Sequence[DefectView]) -> dict[str, Any]:
-    return {"rows": views[:MAX_ROWS], "more": max(0, len(views) - MAX_ROWS)}
-
-
-def _series(site: _Site) -> list[Trend]:
-    series = [*disagreements(site.history).values(), *site.history.trends]
-    counts = [one for one in series if one.unit == "findings"]
-    return [*counts, *(one for one in series if one.unit != "findings")]
-
-
-def _libraries(site: _Site, tables: Sequence[SpeedTable]) -> Iterator[tuple[str, str]]:
-    fast = speed_series(site.history.speeds)
-    wrong = disagreements(site.history)
-    for view in site.libraries:
-        library = view.library
-        mine = [site.views[one.id] for one in library.defects]
-        costs = [t for t in site.history.trends if t.name.startswith(f"{library.name} on ")]
-        series = [*([wrong[library.name]] if library.name in wrong else []), *costs]
-        series += fast.get(library.name, [])
-        yield (
-            f"libraries/{slug(library.name)}.html",
-            _page(
-                site,
-                "library",
-                "../",
-                view=view,
-                library=library,
-                trends=trends(series),
-                speeds=[(table, line) for table in tables for line in table.of(library.name)],
-                blamed=sum(one.blamed for one in library.live),
-                **_rows(mine),
-            ),
+def _libraries(libraries: Sequence[Library]) -> Section:
+    rows = []
+    for one in libraries:
+        total = one.overall
+        worst = min(one.live, key=lambda d: (d.row.expected, severity_order(d)), default=None)
+        grown = min(one.growth, key=_badness, default=None)
+        rows.append(
+            (
+                (link("libraries", one.name), Span(f" {one.version}", "quiet")),
+                _agreement(total),
+                total.cases,
+                Cell(_worst(one, worst), sort=severity_order(worst) if worst else len(SEVERITIES)),
+                Cell(
+                    (_tally(grown), Span(f" {grown.family}", "quiet"))
+                    if grown
+                    else Span("not measured", "quiet"),
+                    sort=_exponent(grown),
+                ),
+                _ought(total.deaths),
+                one.versions[-1].last if one.versions else Span("not known", "quiet"),
+            )
         )
+    caption = (
+        "The latest version of each: the share of comparisons without a violation, with its "
+        "interval of 95 %"
+    )
+    table = Table(
+        "Table of libraries",
+        (
+            "Library",
+            *numbers("Agreement", "Cases"),
+            "Worst live defect",
+            "Worst growth",
+            *numbers("Deaths", "Last judged"),
+        ),
+        rows,
+        caption,
+        "standings",
+        empty="No library was judged yet.",
+    )
+    return Section("Libraries", [table], "libraries")
 
 
-def _vocabularies(site: _Site) -> Iterator[tuple[str, str]]:
-    for one in site.project.vocabularies:
-        mine = [site.views[defect.id] for defect in one.defects]
-        page = _page(site, "vocabulary", "../", vocabulary=one, **_rows(mine))
-        yield f"vocabularies/{slug(one.name)}.html", page
+def _worst(library: Library, worst: Defect | None) -> Inline:
+    """The worst live defect of a library, and how many there are."""
+    if worst is None:
+        return Span("none", "quiet")
+    expected = sum(one.row.expected for one in library.live)
+    counts = [(len(library.live) - expected, "unexpected"), (expected, "expected")]
+    said = ", ".join(f"{number:,} {what}" for number, what in counts if number)
+    where = f"{address('libraries', library.name)}#defects"
+    return (Span(worst.severity or "defect", href=where), Span(f" {said}", "quiet"))
 
 
-def _defects(site: _Site) -> Iterator[tuple[str, str]]:
-    runs = {run.id: run for run in site.project.runs}
-    sources = {(row.run, row.name): row.source for row in site.history.vocabularies}
-    spent = 0
-    for view in site.views.values():
-        defect = view.defect
-        if not view.page:
-            continue
-        script = None
-        text = defect.detail.reproducer if defect.detail else None
-        if text is not None and spent + len(text) <= MAX_SCRIPTS:
-            spent += len(text)
-            script = f"{defect.id}.py"
-            yield f"defects/{script}", text
-        run = runs.get(defect.detail.run) if defect.detail else None
-        found = defect.detail.found if defect.detail else None
-        source = sources.get((run.id, found.vocabulary), "") if run and found else ""
-        card = card_of(defect, runs, script, source)
-        page = _page(
-            site, "defect", "../", view=view, defect=defect, c=card, run=run, source=source
+def _badness(row: RunGrowth) -> tuple[int, float]:
+    """By which the worst growth comes first."""
+    return [*GROWTH_ORDER, row.verdict].index(row.verdict), -(row.exponent or 0.0)
+
+
+def _exponent(row: RunGrowth | None) -> float:
+    return -1.0 if row is None or row.exponent is None else row.exponent
+
+
+def _tally(row: RunGrowth) -> Span:
+    exponent = "" if row.exponent is None else f" {row.exponent:.2f}"
+    return Span(f"{row.verdict}{exponent}", f"tally {row.verdict}")
+
+
+def _agreement(one: Agreement) -> Cell:
+    if one.trusted:
+        return Cell(Span("reference", "quiet"), sort=2)
+    if one.share is None:
+        return Cell(Span("not compared", "quiet"), sort=-1)
+    shown = (Span(one.shown, "strong"), Span(f" {one.interval}", "quiet block-line"))
+    return Cell(shown, sort=one.share)
+
+
+def _ought(number: int) -> Inline:
+    """A number that ought to be 0."""
+    return Span(number, "bad strong") if number else 0
+
+
+def _counts(one: Agreement) -> list[Inline | Cell]:
+    return [_agreement(one), one.compared, _ought(one.wrong), _ought(one.deaths)]
+
+
+COUNTS = numbers("Agreement", "Compared", "Wrong", "Deaths")
+
+
+def _news(newest: Sequence[News]) -> Items:
+    entries: list[Inline] = []
+    for one in newest:
+        fixed = f", in {one.defect.fixed_in}" if one.what == "fixed" else ""
+        entries.append(
+            (
+                Span(one.what, BADGES[LIVE if one.what == "new" else FIXED]),
+                Span(f" {one.when[:10]} ", "quiet"),
+                titled(one.defect, ""),
+                Span((" on ", one.defect.family, fixed), "quiet"),
+            )
         )
-        yield f"defects/{defect.id}.html", page
+    return Items(entries, "panel plain news")
 
 
-def _badges(site: _Site) -> Iterator[tuple[str, str]]:
-    for view in site.libraries:
-        library = view.library
-        folder = f"badges/{slug(library.name)}"
-        yield f"{folder}.json", badge(library.name, library.overall)
-        for vocabulary, one in library.agreement.items():
-            yield f"{folder}/{slug(vocabulary)}.json", badge(vocabulary, one)
+def _trends(project: Project, series: Sequence[Trend]) -> list[Block]:
+    shown = trends.sections(series)
+    said = None if shown else "Trends begin with the second run in the ledger."
+    return [banner(f"Trends over {plural(len(project.runs), 'run')}", said), *shown]
 
 
-def badge(label: str, agreement: Agreement) -> str:
-    """A badge as shields.io reads it from an endpoint: ``o200k: 100 % of 1.2 M cases``."""
-    share = agreement.share
-    cases = f"{counted(agreement.compared or agreement.cases)} cases"
-    if agreement.trusted:  # the others are compared with it: 100 % would say nothing
-        message, colour = f"reference in {cases}", "blue"
-    elif share is None:
-        message, colour = "not compared", "lightgrey"
-    else:
-        message = f"{agreement.shown} of {cases}"
-        colour = next((name for least, name in COLOURS if share >= least), "red")
-    badge = {
-        "schemaVersion": 1,
-        "label": printable(label),
-        "message": message,
-        "color": colour,
+def _library(library: Library, site: Site) -> list[Block]:
+    """The page of a library, up to its speed."""
+    total, there = library.overall, library.live
+    expected = sum(one.row.expected for one in there)
+    known = f" ({expected:,} of them expected)" if expected else ""
+    said = "nothing of this version was compared"
+    if total.compared:
+        comparisons = plural(total.compared, "comparison")
+        said = f"agrees in {total.shown} of {comparisons} ({total.interval})"
+    trusted = sum(bool(one.trusted) for one in library.agreement.values())
+    where = plural(trusted, "vocabulary", "vocabularies")
+    also = f"; the reference on {where}" if trusted else ""
+    tone = (
+        "fail" if len(there) > expected else "pass" if total.compared and not there else "neutral"
+    )
+    agreement = Table(
+        "Table of agreement",
+        ("Vocabulary", *COUNTS),
+        [
+            (link("vocabularies", name, "../"), *_counts(one))
+            for name, one in library.agreement.items()
+        ],
+        f"Version {library.version}: comparisons with the reference that found no difference, with "
+        "the interval of 95 %. Runs with one seed ask the same, and count once.",
+        "standings",
+    )
+    versions = Table(
+        "Table of versions",
+        (
+            "Version",
+            *numbers("First run", "Last run", "Runs", "Agreement", "Compared", "Defects seen"),
+        ),
+        [
+            (
+                one.name or "not known", one.first, one.last, one.runs,
+                _agreement(one.agreement), one.agreement.compared, one.defects,
+            )
+            for one in library.versions
+        ],
+        "The latest version last",
+        "standings",
+    )  # fmt: skip
+    growth = Table(
+        "Table of growth",
+        ("Family", "Vocabulary", "Verdict", *numbers("Interval", "Bytes", "Time")),
+        [
+            (
+                one.family,
+                one.vocabulary,
+                Cell(_tally(one), sort=_exponent(one)),
+                interval(one.low, one.high),
+                one.bytes,
+                Cell(_rate(one), sort=one.seconds or 0),
+            )
+            for one in library.growth[:MAX_GROWTH]
+        ],
+        "The last measurement on each family of inputs: the exponent of the time with its interval "
+        "of 95 %, and the time at the largest size",
+    )
+    more = len(library.growth) - MAX_GROWTH
+    further = f"{plural(more, 'further measurement')} with smaller exponents not listed."
+    sections = [
+        Section("Agreement by vocabulary", [agreement], "agreement"),
+        defect_table(site, library.defects, "../", f"Defects of {library.name}"),
+        Section("Version history", [versions], "versions"),
+        Section("Growth", [growth, *([Paragraph(further, "quiet")] if more > 0 else [])], "growth"),
+    ]
+    title = f"{library.name} {library.version}".rstrip()
+    because = f"{plural(len(there), 'live defect')}{known}; {said}{also}."
+    return [banner(title, because, tone=tone), *filter(_filled, sections)]
+
+
+def _filled(section: Section) -> bool:
+    """Whether a section has more than an empty table."""
+    first = section.blocks[0]
+    return not isinstance(first, Table) or bool(first.rows)
+
+
+def _rate(row: RunGrowth) -> str:
+    """The time at the largest size that was measured, with the rate: ``1.2 ms, 45 MB/s``."""
+    if not row.seconds or not row.bytes:
+        return ""
+    return f"{duration(row.seconds)}, {row.bytes / row.seconds / 1e6:.3g} MB/s"
+
+
+def _vocabulary(one: Vocabulary, site: Site) -> list[Block]:
+    number = len(one.libraries)
+    judged = "was" if number == 1 else "were"
+    which = "it" if one.many == 1 else f"one of these {one.many} vocabularies"
+    said = (
+        f"{plural(len(live(one.defects)), 'live defect')} in "
+        f"{plural(number, 'library', 'libraries')} that {judged} judged on {which}."
+    )
+    facts: list[Block] = []
+    if one.row and one.many == 1:
+        pairs: list[tuple[str, Inline]] = [
+            ("Format", one.row.format),
+            ("Algorithm", one.row.algorithm),
+            ("Tokens", one.row.tokens),
+            ("Fingerprint", Span(one.row.fingerprint[:12], "code")),
+        ]
+        facts = [Facts(pairs)]
+    table = Table(
+        f"Libraries on {one.name}",
+        ("Library", *COUNTS),
+        [(link("libraries", name, "../"), *_counts(each)) for name, each in one.libraries.items()],
+        "The latest version of each, with the interval of 95 %",
+        "standings",
+        empty="The ledger does not say who was judged here.",
+    )
+    return [
+        banner(one.name, said),
+        *facts,
+        Section("Libraries", [table], "libraries"),
+        defect_table(site, one.defects, "../", f"Defects on {one.name}"),
+    ]
+
+
+def disagreements(history: History, project: Project) -> dict[str, Trend]:
+    """Of each library that is compared with others, how often it is wrong, over all runs."""
+    sums: dict[str, dict[str, Agreement]] = {}
+    for one in history.tallies:
+        if one.compared:
+            of_runs = sums.setdefault(one.implementation, {})
+            mine = Agreement(one.compared, one.wrong)
+            of_runs[one.run] = of_runs.get(one.run, Agreement()) + mine
+    return {
+        name: Trend(
+            f"{name}: wrong in a million comparisons",
+            "in a million",
+            [
+                (
+                    datetime.datetime.fromisoformat(run.started),
+                    project.versions[run.id].get(name, ""),
+                    of_runs[run.id].wrong / of_runs[run.id].compared * PER,
+                )
+                for run in history.runs
+                if run.id in of_runs
+            ],
+        )
+        for name, of_runs in sums.items()
     }
-    return json.dumps(badge) + "\n"
 
 
-def _entries(site: _Site) -> str:
+def _entries(project: Project) -> str:
     """What the search looks through: kind, title, address and further words of each page."""
-    entries: list[list[str]] = []
-    for view in site.libraries:
-        lib = view.library
-        entries.append(["library", lib.name, f"libraries/{slug(lib.name)}.html", lib.version])
-    for one in site.project.vocabularies:
-        words = f"{one.row.format} {one.row.algorithm}" if one.row else ""
-        entries.append(["vocabulary", one.name, f"vocabularies/{slug(one.name)}.html", words])
-    for row in site.views.values():
-        if row.page:
-            defect = row.defect
-            words = " ".join([*defect.ids[:20], defect.vocabulary, row.severity, defect.state])
-            words += f" {listed(defect.libraries)} {defect.bucket}"
-            entries.append(["defect", row.title, f"defects/{defect.id}.html", words])
+    entries = [
+        ("library", one.name, address("libraries", one.name), one.version)
+        for one in project.libraries
+    ]
+    entries += [
+        ("vocabulary", one.name, address("vocabularies", one.name),
+         f"{one.row.format} {one.row.algorithm}" if one.row else "")
+        for one in project.vocabularies
+    ]  # fmt: skip
+    entries += [
+        ("defect", one.title, one.page,
+         f"{' '.join(one.ids[:20])} {one.row.vocabulary} {one.severity} {one.state} "
+         f"{listed(one.libraries)} {one.row.bucket}")
+        for one in project.defects if one.page
+    ]  # fmt: skip
     shown = [[printable(text) for text in entry] for entry in entries]
     # Inside an element of HTML nothing may look like its end.
     return json.dumps(shown).replace("<", "\\u003c").replace("&", "\\u0026")
-
-
-@cache
-def _environment() -> Environment:
-    made = environment().overlay()
-    made.filters = {
-        **made.filters,
-        "slug": slug,
-        "speed": speed,
-        "size": shown_size,
-        "rate": shown_speed,
-        "counted": counted,
-        "day": lambda when: when.date().isoformat(),
-        "states": lambda rows: [
-            name for name in STATES if any(r.defect.state == name for r in rows)
-        ],
-    }
-    return made

@@ -46,7 +46,7 @@ from harness.studies.worst.state import State
 from harness.workers import Limits
 from impls.interface import Mode
 from reports import worst as worst_tables
-from reports import write_all, write_worst
+from reports import write, write_all
 from tests.durability import inside
 from tests.harness.fuzz_campaign import everything
 from tests.harness.planted_costs import Planted as PlantedCosts
@@ -471,7 +471,7 @@ class Worst:
         if user.add(file, as_families(report)):
             report.families = str(file)
         text = report.to_json()
-        write_worst(worst_tables.WorstRecord.from_json(text), out, text)
+        write(worst_tables.files(worst_tables.WorstRecord.of(json.loads(text)), text), out)
 
     def outcome(self, home: Path, where: str) -> Outcome:
         out = home / "out"

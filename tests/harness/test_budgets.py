@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -106,7 +107,7 @@ def test_a_search_ends_with_its_budget_however_slow_the_requests(
     assert clock.at - began <= 60.0
     assert report.complete
     assert report.prepared == pytest.approx(a_request)
-    record = WorstRecord.from_json(report.to_json())
+    record = WorstRecord.of(asdict(report))
     if report.compared:
         assert record.verdict.startswith("the worst input found costs")
     else:
@@ -163,7 +164,7 @@ def test_what_is_found_is_reported_when_it_is_broken_off(tmp_path: Path) -> None
     sitting.break_off()
     assert not report.complete
     assert report.found
-    verdict = WorstRecord.from_json(report.to_json()).verdict
+    verdict = WorstRecord.of(asdict(report)).verdict
     assert verdict.startswith("broken off before")
 
 

@@ -16,7 +16,7 @@ from harness.engine.suites import Budget
 from harness.events import MatchPlayed, StepDone, read_events
 from harness.studies.survey import run as survey
 from harness.studies.survey.plan import done, libraries, matches, plan_of, reference_of
-from reports.field import Played, conformance, growth, render_html, render_markdown, verdict
+from reports.field import Played, conformance, files, growth, verdict
 from tests.impls.test_peers import ranked
 
 if TYPE_CHECKING:
@@ -89,9 +89,9 @@ def test_what_is_not_run_stands_on_the_page_with_its_reason() -> None:
     assert verdict(one).kind == "not-run"
     assert growth(one) == []
     page = conformance([one], None, "2026", "tokgate field", complete=False)
-    html = render_html(page)
+    _, (_, markdown), (_, html) = files(page)
     assert "v&lt;1&gt;" in html and "byte-level only" in html and "Interrupted" in html
-    assert "| lib" in render_markdown(page)
+    assert "| lib" in markdown
 
 
 @pytest.mark.thorough  # a survey in three parts

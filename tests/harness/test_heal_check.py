@@ -145,9 +145,10 @@ def test_a_healer_that_takes_more_back_than_need_be_is_not_accused(spec, least, 
 
 
 def test_the_share_stands_in_the_report():
-    healers = Healers()
-    for counts in ({"forced": 3, "possible": 4}, {"forced": 5, "possible": 6}):
-        healers.take(BatchDone("v/raw", "g", 1, 1, 0, {}, {}, {"mine": counts}))
+    counted = ({"forced": 3, "possible": 4}, {"forced": 5, "possible": 6})
+    healers = Healers.of(
+        BatchDone("v/raw", "g", 1, 1, 0, {}, {}, {"mine": counts}) for counts in counted
+    )
 
     assert healers.share_shown("v/raw", "mine") == " (forces 80.0 % of what may be forced)"
     assert healers.share_shown("v/text", "mine") == healers.share_shown("v/raw", "other") == ""

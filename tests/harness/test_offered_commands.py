@@ -73,11 +73,11 @@ def test_a_replay_needs_trust_for_whoever_takes_part_and_for_what_is_fetched() -
     bucket = record.buckets[0]
 
     def command(specs: dict[str, str], source: str = "tekken_240911") -> str:
-        begun = replace(record.started, specs=specs)  # type: ignore[type-var]
         loaded = {one.id: replace(one, source=source) for one in record.vocabularies}
-        coverage = replace(record.coverage, vocabularies=loaded)
-        made = replace(record, started=begun, coverage=coverage)
-        return cards.card(1, bucket, cards.ROOMY, made, None, unfolded=True).replay
+        begun = replace(record.started, specs=specs)  # type: ignore[type-var]
+        coverage = replace(record.coverage, vocabularies=loaded, started=begun)
+        made = replace(record, coverage=coverage)
+        return cards.replay(bucket.example, made, None)
 
     here = {"tiktoken": "tiktoken", "tokenizers": "tokenizers"}
     assert not command(here).endswith("--trust")

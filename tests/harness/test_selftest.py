@@ -29,8 +29,8 @@ from harness.studies.selftest.events import (
 from harness.studies.selftest.ledger import ROUNDS, Ledger, apart, tells
 from harness.studies.selftest.run import Selftest, make_plan, verdict
 from impls.interface import About, Mode
-from reports import selftest_html, selftest_text
-from reports.selftest import SelftestRecord, by_check, by_generator, idle
+from reports.blocks import html, terminal
+from reports.selftest import SelftestRecord, by_check, by_generator, idle, page
 from tests.harness.command import tokgate
 
 RAW = Mode(pretokenize=False)
@@ -293,9 +293,14 @@ def record():
 def test_the_table_of_generators(record):
     edge, tokens, json_ = by_generator(record)
 
-    assert (edge.tried, edge.caught, edge.alone, edge.cases) == (3, ("a",), (), 3)
-    assert (tokens.caught, tokens.alone, tokens.cases, tokens.given) == (("a", "b"), ("b",), 7, 50)
-    assert (json_.caught, idle(record)) == ((), [("json", json_.given)])
+    assert (edge.tried, edge.caught, edge.alone, edge.median_cases) == (3, ("a",), (), 3)
+    assert (tokens.caught, tokens.alone, tokens.median_cases, tokens.cases) == (
+        ("a", "b"),
+        ("b",),
+        7,
+        50,
+    )
+    assert (json_.caught, idle(record)) == ((), [("json", json_.cases)])
 
 
 def test_the_table_of_checks(record):
@@ -303,7 +308,7 @@ def test_the_table_of_checks(record):
 
     assert (survival.tried, survival.caught, survival.alone) == (1, ("b",), ())
     assert (equivalence.tried, equivalence.caught, equivalence.alone) == (2, ("a", "b"), ("a",))
-    assert equivalence.seconds == 2.5
+    assert equivalence.median_seconds == 2.5
 
 
 def test_the_json_and_the_page_and_the_terminal(record):
@@ -312,11 +317,13 @@ def test_the_json_and_the_page_and_the_terminal(record):
     assert [one["name"] for one in told["generators"]] == ["edge", "tokens", "json"]
     assert [one["name"] for one in told["mistakes"]] == ["a", "b", "c"]
 
-    page = selftest_html.render(record)
-    assert "2 of 3 planted mistakes caught" in page
-    assert "The generator json caught nothing in" in page
-    assert "http://" not in page.replace("http://www.w3.org", "")
-    assert list(selftest_text.render(record))
+    text = html.render(page(record))
+    assert "2 of 3 planted mistakes caught" in text
+    assert "The generator json caught nothing in" in text
+    assert "http://" not in text.replace("http://www.w3.org", "")
+    said = [str(part) for part in terminal.render(page(record).blocks)]
+    assert "c escaped: Wrong." in said
+    assert "The generator json caught nothing in 40 cases." in said
 
 
 @pytest.mark.parametrize(

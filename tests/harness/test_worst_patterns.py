@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -23,8 +24,8 @@ from harness.studies.worst.finals import STAY, Entrant, Finals
 from harness.studies.worst.minimise import minimise
 from harness.studies.worst.polish import polished, smallest_deaths
 from harness.studies.worst.results import Entry, Report, as_families
-from reports import worst_html, worst_text
-from reports.worst import WorstRecord
+from reports.blocks import html, terminal
+from reports.worst import WorstRecord, page
 from tests.harness.planted_costs import A_BYTE, Planted, many, runs
 from tests.reports.drawn import plot_of
 
@@ -224,22 +225,22 @@ def report() -> Report:
 
 
 def test_the_page_and_the_table_say_what_was_found() -> None:
-    record = WorstRecord.from_json(report().to_json())
+    record = WorstRecord.of(asdict(report()))
     assert record.verdict == (
         "the worst input found costs 2.00 times the worst listed family (letter-run, which it was "
         "not told of) at 64 KiB; 1 way to bring it down"
     )
-    page = worst_html.render(record)
-    assert page.count('<div class="plot"') == 1
-    assert len(plot_of(page)["series"]) == 3, "what was found, what is listed, and prose, in one"
-    assert '<td class="num">16.0</td>' in page
-    assert '<td class="num bad" data-sort="9e99">no answer</td>' in page
-    assert "killed by SIGSEGV &lt;b&gt;" in page
-    assert "(b&#39;#&#39; * n)[:n]" in page
+    shown = html.render(page(record))
+    assert shown.count('<div class="plot"') == 1
+    assert len(plot_of(shown)["series"]) == 3, "what was found, what is listed, and prose, in one"
+    assert '<td class="num">16.0</td>' in shown
+    assert '<td class="num bad" data-sort="9e99">no answer</td>' in shown
+    assert "killed by SIGSEGV &lt;b&gt;" in shown
+    assert "(b&#39;#&#39; * n)[:n]" in shown
     from rich.console import Console
 
     console = Console(width=120, record=True)
-    for part in worst_text.render(record):
+    for part in terminal.render(page(record).blocks):
         console.print(part)
     text = console.export_text()
     assert "2.00 (1.90 to 2.10)" in text

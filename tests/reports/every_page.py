@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from harness.cli.commands.site import history_of
 from harness.events import Forced
-from harness.ledger.history import open_existing
-from reports import write_all, write_bench, write_field, write_selftest, write_site, write_worst
+from harness.ledger.history import history, open_existing
+from reports import bench_page, write_all
+from reports import field as surveys
+from reports import selftest as selftests
+from reports import worst as worsts
+from reports import write as write_files
 from reports.field import Conformance, Defect, Growth, Verdict
 from reports.record import RunRecord
-from reports.selftest import SelftestRecord
 from reports.site import pages
-from reports.worst import WorstRecord
 from tests.harness import test_selftest, test_worst_patterns
 from tests.reports import ledgers, records, test_bench_page, test_campaigns, test_forced
 
@@ -43,7 +45,7 @@ FORCED = [
 
 def bench(out: Path) -> Path:
     """Speed by size, and at one size."""
-    write_bench(test_bench_page.usual(), out)
+    write_files(bench_page.files(test_bench_page.usual()), out)
     return out / "bench.html"
 
 
@@ -51,23 +53,23 @@ def bench_of_one_size(out: Path) -> Path:
     """Speed at one size: bars, and no column of dots."""
     cell = test_bench_page.cell
     cells = [cell(name, 65536, speed) for name, speed in (("tiktoken", 8), ("a", 90), ("b", 3))]
-    write_bench(test_bench_page.record(*cells), out)
+    write_files(bench_page.files(test_bench_page.record(*cells)), out)
     return out / "bench.html"
 
 
 def worst(out: Path) -> Path:
     """What a search found, one a death."""
     text = test_worst_patterns.report().to_json()
-    write_worst(WorstRecord.from_json(text), out, text)
+    write_files(worsts.files(worsts.WorstRecord.of(json.loads(text)), text), out)
     return out / "worst.html"
 
 
 def selftest(out: Path) -> Path:
     """Mistakes of which one escaped."""
-    made = SelftestRecord()
+    made = selftests.SelftestRecord()
     for event in test_selftest.events():
         made.consume(event)
-    write_selftest(made, out)
+    write_files(selftests.files(made), out)
     return out / "selftest.html"
 
 
@@ -110,14 +112,14 @@ def field(out: Path) -> Path:
             for place, name in enumerate(libraries)
         }},
     )  # fmt: skip
-    write_field(page, out)
+    write_files(surveys.files(page), out)
     return out / "field.html"
 
 
 def site(out: Path) -> dict[str, Path]:
     """A page of each kind of a site of thirty runs of five libraries."""
     ledgers.fill(out / "runs.db", out / "scripts", runs=30, libraries=5, vocabularies=3)
-    write_site(pages.render(history_of(open_existing(str(out / "runs.db")))), out / "site")
+    write_files(pages.render(history(open_existing(str(out / "runs.db")))), out / "site")
     first = next(iter(sorted((out / "site" / "defects").glob("*.html"))))
     named = {
         "index": "index.html", "defects": "defects.html", "trends": "trends.html",

@@ -11,10 +11,11 @@ import pytest
 from rich.console import Console
 
 from harness.events import Benched, BenchStarted, Finished, VocabularyLoaded, VocabularyOpened
-from reports import bench_html, bench_plots, bench_text
-from reports.bench import BenchRecord, record_of, shown_size, shown_speed, tables
-from reports.bench_openings import opening_tables
-from tests.reports.drawn import plot_of
+from reports import bench_page
+from reports.bench import BenchRecord, record_of, tables
+from reports.bench_openings import opening_sections
+from reports.blocks import Items, Table, html, terminal
+from reports.blocks.units import rate, size
 
 NASTY = "<script>alert(1)</script>\u202e"
 
@@ -65,9 +66,13 @@ def usual() -> BenchRecord:
 
 def printed(of: BenchRecord) -> str:
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
-    for part in bench_text.render(of):
+    for part in terminal.render(bench_page.page(of).blocks):
         console.print(part)
     return console.export_text()
+
+
+def page_of(of: BenchRecord) -> str:
+    return html.render(bench_page.page(of))
 
 
 def test_threads_are_measured_by_the_wall_and_beside_one() -> None:
@@ -87,7 +92,7 @@ def test_threads_are_measured_by_the_wall_and_beside_one() -> None:
     assert "in batches of texts of 200 B, on 2 threads" in text
     assert "by the clock on the wall" in text
     assert "× one thread" in text
-    page = unescape(bench_html.render(whole))
+    page = unescape(page_of(whole))
     assert re.search(r'<td class="num">2\.50</td>', page)
 
 
@@ -116,14 +121,14 @@ def test_rounds_enough_give_an_interval_and_a_word() -> None:
         many("like", [one * (1.1 if i % 2 else 0.9) for i, one in enumerate(base)]),
     )
     text = printed(made)
-    assert re.search(r"fast .* 3.00 to 3.00 +ahead", text)
-    assert re.search(r"slow .* 0.50 to 0.50 +behind", text)
-    assert re.search(r"like .* 0.90 to 1.10 +no difference", text)
-    page = bench_html.render(made)
+    assert "3.00 3.00 to 3.00, ahead" in text
+    assert "0.50 0.50 to 0.50, behind" in text
+    assert "0.90 to 1.10, no difference" in text
+    page = page_of(made)
     assert "0.90 to 1.10, no difference" in page
     assert 'title="ahead in 50 % of 6 rounds"' in page
     # Three rounds tell nothing.
-    assert "95 % of" not in printed(usual())
+    assert ", ahead" not in printed(usual())
 
 
 def test_without_a_base_there_are_no_ratios() -> None:
@@ -131,7 +136,7 @@ def test_without_a_base_there_are_no_ratios() -> None:
     assert table.base == ""
     assert table.lines[0].fields[0].speeds["fresh"].ratio is None
     assert "no base was measured" in printed(record(cell("fast", 1024, 80)))
-    assert "no base was measured" in bench_html.render(record(cell("fast", 1024, 80)))
+    assert "no base was measured" in page_of(record(cell("fast", 1024, 80)))
 
 
 def test_the_terminal_shows_marks_and_reasons() -> None:
@@ -149,7 +154,7 @@ def test_the_terminal_shows_marks_and_reasons() -> None:
 
 
 def test_the_page_loads_nothing_and_escapes_everything() -> None:
-    page = bench_html.render(usual())
+    page = page_of(usual())
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r"<(?:link|img|iframe|object|embed)\b", page)
     programs = re.findall(r"<script(?! type=.application/json)", page)
@@ -160,30 +165,30 @@ def test_the_page_loads_nothing_and_escapes_everything() -> None:
     assert 'href="https://example.org/"' in page
     for address in re.findall(r"https?://[^\"'<\s]+", page):
         assert address in {"https://example.org/", "https://github.com/leeoniya/uPlot"}
-    assert "Interrupted" in bench_html.render(record(complete=False))
+    assert "Interrupted" in page_of(record(complete=False))
 
 
 def test_plots_have_all_lines_with_their_spread() -> None:
     (table,) = tables(usual())
-    places = bench_plots.colours(table.lines)
-    plot = plot_of(bench_plots.by_size(table, places))
-    assert [one["name"] for one in plot["series"][:4]] == ["fast", "wrong ✗", "tiktoken", "slow"]
-    assert sum(len(one["points"]) for one in plot["series"]) == 4 * 2 + 1
-    assert sum(len(one["spread"]) for one in plot["series"]) == 4 * 2 + 1, "to the slowest round"
-    assert [one.get("wide", False) for one in plot["series"]] == [False, False, True, False, False]
-    ratios = plot_of(bench_plots.ratios(table))
-    assert [one["name"] for one in ratios["series"]] == ["fresh", "warm", "cold"]
-    assert ratios["x"]["names"] == ["fast", "wrong ✗", "tiktoken", "slow"]
+    plot, ratios = bench_page.by_size(table, {}), bench_page.ratios(table)
+    assert plot is not None and ratios is not None
+    assert [one.name for one in plot.series[:4]] == ["fast", "wrong ✗", "tiktoken", "slow"]
+    assert sum(len(one.points) for one in plot.series) == 4 * 2 + 1
+    assert sum(len(one.spread) for one in plot.series) == 4 * 2 + 1, "to the slowest round"
+    assert [one.wide for one in plot.series] == [False, False, True, False, False]
+    assert [one.name for one in ratios.series] == ["fresh", "warm", "cold"]
+    assert ratios.x.names == ["fast", "wrong ✗", "tiktoken", "slow"]
     (empty,) = tables(record(cell("failed", 1024, 1, status="failed", note="x", timings=[])))
-    assert str(bench_plots.by_size(empty, {})) == str(bench_plots.ratios(empty)) == ""
+    assert (bench_page.by_size(empty, {}), bench_page.ratios(empty)) == (None, None)
 
 
 def test_one_size_has_ratios_and_no_column_of_dots() -> None:
     one = record(cell("tiktoken", 1024, 8), cell("fast", 1024, 80))
     (table,) = tables(one)
-    assert str(bench_plots.by_size(table, bench_plots.colours(table.lines))) == ""
-    ratios = plot_of(bench_plots.ratios(table))
-    spreads = [spread for one in ratios["series"] for spread in one["spread"]]
+    assert bench_page.by_size(table, {}) is None
+    ratios = bench_page.ratios(table)
+    assert ratios is not None
+    spreads = [spread for one in ratios.series for spread in one.spread]
     assert len(spreads) == 2 * 3
     # The slowest of three rounds takes three times as long.
     _, low, high = spreads[0]
@@ -191,11 +196,11 @@ def test_one_size_has_ratios_and_no_column_of_dots() -> None:
 
 
 def test_the_page_says_who_is_the_fastest_of_those_that_are_right() -> None:
-    assert bench_html.leader(tables(usual())) == (
+    assert bench_page.leader(tables(usual())) == (
         "Fastest on source (1 MiB, v): fast with 80.0 MiB/s, 10.0 times tiktoken."
     )
     wrong = record(cell("wrong", 1024, 90, answer="different"))
-    assert "No implementation with the right answers" in bench_html.leader(tables(wrong))
+    assert "No implementation with the right answers" in bench_page.leader(tables(wrong))
 
 
 def opened(name: str, cold: float, warm: float, **other: Any) -> VocabularyOpened:
@@ -225,26 +230,30 @@ def test_openings_have_a_table_from_the_quickest_down() -> None:
         opened("lost", 0, 0, status="failed", note=f"crashed: {NASTY}", openings=[]),
         opened("other", 0, 0, status="unsupported", note="unigram only", openings=[]),
     ]
-    (table,) = opening_tables(whole)
-    assert [row.name for row in table.rows] == [NASTY, "tiktoken", "slow"]
-    assert table.rows[2].cells == ("0.25", "3.00", "0.50", "50.0", "40.0", "30.0", "5.0")
-    assert table.notes == [f"lost: crashed: {NASTY}"]
-    assert "the least of 2 rounds" in table.caption
+    (section,) = opening_sections(whole.openings)
+    (table,) = (one for one in section.blocks if isinstance(one, Table))
+    (notes,) = (one for one in section.blocks if isinstance(one, Items))
+    rows = [tuple(cells) for _, cells in table.lines]
+    assert [cells[0].text for cells in rows] == [NASTY, "tiktoken", "slow"]
+    told = ["0.25", "3.00", "0.50", "50.0", "40.0", "30.0", "5.0"]
+    assert [cell.text for cell in rows[2][2:]] == told
+    assert notes.entries[-1] == f"lost: crashed: {NASTY}"
     said = printed(whole)
     assert max(map(len, said.splitlines())) <= 100
-    assert "load, v" in said
+    assert "the least of 2 rounds" in " ".join(said.split())
+    assert "Opening a vocabulary  v" in said
     assert "lost: crashed: " in said
     assert "\u202e" not in said
-    page = bench_html.render(whole)
+    page = page_of(whole)
     assert "<script>alert" not in page
     assert "\u202e" not in page
     assert re.search(r'slow</th><td>file [^<]*</td><td class="num">0\.25</td>', page)
 
 
 def test_units() -> None:
-    assert [shown_size(n) for n in (1000, 1024, 65536, 1 << 20)] == [
-        "1,000 B", "1 KiB", "64 KiB", "1 MiB",
+    assert [size(n) for n in (1000, 1024, 65536, 1 << 20)] == [
+        "1000 B", "1 KiB", "64 KiB", "1 MiB",
     ]  # fmt: skip
-    assert [shown_speed(s) for s in (0.314, 4.2, 41.26, 312.4, 1066)] == [
+    assert [rate(s) for s in (0.314, 4.2, 41.26, 312.4, 1066)] == [
         "0.31", "4.20", "41.3", "312", "1,066",
     ]  # fmt: skip

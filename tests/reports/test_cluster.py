@@ -24,8 +24,9 @@ from harness.events import (
 )
 from harness.studies.selftest.events import SelftestStarted
 from harness.studies.worst.results import Report
-from reports import html, markdown, selftest_html, summary_json, worst_html
-from reports.cluster import ClusterFold
+from reports import html, markdown, selftest, summary_json, worst
+from reports.blocks.html import render
+from reports.cluster import Cluster
 from reports.record import RunRecord
 from reports.selftest import SelftestRecord
 from reports.worst import WorstRecord
@@ -152,19 +153,18 @@ def test_the_display_shows_it() -> None:
 def test_pages_of_a_selftest_and_of_a_search_say_who_did_what() -> None:
     used = ClusterUsed(10.0, 0.9, 1, 100, nodes=[NodeUsed("node-7", 2, units=1, seconds=9.0)])
     events = [UnitDone("search 1 of 1", "node-7", 2, 9.0, 100, 12), used]
-    selftest, units = SelftestRecord(), ClusterFold()
+    mistakes = SelftestRecord()
     began = SelftestStarted("2026-11-24T00:00", "tokgate selftest", 0, 9.0, "ci", {}, "", 0, [], [])
     for event in [began, *events, Finished(True, "pass", [], 3.0, 0, 0, 0)]:
-        selftest.consume(event)
-        units.take(event)
-    assert json.loads(selftest.to_json())["cluster"]["nodes"][0]["node"] == "node-7"
+        mistakes.consume(event)
+    assert json.loads(mistakes.to_json())["cluster"]["nodes"][0]["node"] == "node-7"
     assert "cluster" not in json.loads(SelftestRecord().to_json())
-    search = replace(WorstRecord.of(asdict(REPORT)), cluster=units.made())
-    for page in (selftest_html.render(selftest), worst_html.render(search)):
+    search = replace(WorstRecord.of(asdict(REPORT)), cluster=Cluster.of(events))
+    for page in (render(selftest.page(mistakes)), render(worst.page(search))):
         assert "What each node did" in page
         assert "node-7" in page
         assert "search 1 of 1" in page
-    assert "What each node did" not in worst_html.render(WorstRecord.of(asdict(REPORT)))
+    assert "What each node did" not in render(worst.page(WorstRecord.of(asdict(REPORT))))
 
 
 REPORT = Report("tokgate worst", "mine", "1", "v", 0, 65536, [], complete=True)

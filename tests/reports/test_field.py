@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 
 import pytest
 
 from harness.events import UNEXAMINED, BatchDone, ContractOpened, Event, Finished, Withdrawn
-from reports.field import Played, conformance, render_html, render_json, render_markdown, verdict
+from reports.field import Played, conformance, files, verdict
 from reports.record import RunRecord
 from tests.reports import records
 
@@ -62,8 +63,8 @@ def test_the_summary_counts_each_kind() -> None:
     page = conformance(every, None, "2026", "tokgate field", complete=True)
     line = "4 matches: 2 agree, 1 broke off, 1 not run"
     assert page.summary == line
-    assert json.loads(render_json(page))["summary"] == line
-    assert line in render_markdown(page)
-    html = render_html(page)
+    (_, document), (_, markdown), (_, html) = files(page)
+    assert json.loads(document)["summary"] == line
+    assert line in unescape(markdown)
     assert line in html
     assert 'class="broke-off"' in html

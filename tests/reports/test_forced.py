@@ -7,7 +7,9 @@ import json
 
 from harness.events import Event, Forced, ForcedCorpus, ForcedWitness, Started
 from reports import FORMATS
-from reports.forced import ALIKE_SHOWN, CELLS, EACH, Cell, aligned, failures, forced_rows
+from reports.blocks import Aligned, Details, Heading
+from reports.blocks.markdown import inline
+from reports.forced import ALIKE_SHOWN, CELLS, EACH, aligned, failures, percent
 from reports.record import RunRecord
 from tests.reports.records import finished, opening
 
@@ -44,10 +46,8 @@ def test_the_table_and_the_corpus() -> None:
     assert "7.50 %" in page  # 3 of 40 sequences
     assert "no answer within 1 s" in page
     assert "a, b ought to agree, and differ at 2 boundaries" in page
-    [row] = forced_rows([ROW])
-    assert (row.share, row.wrong) == ("25.00 %", "7.50 %")
     # Rows of a record made before shares were known have none.
-    assert forced_rows([Forced("i", "v", "m", 0, 3, 0)])[0].share == ""
+    assert percent(3, 0) == ""
 
 
 def test_a_walk_of_a_corpus_says_what_held() -> None:
@@ -57,17 +57,10 @@ def test_a_walk_of_a_corpus_says_what_held() -> None:
 
 
 def test_a_failure_shows_where_the_tokens_part() -> None:
-    [group] = failures([witness()])
-    [failure] = group.failures
-    found = failure.shown.aligned
+    forced, canonical = spelled(aligned(witness()))
     # the| orde      against the| order|Id\xff: edges at 0, 3, 8, 9, 12.
-    assert found.columns == 4
-    assert [(c.surface, c.span, c.state) for c in found.forced] == [
-        ("the", 1, "same"), ("\u2423orde", 1, "first"), ("", 2, "gap"),
-    ]  # fmt: skip
-    assert [(c.surface, c.span, c.state) for c in found.canonical] == [
-        ("the", 1, "same"), ("\u2423order", 2, "first"), ("Id\\xff", 1, "other"),
-    ]  # fmt: skip
+    assert forced == [("the", 1, ""), ("\u2423orde", 1, "first"), ("", 2, "gap")]
+    assert canonical == [("the", 1, ""), ("\u2423order", 2, "first"), ("Id\\xff", 1, "other")]
     page = FORMATS["html"](record(witness()))
     assert "a sentence of the grammar" in page
     assert "\u2423order" in page
@@ -75,8 +68,8 @@ def test_a_failure_shows_where_the_tokens_part() -> None:
     assert "<b>orders</b>" not in page
 
 
-def spelled(cells: tuple[Cell, ...]) -> list[tuple[str, int, str]]:
-    return [(cell.surface, cell.span, cell.state) for cell in cells]
+def spelled(found: Aligned) -> list[list[tuple[str, int, str]]]:
+    return [[(one.surface, one.span, one.state) for one in row] for _, row in found.rows]
 
 
 def test_a_seam_is_aligned_by_its_bytes() -> None:
@@ -85,9 +78,7 @@ def test_a_seam_is_aligned_by_its_bytes() -> None:
         context=text(b"xa"), forced=text(b"b"), ids=[2], surfaces=[text(b"b")], canonical=[7],
         canonical_surfaces=[text(b"ab")],
     )  # fmt: skip
-    found = aligned(seam)
-    assert spelled(found.forced) == [("", 1, "gap"), ("b", 1, "first")]
-    assert spelled(found.canonical) == [("ab", 2, "first")]
+    assert spelled(aligned(seam)) == [[("", 1, "gap"), ("b", 1, "first")], [("ab", 2, "first")]]
 
 
 def test_what_is_alike_is_counted_and_what_follows_is_bounded() -> None:
@@ -96,10 +87,11 @@ def test_what_is_alike_is_counted_and_what_follows_is_bounded() -> None:
         ids=[1] * 50 + [2] * 50, surfaces=letters, canonical=[1] * 50 + [3] * 50,
         canonical_surfaces=letters,
     )  # fmt: skip
-    found = aligned(long)
-    assert (found.alike, found.columns, found.more) == (50 - ALIKE_SHOWN, CELLS, (29, 29))
-    states = [cell.state for cell in found.forced]
-    assert states[: ALIKE_SHOWN + 2] == ["same"] * ALIKE_SHOWN + ["first", "other"]
+    for alike, *shown, more in spelled(aligned(long)):
+        assert (alike, more) == (("47 tokens alike", 1, "gap"), ("29 more tokens", 1, "gap"))
+        assert len(shown) == CELLS
+        states = [state for _, _, state in shown]
+        assert states[: ALIKE_SHOWN + 2] == [""] * ALIKE_SHOWN + ["first", "other"]
     page = FORMATS["html"](record(long))
     assert "47 tokens alike" in page
     assert "29 more tokens" in page
@@ -109,8 +101,8 @@ def test_the_smallest_stands_beside_the_original() -> None:
     small = witness(schema="minimal", grammar='{"enum":["the <b>order"]}', context=text(b""))
     dressed = witness(grammar='{"title":"orders"}', minimal=small)
     plain = witness(schema="another")
-    [group] = failures([plain, dressed])
-    assert [failure.schema for failure in group.failures] == ["<b>orders</b>", "another"]
+    shown = [one for one in failures([plain, dressed]) if isinstance(one, Details)]
+    assert [one.title for one in shown] == ["<b>orders</b>", "another"]
     page = FORMATS["html"](record(plain, dressed))
     assert "The smallest schema and text found" in page
     assert "{&#34;enum&#34;:[&#34;the &lt;b&gt;order&#34;]}" in page
@@ -124,9 +116,10 @@ def test_the_smallest_stands_beside_the_original() -> None:
 
 def test_failures_are_bounded_by_method() -> None:
     many = [witness(schema=str(number)) for number in range(50)]
-    groups = failures([*many, witness(policy="printed")])
-    assert [(g.policy, len(g.failures), g.recorded) for g in groups] == [
-        ("none", EACH, 50), ("printed", 1, 1),
+    shown = list(failures([*many, witness(policy="printed")]))
+    assert len(shown) == 1 + EACH + 1 + 1
+    assert [inline(one.text) for one in shown if isinstance(one, Heading)] == [
+        "none errs v, 8 of 50 failures shown", "printed errs v",
     ]  # fmt: skip
     page = FORMATS["html"](record(*many))
     assert "8 of 50 failures shown" in page

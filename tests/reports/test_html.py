@@ -8,7 +8,8 @@ from html.parser import HTMLParser
 import pytest
 
 from corpora.plain_text import shows
-from reports import cards, html
+from reports import findings, html
+from reports.blocks import Details, Paragraph, Table
 from reports.record import RunRecord
 from tests.breadth import thorough_from
 from tests.reports import records
@@ -140,7 +141,7 @@ def test_the_first_difference_is_marked_where_an_output_ends(
     pages: dict[str, tuple[str, Page]],
 ) -> None:
     text, _ = pages["three"]
-    assert re.search(r'<li class="end first"><b>end</b><em>first difference', text)
+    assert re.search(r'<li class="end first"><b dir="ltr">end</b><em>first difference', text)
 
 
 def test_an_incomplete_run_says_so(pages: dict[str, tuple[str, Page]]) -> None:
@@ -166,7 +167,7 @@ def test_many_findings_start_folded(pages: dict[str, tuple[str, Page]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "carded"), thorough_from(1, [(2, 2), (2000, html.MAX_CARDS), (200, 200)])
+    ("number", "carded"), thorough_from(1, [(2, 2), (2000, findings.MAX_CARDS), (200, 200)])
 )
 def test_a_night_of_findings_stays_small_and_readable(number: int, carded: int) -> None:
     record = records.night(number)
@@ -181,35 +182,35 @@ def test_a_night_of_findings_stays_small_and_readable(number: int, carded: int) 
     said = "".join(page.text)
     left = number - carded
     assert ("are shown in full, the worst of each kind first" in said) is (left > 0)
-    assert ("summary.json only" in said) is (left > html.MAX_LINES)
+    assert ("summary.json only" in said) is (left > findings.MAX_LINES)
 
 
-def test_each_kind_has_its_turn_for_a_card() -> None:
+def test_each_kind_has_its_turn_for_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
     """One implementation with a thousand buckets leaves room for another with two."""
     loud = [
         records.found(f"f-{i:04}", b"a", bucket=f"b/{i:04}", culprits=["loud"]) for i in range(900)
     ]
     quiet = [records.found(f"f-q{i}", b"a", bucket=f"c/{i}", culprits=["quiet"]) for i in range(2)]
     record = RunRecord.from_events([*records.opening(), *loud, *quiet, records.finished("fail")])
-    picked = cards.chosen(record.buckets, 20)
+    picked = findings.chosen(record.buckets, 20)
     assert len(picked) == 20
     assert [b.example.culprits for b in picked].count(["quiet"]) == 2
     assert picked == sorted(picked, key=record.buckets.index)
-    made = [cards.card(1, bucket, cards.TIGHT, record, None, unfolded=False) for bucket in picked]
-    loudly, quietly = cards.kinds(record.buckets, made, 50)
-    assert (loudly.buckets, len(loudly.cards), len(loudly.rows), loudly.hidden) == (
-        900,
-        18,
-        50,
-        832,
-    )
-    assert (quietly.heading, quietly.hidden) == (
-        "quiet disagrees with tiktoken and bpe.heap",
-        0,
-    )
+    monkeypatch.setattr(findings, "MAX_LINES", 50)
+    shown = findings.section(record, picked, None, {}).blocks
+    loudly, quietly, _ = shown
+    assert isinstance(loudly, Details)
+    assert isinstance(quietly, Details)
+    *inside, table, rest = loudly.blocks
+    assert (len(inside), loudly.meta[1]) == (18, "900 findings")
+    assert isinstance(table, Table)
+    assert len(table.rows) == 50
+    assert rest == Paragraph("832 findings more are in summary.json only.", "quiet")
+    assert quietly.title == "quiet disagrees with tiktoken and bpe.heap"
+    assert len(quietly.blocks) == 2
 
 
 def test_beyond_the_cards_the_index_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(html, "MAX_CARDS", 5)
+    monkeypatch.setattr(findings, "MAX_CARDS", 5)
     text = html.render(records.many(15))
     assert "5 of 15 findings are shown in full" in text

@@ -9,8 +9,8 @@ import pytest
 
 from harness.events import BatchDone, ContractOpened, Event, FamiliesMeasured, Measured, Withdrawn
 from reports import github, html, junit, markdown, sarif, summary_json
-from reports.cells import Status
-from reports.field import Played, conformance, growth_scope, render_html, render_markdown
+from reports.field import Played, conformance, files, growth_scope
+from reports.matrix import Status, matrix
 from reports.record import RunRecord
 from reports.words import reason
 from tests.reports import records
@@ -62,7 +62,7 @@ def test_who_was_never_judged_is_not_counted_as_compared() -> None:
     others = len(record.implementations) - 1
     assert f"of {others} implementations (1 more took no part) on 2 vocabularies" in reason(record)
     assert f"<dd>{others} of {others + 1}</dd>" in html.render(record)
-    cell = record.matrix["llama.cpp", "tekken_240911/text", "equivalence"]
+    cell = matrix(record)["llama.cpp", "tekken_240911/text", "equivalence"]
     assert (cell.status, cell.reason) == (Status.NOT_EXERCISED, LINE)
 
 
@@ -107,9 +107,10 @@ def played(*told: Event) -> list[Played]:
 def test_a_statement_on_growth_names_what_was_measured(told: list[Event], said: str) -> None:
     assert growth_scope(played(*told)) == said
     page = conformance(played(*told), None, "now", "tokgate field", complete=True)
-    assert said in render_html(page)
-    assert "no library is superlinear" not in render_html(page).lower()
-    assert "Growth" in render_markdown(page)
+    _, (_, summary), (_, text) = files(page)
+    assert said in text
+    assert "no library is superlinear" not in text.lower()
+    assert "Growth" in summary
 
 
 def test_a_runs_report_names_the_families_that_had_no_time() -> None:

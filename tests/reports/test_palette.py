@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import reports
-from reports.plots import COLOURS
+from reports.blocks import COLOURS
 
 AA = 4.5
 """Least contrast of body text, WCAG 2.1, success criterion 1.4.3."""

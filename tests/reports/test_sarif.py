@@ -14,7 +14,7 @@ import pytest
 
 from harness.events import ExpectationJudged, GrowthJudged, Measured, Started
 from reports import github, sarif
-from reports.places import FALLBACK, place
+from reports.faults import FALLBACK, place
 from reports.record import RunRecord
 from tests.reports import records
 from tests.reports.records import SHAPES
@@ -146,7 +146,8 @@ def test_annotations_say_what_was_left_out_and_nothing_breaks_out() -> None:
     record = RunRecord.from_events([*records.opening(), evil, records.finished("fail")])
     [line] = github.render(record).splitlines()
     assert line.startswith("::error file=")
-    assert "b%25%0A" in line
+    assert "title=The expectation b%25 %3A%3Aerror" in line
+    assert "a,b:c%0A::stop-commands::t" in line
 
 
 def test_a_failing_gate_without_findings_is_annotated() -> None:

@@ -8,25 +8,28 @@ import re
 import pytest
 
 from harness.events import GrowthJudged, Measured
-from reports import html, scaling
-from reports.plots import fit, loglog
+from reports import growth, html
+from reports.blocks import Details, Figure, Plot, Popover, Row, Span, Table, markdown, walk
+from reports.blocks.html import drawn
+from reports.blocks.units import duration
+from reports.growth import deciding, time_at, worst
+from reports.growth_plots import fit, loglog
 from reports.record import RunRecord
-from reports.scaling import growth, worst
 from tests.reports import records
-from tests.reports.drawn import plot_of
 from tests.reports.records import cell
 
 
-def grid_of(*events: Measured | GrowthJudged) -> scaling.GrowthGrid:
-    [grid] = growth(RunRecord.from_events(events))
-    return grid
-
-
-def only(*events: Measured | GrowthJudged) -> scaling.Growth:
-    [row] = grid_of(*events).rows
-    [field] = row.cells
-    assert field is not None
-    return field
+def grid_of(*events: Measured | GrowthJudged) -> tuple[list[Span], list[Popover], list[Figure]]:
+    """The fields of the grid's first row, what they open, and the plots of families."""
+    [section] = growth.sections(RunRecord.from_events(events))
+    [grid] = [one for one in section.blocks if isinstance(one, Details)]
+    table = grid.blocks[0]
+    assert isinstance(table, Table)
+    [row] = table.rows
+    assert not isinstance(row, Row)
+    boxes = [one for one in section.blocks if isinstance(one, Popover)]
+    figures = [one for one in walk(grid.blocks) if isinstance(one, Figure)]
+    return [one for one in row if isinstance(one, Span)], boxes, figures
 
 
 @pytest.mark.parametrize(
@@ -46,16 +49,21 @@ def test_an_exact_measure_settles_a_doubt_and_nothing_hides_a_fault(
     events = [cell("a", "v", "f", 1.0, time)]
     if steps:
         events.insert(0, cell("a", "v", "f", 1.0, steps, measure="steps"))
-    field = only(*events)
-    assert field.verdict == shown
-    assert [r.measure for r in field.readings] == (["time", "steps"] if steps else ["time"])
+    assert deciding(events).verdict == shown
+    [field], [box], _ = grid_of(*events)
+    assert field.style == f"cell {shown}"
+    readings = [markdown.inline(one.text) for one in box.blocks[: len(events)]]  # type: ignore[union-attr]
+    measures = ["time", "steps"] if steps else ["time"]
+    assert [one.partition("&")[0] for one in readings] == measures
 
 
 def test_the_bound_and_its_outcome_are_shown() -> None:
     judged = GrowthJudged("a", "v", "f", "time", "n log n", "fail", "ours")
-    field = only(cell("a", "v", "f", 1.9, "superlinear"), judged)
-    assert (field.broken, field.readings[0].bound) == (True, "bound n log n: fail")
-    assert not only(cell("a", "v", "f", 1.9, "superlinear")).broken
+    [field], [box], _ = grid_of(cell("a", "v", "f", 1.9, "superlinear"), judged)
+    assert field.style.endswith(" broken")
+    assert "bound n log n&#58; fail" in markdown.render(box.blocks[:1])
+    [field], _, _ = grid_of(cell("a", "v", "f", 1.9, "superlinear"))
+    assert "broken" not in field.style
 
 
 def test_the_worst_get_a_plot_of_their_own_and_the_rest_share(
@@ -64,15 +72,19 @@ def test_the_worst_get_a_plot_of_their_own_and_the_rest_share(
     cells = [
         cell(f"i{i}", "v", "f", 1 + i / 10, "superlinear" if i == 5 else "linear") for i in range(6)
     ]
-    monkeypatch.setattr(scaling, "OWN_PLOTS", len(loglog(cells[5], cells[:5])) + 10)
-    [row] = grid_of(*cells).rows
-    boxes = {c.implementation: (c.box, c.target) for c in row.cells if c is not None}
-    assert boxes["i5"] == (True, "growth-0-0-5")
-    assert {boxes[f"i{i}"] for i in range(5)} == {(False, "growth-0-0")}
-    assert len(plot_of(row.plot)["series"]) == 6
-    monkeypatch.setattr(scaling, "SHARED_PLOTS", 10)
-    [row] = grid_of(*cells).rows
-    assert [c.target for c in row.cells if c is not None and not c.box] == [""] * 5
+    plot = loglog(cells[5], cells[:5])
+    assert plot is not None
+    monkeypatch.setattr(growth, "OWN_PLOTS", len(drawn(plot)) + 10)
+    fields, [box], [figure] = grid_of(*cells)
+    assert [one.href for one in fields] == ["#growth-0-0"] * 5 + ["#!growth-0-0-5"]
+    assert (box.anchor, figure.anchor) == ("growth-0-0-5", "growth-0-0")
+    shared = figure.blocks[0]
+    assert isinstance(shared, Plot)
+    assert len(shared.series) == 6
+    monkeypatch.setattr(growth, "SHARED_PLOTS", 10)
+    fields, _, figures = grid_of(*cells)
+    assert [one.href for one in fields] == [""] * 5 + ["#!growth-0-0-5"]
+    assert figures == []
 
 
 @pytest.mark.thorough  # a night of measurements
@@ -101,7 +113,9 @@ def test_the_fit_goes_through_the_points_with_its_interval_around_it() -> None:
         inside = [p for p in row.points if p[0] * 16 >= row.points[-1][0]]
         assert math.isclose(x, inside[end][0])
         assert math.isclose(y, inside[end][1], rel_tol=1e-6)
-    assert [one["name"] for one in plot_of(loglog(row, []))["series"]] == ["linear", "fit", "a"]
+    plot = loglog(row, [])
+    assert plot is not None
+    assert [one.name for one in plot.series] == ["linear", "fit", "a"]
     nothing = Measured("a", "v", "f", math.nan, None, None, "failed", [[1.0, 1.0]])
     assert fit(nothing) == (None, [])
 
@@ -117,17 +131,20 @@ def test_worst_timings_at_a_size_that_most_have_reached() -> None:
     ]
     stopped = Measured("slow", "v", "runs", 2.0, 1.9, 2.1, "superlinear", points(2, 5),
                        expression="b'a' * n")  # fmt: skip
-    [table] = worst([*rows, stopped])
-    assert table.size == 256 * 2**8
-    slow, fast = table.rows
-    assert (slow.implementation, slow.drawn_out, slow.expression) == ("slow", "4 KiB", "b'a' * n")
-    assert math.isclose(slow.seconds, 1e-8 * 65536.0**2)
-    assert (fast.family, fast.drawn_out, fast.times) == ("f8", "", "1.8")
-    assert fast.a_byte == "9 ns"
+    table, _ = worst([*rows, stopped])
+    assert isinstance(table, Table)
+    assert table.caption == f"Worst timings on v, inputs of {256 * 2**8:,} bytes"
+    (slow, fast) = ([markdown.inline(c.text) for c in cells] for _, cells in table.lines)
+    assert slow[:2] == ["slow", "runs superlinear"]
+    assert slow[2].endswith("measured to 4 KiB")
+    assert slow[2].startswith(f"≈ {duration(1e-8 * 65536.0**2)}")
+    assert (fast[0], fast[1], fast[3], fast[4]) == ("fast", "f8", "9 ns", "1.8")
+    assert "measured to" not in fast[2]
+    assert "b&#39;a&#39; * n" in html.render(RunRecord.from_events([*rows, stopped]))
 
 
 def test_worst_timings_lie_between_measured_sizes_and_leave_out_other_measures() -> None:
     row = Measured("a", "v", "f", 1.0, 0.9, 1.1, "linear", [[100.0, 1.0], [400.0, 4.0]])
-    assert math.isclose(scaling._time_at(row, 200), 2.0)
+    assert math.isclose(time_at(row, 200), 2.0)
     steps = cell("a", "v", "f", 1.0, "linear", measure="steps")
-    assert worst([steps]) == []
+    assert list(worst([steps])) == []

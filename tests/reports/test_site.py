@@ -15,11 +15,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.cli.commands.site import history_of
-from harness.ledger.history import open_existing
-from reports import write_site
-from reports.site import data, names, pages, views
-from reports.site.folding import FIXED, LIVE, UNSEEN, Agreement, fold, per_cent
+from harness.ledger.history import History, RecordedFinding, open_existing
+from harness.ledger.history import history as read
+from harness.ledger.models import Run, RunFinding, RunTally, RunVersion
+from reports import write
+from reports.blocks.units import per_cent
+from reports.site import defects, names, pages
+from reports.site.badges import badge
+from reports.site.folding import FIXED, LIVE, UNSEEN, Agreement, fold
 from reports.site.speeds import speed_series
 from tests.docs.pages import Command
 from tests.docs.test_commands import fault
@@ -37,8 +40,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[ledgers.P
     planted = ledgers.fill(
         folder / "runs.db", folder / "scripts", runs=30, libraries=3, vocabularies=2, defects=4
     )
-    history = history_of(open_existing(str(folder / "runs.db")))
-    write_site(pages.render(history, url="https://example.org/gate"), folder / "out")
+    history = read(open_existing(str(folder / "runs.db")))
+    write(pages.render(history, url="https://example.org/gate"), folder / "out")
     return folder / "out", planted
 
 
@@ -117,14 +120,12 @@ def test_a_command_for_any_machine_needs_nothing_of_a_run(
     library: str, source: str, told: str
 ) -> None:
     planted = ledgers.Planted(library, "vocab", "merges", "Mn", 0, 2)
-    found = planted.found(0, None)
-    found.partition[0].implementations[:] = ["tiktoken"]
-    plain = history("11", "xx")
-    rows = [replace(row, id=found.id, culprits=[library]) for row in plain.findings]
-    (defect,) = fold(
-        replace(plain, findings=rows, details=[data.DetailRow("1", found, None)])
-    ).defects
-    made = views.command(defect, source)
+    shown = planted.found(0, None)
+    shown.partition[0].implementations[:] = ["tiktoken"]
+    rows = [found(day, shown.id, culprits=[library]) for day in range(2)]
+    details = [RecordedFinding("1", shown, None)]
+    (defect,) = fold(replace(history("11", "xx"), findings=rows, details=details)).defects
+    made = defects.command(defect, source)
     assert made.startswith(told)
     assert bool(made) == bool(told)
     if made:
@@ -140,12 +141,12 @@ def test_badges_are_those_of_an_endpoint(made: tuple[Path, list[ledgers.Planted]
         assert one["schemaVersion"] == 1
     trusted = json.loads((out / "badges" / "trusted.json").read_text())
     assert trusted["message"] == "reference in 300 k cases"
-    assert json.loads(pages.badge("o200k", Agreement(1_200_000, 0, 1_200_000)))["message"] == (
+    assert json.loads(badge("o200k", Agreement(1_200_000, 0, 1_200_000)))["message"] == (
         "100 % of 1.2 M cases"
     )
-    wrong = json.loads(pages.badge("o200k", Agreement(1_200_000, 1, 1_200_000)))
+    wrong = json.loads(badge("o200k", Agreement(1_200_000, 1, 1_200_000)))
     assert (wrong["message"], wrong["color"]) == ("99.999916 % of 1.2 M cases", "green")
-    assert json.loads(pages.badge("o200k", Agreement()))["message"] == "not compared"
+    assert json.loads(badge("o200k", Agreement()))["message"] == "not compared"
 
 
 def test_the_feed_has_what_is_new_and_what_is_fixed(
@@ -188,7 +189,7 @@ def test_the_search_knows_every_page(made: tuple[Path, list[ledgers.Planted]]) -
 def test_no_name_gets_out_of_its_place(tmp_path: Path) -> None:
     name = ledgers.hostile(tmp_path / "runs.db", tmp_path / "scripts")
     out = tmp_path / "out"
-    write_site(pages.render(history_of(open_existing(str(tmp_path / "runs.db")))), out)
+    write(pages.render(read(open_existing(str(tmp_path / "runs.db")))), out)
     assert "<script>alert" in name
     whole = [path for path in out.rglob("*") if path.is_file()]
     assert all(out in path.resolve().parents for path in whole)
@@ -212,8 +213,8 @@ def test_no_name_gets_out_of_its_place(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_a_hundred_runs_of_many_libraries_stay_small(tmp_path: Path) -> None:
     planted = ledgers.fill(tmp_path / "runs.db", tmp_path / "scripts", runs=100, libraries=25)
-    history = history_of(open_existing(str(tmp_path / "runs.db")))
-    number, size = write_site(pages.render(history), tmp_path / "out")
+    history = read(open_existing(str(tmp_path / "runs.db")))
+    number, size = write(pages.render(history), tmp_path / "out")
     assert size < 20_000_000
     assert size > 2_000_000, "there is something in it"
     files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
@@ -227,33 +228,48 @@ def test_a_hundred_runs_of_many_libraries_stay_small(tmp_path: Path) -> None:
 # --- what became of a defect ----------------------------------------------------------------------
 
 
+def found(run: int, name: str = "f-1", vocabulary: str = "vocab", **other: Any) -> RunFinding:
+    whole = {"id": name, "bucket": "bucket", "culprits": ["mine"], "expected": False, "count": 1}
+    return RunFinding(run=str(run), vocabulary=vocabulary, **{**whole, **other})
+
+
+def tally(run: int, sign: str, **other: Any) -> RunTally:
+    whole = {"cases": 100, "deaths": 0, "trusted": False, "checks": [], "generators": []}
+    wrong = int(sign == "x")
+    return RunTally(
+        run=str(run), implementation="mine", vocabulary="vocab", compared=100, wrong=wrong,
+        **{**whole, **other},
+    )  # fmt: skip
+
+
+def empty() -> History:
+    return History([], [], [], [], [], [], [], [])
+
+
 def history(
     versions: str, shown: str, *, complete: str = "", seeds: list[int] | None = None
-) -> data.History:
+) -> History:
     """A run a sign: the library's version, and whether its defect showed (x) or not (-)."""
     began = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
-    runs = [
-        data.RunRow(
-            id=str(day), when=began + datetime.timedelta(days=day), suite="ci", budget="1m",
-            seed=seeds[day] if seeds else day, campaign=None,
-            complete=not complete or complete[day] == "y", verdict="fail", cases=10, comparisons=10,
-            versions={"tokgate": "1", "mine": version},
-        )
-        for day, version in enumerate(versions)
-    ]  # fmt: skip
-    return data.History(
-        runs=runs,
-        tallies=[
-            data.TallyRow(run.id, "mine", "vocab", 100, 100, int(sign == "x"), 0, False)
-            for run, sign in zip(runs, shown, strict=True)
-            if sign in "x-"
+    return replace(
+        empty(),
+        runs=[
+            Run(
+                id=str(day), started=(began + datetime.timedelta(days=day)).isoformat(),
+                suite="ci", budget="1m", seed=seeds[day] if seeds else day, campaign=None,
+                complete=not complete or complete[day] == "y", verdict="fail", cases=10,
+                comparisons=10,
+            )
+            for day in range(len(versions))
         ],
-        findings=[
-            data.FindingRow(run.id, "f-1", "bucket", "vocab", ["mine"], False, 1)
-            for run, sign in zip(runs, shown, strict=True)
-            if sign == "x"
+        versions=[
+            RunVersion(run=str(day), name=name, version=value)
+            for day, version in enumerate(versions)
+            for name, value in (("tokgate", "1"), ("mine", version))
         ],
-    )
+        tallies=[tally(day, sign) for day, sign in enumerate(shown) if sign in "x-"],
+        findings=[found(day) for day, sign in enumerate(shown) if sign == "x"],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -295,14 +311,14 @@ def test_a_run_that_was_cut_off_fixes_nothing() -> None:
 def test_only_who_could_see_a_defect_tells_that_it_is_gone(
     changes: dict[str, Any], state: str
 ) -> None:
-    plain = history("1111111112222", "xxxxxxxxx----")
-    found = ledgers.Planted("mine", "vocab", "merges", "Mn", 0, 9).found(0, None)
-    findings = [replace(row, id=found.id, bucket=found.bucket) for row in plain.findings]
+    shown = ledgers.Planted("mine", "vocab", "merges", "Mn", 0, 9).found(0, None)
     usual = {"checks": ["equivalence", "survival"], "generators": ["edge", "mutated"]}
-    tallies = [replace(row, **usual) for row in plain.tallies]
-    tallies = [*tallies[:9], *(replace(row, **changes) for row in tallies[9:])]
     whole = replace(
-        plain, findings=findings, tallies=tallies, details=[data.DetailRow("0", found, None)]
+        history("1111111112222", "xxxxxxxxx----"),
+        findings=[found(day, shown.id, bucket=shown.bucket) for day in range(9)],
+        tallies=[tally(day, "x", **usual) for day in range(9)]
+        + [tally(day, "-", **{**usual, **changes}) for day in range(9, 13)],
+        details=[RecordedFinding("0", shown, None)],
     )
     (defect,) = fold(whole).defects
     assert defect.state == state
@@ -329,11 +345,8 @@ def test_random_vocabularies_are_told_together() -> None:
     assert names.family_of("drawn-17", "random:unigram:17") == "random unigram"
     assert names.family_of("o200k") == "o200k"
     plain = history("11", "xx")
-    rows = [
-        data.FindingRow(str(day), f"f-{day}", "bucket", f"random:bpe:{day}", ["mine"], False, 1)
-        for day in range(2)
-    ]
-    (defect,) = fold(data.History(runs=plain.runs, findings=rows)).defects
+    rows = [found(day, f"f-{day}", f"random:bpe:{day}") for day in range(2)]
+    (defect,) = fold(replace(empty(), runs=plain.runs, findings=rows)).defects
     assert (defect.id, defect.ids, defect.seen) == ("f-0", ("f-0", "f-1"), 2)
 
 
@@ -363,15 +376,15 @@ def test_a_share_never_becomes_whole(share: float, shown: str) -> None:
 def test_an_older_ledger_has_a_site_too(tmp_path: Path) -> None:
     """A ledger of before, without the tables that came later, is read as it is."""
     plain = history("11", "xx")
-    old = data.History(runs=plain.runs, findings=plain.findings)
+    old = replace(plain, versions=[], tallies=[])
     out = tmp_path / "out"
-    write_site(pages.render(old), out)
+    write(pages.render(old), out)
     assert "kept by an earlier version" in (out / "defects" / "f-1.html").read_text()
     assert broken(out) == []
 
 
 def test_an_empty_ledger_has_a_site_too(tmp_path: Path) -> None:
-    write_site(pages.render(data.History(runs=[])), tmp_path)
+    write(pages.render(empty()), tmp_path)
     assert "The ledger has no run yet." in (tmp_path / "index.html").read_text()
     assert not (tmp_path / "feed.xml").exists()
 
@@ -412,9 +425,10 @@ def test_a_library_has_its_speeds_with_its_place(
 
 def test_speeds_of_another_processor_or_size_are_no_step(tmp_path: Path) -> None:
     ledgers.fill(tmp_path / "runs.db", tmp_path / "scripts", runs=30, libraries=2, vocabularies=1)
-    rows = history_of(open_existing(str(tmp_path / "runs.db"))).speeds
+    rows = read(open_existing(str(tmp_path / "runs.db"))).speeds
     (series,) = speed_series(rows)["library-01"]
     assert [round(one[2], 1) for one in series.points] == [45.4] * 4 + [68.1] * 2
-    other = [replace(one, cpu="a slower one", best=one.best / 9) for one in rows[: len(rows) // 2]]
-    (series,) = speed_series([*other, *rows[len(other) :]])["library-01"]
+    for one in rows[: len(rows) // 2]:
+        one.cpu, one.best = "a slower one", one.best / 9
+    (series,) = speed_series(rows)["library-01"]
     assert [round(one[2], 1) for one in series.points] == [45.4] + [68.1] * 2

@@ -6,16 +6,22 @@ import math
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from harness.checks.base import Severity
+from harness.events import ExpectationJudged
 from harness.verdict.coverage import Coverage
-from reports import cards, html
+from reports import cards, html, standings
+from reports.blocks import Cell, Code, Table, markdown, walk
 from reports.record import RunRecord
 from reports.severity import severity, share
-from reports.standings import percentage, standings, wilson
+from reports.standings import percentage, wilson
 from tests.reports import records
+
+if TYPE_CHECKING:
+    from reports.blocks import Inline
 
 
 def test_wilson_holds_what_it_says() -> None:
@@ -52,17 +58,22 @@ def test_a_share_has_two_figures_that_tell(value: float, text: str) -> None:
 
 def test_each_implementation_has_a_row() -> None:
     record = records.three()
-    rows = {row.name: row for row in standings(record, {})}
+    [section] = standings.sections(record, {one.name for one in record.buckets})
+    [table] = section.blocks
+    assert isinstance(table, Table)
+    rows = {row[0][0]: row for row in table.rows}  # type: ignore[index]
     assert set(rows) >= set(record.judged)
-    right = rows["tiktoken"]
-    assert (right.reference, right.agrees, right.deaths) == (True, "100 %", 0)
-    wrong = rows["tokenizers"]
-    assert wrong.agreement is not None
-    assert 0 < wrong.agreement < 1
-    assert wrong.low < wrong.agreement < wrong.high
-    assert wrong.severity in {Severity.CRASH, Severity.IDS}
-    assert "rs-bpe" in rows  # which failed to start, and says why
-    assert rows["rs-bpe"].failed
+    name, share, _, _, deaths, _ = map(markdown.inline, map(text_of, rows["tiktoken"]))
+    assert "reference" in name
+    assert (share.startswith("**100 %**"), deaths) == (True, "0")
+    _, share, worst, *_ = map(markdown.inline, map(text_of, rows["tokenizers"]))
+    assert share.startswith("**99.99 %** 99.9")
+    assert worst == "crash 3 unexpected, 1 expected"
+    assert "no wheel" in markdown.inline(text_of(rows["rs-bpe"][0]))  # who failed says why
+
+
+def text_of(cell: Any) -> Inline:
+    return cell.text if isinstance(cell, Cell) else cell
 
 
 def test_the_severity_is_of_what_broke() -> None:
@@ -86,51 +97,47 @@ def test_the_rate_is_of_the_inputs_that_were_judged() -> None:
 
 
 def test_commands_work_from_any_folder() -> None:
-    record = records.three()
-    page = html.render(record, folder=Path("/where ever"))
-    made = [
-        cards.card(1, b, cards.ROOMY, record, Path("/where ever"), unfolded=True)
-        for b in record.buckets
-    ]
-    for one in made:
-        assert one.anchor == one.finding.id
+    record, folder = records.three(), Path("/where ever")
+    page = html.render(record, folder=folder)
+    for bucket in record.buckets:
+        one = cards.card(bucket, cards.ROOMY, record, folder, unfolded=True)
+        assert one.anchor == bucket.example.id
         assert f'id="{one.anchor}"' in page
-        assert "--run '/where ever'" in one.replay
-        if one.reproduction is not None:
-            assert one.reproduction.command.startswith("python '/where ever/findings/")
+        script, again, *_ = (
+            code.text
+            for code in walk(one.blocks)
+            if isinstance(code, Code) and code.style == "command"
+        )
+        assert script.startswith("python '/where ever/findings/")
+        assert "--run '/where ever'" in again
 
 
 def test_a_plug_in_of_a_record_needs_trust() -> None:
     record = records.three()
     assert record.started is not None
-    bucket = record.buckets[0]
-    name = bucket.example.groups[-1].implementations[0]
+    example = record.buckets[0].example
+    name = example.groups[-1].implementations[0]
     for spec, trusted in ((name, False), ("/somewhere/mine.py:Mine", True)):
         begun = replace(record.started, specs={name: spec})
-        one = cards.card(
-            1, bucket, cards.ROOMY, replace(record, started=begun), None, unfolded=True
-        )
-        assert one.replay.endswith(" --trust") == trusted
+        made = replace(record, coverage=replace(record.coverage, started=begun))
+        assert cards.replay(example, made, None).endswith(" --trust") == trusted
 
 
 def test_a_card_has_the_entry_that_would_cover_it() -> None:
     record = records.three()
     for bucket in record.buckets:
-        one = cards.card(1, bucket, cards.ROOMY, record, None, unfolded=True)
+        entry = cards.expectation(bucket, record)
         if all(f.expected is not None for f in bucket.findings):
-            assert one.expect == ""
+            assert entry == ""
         else:
-            entries = tomllib.loads(one.expect)["expected"]
+            entries = tomllib.loads(entry)["expected"]
             assert {e["vocabulary"] for e in entries} == {
                 f.vocabulary for f in bucket.findings if f.expected is None
             }
 
 
-def test_a_run_of_two_says_nothing_of_others() -> None:
-    record = records.three()
-    both = RunRecord.from_events([*records.opening(), records.finished("pass")])
-    page = html.render(both)
-    assert "tekken_240911" in page
-    assert record.expectations
-    kept = replace(record, coverage=Coverage(), findings=())
-    assert html._expectations(kept)["idle"] == []
+def test_entries_about_who_takes_no_part_are_left_out() -> None:
+    idle = ExpectationJudged("b", "not-exercised", "other suite", None, ["tokenizers"])
+    for begun, said in ((records.opening(), True), ([records.started()], False)):
+        page = html.render(RunRecord.from_events([*begun, idle, records.finished("pass")]))
+        assert ("1 entry not tested" in page) == said

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 import pytest
 
 from reports import html
 from reports import trends as module
-from reports.trends import Trend, trends
+from reports.blocks import Block, Figure, Paragraph, Plot, Table, walk
+from reports.blocks.markdown import inline
+from reports.trends import Trend, sections
 from tests.reports import records
-from tests.reports.drawn import plot_of
 from tests.reports.test_html import Page
 
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
@@ -35,34 +38,43 @@ def rising(number: int = 60, at: int = 30, by: float = 1.4) -> list[float]:
     return [1e-3 * float(n) * (by if i >= at else 1) for i, n in enumerate(noise)]
 
 
+T = TypeVar("T")
+
+
+def of(blocks: Sequence[Block], kind: type[T]) -> list[T]:
+    return [one for one in walk(blocks) if isinstance(one, kind)]
+
+
+def steps(blocks: Sequence[Block]) -> list[list[str]]:
+    """The table of steps, as plain text."""
+    return [[inline(one.text) for one in cells] for _, cells in of(blocks, Table)[0].lines]
+
+
 def test_a_step_is_told_with_its_day_and_version() -> None:
-    shown = trends([series(rising())])
-    assert shown is not None
-    [step] = shown.steps
-    assert (step.when, step.version, step.worse) == ("2026-01-31", "1.0 → 1.1", True)
-    assert step.change in {f"+{n}%" for n in range(37, 44)}
-    assert step.before.endswith(("µs", "ms"))
-    plot = plot_of(shown.plots[0].plot)
-    level, runs = plot["series"]
-    assert (len(level["points"]), len(runs["points"])) == (60, 60)
-    assert len({value for _, value in level["points"]}) == 2
-    assert plot["marks"] == [[29.5, "bad"]]
+    shown = sections([series(rising())])
+    [(when, _, before, _, change, version)] = steps(shown)
+    assert (when, version) == ("2026-01-31", "1.0 → 1.1")
+    assert change in {f"▲ &#43;{n}%" for n in range(37, 44)}
+    assert before.endswith(("µs", "ms"))
+    [plot] = of(shown, Plot)
+    level, runs = plot.series
+    assert (len(level.points), len(runs.points)) == (60, 60)
+    assert len({value for _, value in level.points}) == 2
+    assert plot.marks == [(29.5, "bad")]
 
 
 def test_counts_and_falls() -> None:
-    shown = trends([series([0.0] * 20 + [3.0] * 20 + [1.0] * 20, "unexpected findings", "")])
-    assert shown is not None
-    fell, rose = shown.steps
-    assert (rose.before, rose.after, rose.change, rose.worse) == ("0", "3", "+3", True)
-    assert (fell.change, fell.worse) == ("-67%", False)
+    shown = sections([series([0.0] * 20 + [3.0] * 20 + [1.0] * 20, "unexpected findings", "")])
+    fell, rose = steps(shown)
+    assert rose[2:5] == ["0", "3", "▲ &#43;3"]
+    assert fell[4] == "▼ -67%"
 
 
 def test_no_runs_no_section_and_odd_values_are_left_out() -> None:
-    assert trends([]) is None
-    assert trends([series([1.0]), series([math.nan, 1.0, math.inf])]) is None
-    shown = trends([series([0.0, 0.0, 0.0])])
-    assert shown is not None
-    assert len(plot_of(shown.plots[0].plot)["series"]) == 2
+    assert sections([]) == []
+    assert sections([series([1.0]), series([math.nan, 1.0, math.inf])]) == []
+    [plot] = of(sections([series([0.0, 0.0, 0.0])]), Plot)
+    assert len(plot.series) == 2
     assert "Trends" not in html.render(records.clean())
 
 
@@ -72,11 +84,12 @@ def test_the_latest_steps_come_first_and_what_is_left_out_is_said(
     monkeypatch.setattr(module, "MAX_PLOTS", 2)
     monkeypatch.setattr(module, "MAX_STEPS", 2)
     made = [series(rising(at=at), f"s{at}") for at in (20, 50, 40)] + [series([1.0] * 9, "flat")]
-    shown = trends(made)
-    assert shown is not None
-    assert [view.name for view in shown.plots] == ["s50", "s40"]
-    assert [step.name for step in shown.steps] == ["s50", "s40"]
-    assert (shown.hidden, shown.more) == (2, 1)
+    shown = sections(made)
+    assert [inline(one.caption).split(" ")[0] for one in of(shown, Figure)] == ["s50", "s40"]
+    assert [name for _, name, *_ in steps(shown)] == ["s50", "s40"]
+    said = [one.text for one in of(shown, Paragraph)]
+    assert "1 earlier step not listed." in said
+    assert "2 further series without a later step not drawn." in said
 
 
 def test_the_section_is_well_formed_and_breaks_out_of_nothing() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from harness.events import Counted, Event, Found
 from reports import github, html, junit, markdown, sarif, summary_json
-from reports.cells import NOBODY, Status
+from reports.matrix import NOBODY, Status, matrix
 from reports.record import RunRecord
 from tests.reports import records
 
@@ -48,7 +48,7 @@ def test_an_expected_variant_hides_no_unexpected_one() -> None:
     assert not bucket.expected and run.unexpected == (bucket,)
     assert bucket.example.id == "f-L"  # what fails the gate is what a reader sees first
     assert [one.reason for one in bucket.variants] == [None, None, "known"]
-    cell = run.matrix["tokenizers", "tekken_240911/text", "equivalence"]
+    cell = matrix(run)["tokenizers", "tekken_240911/text", "equivalence"]
     assert cell.status is Status.VIOLATED
 
 
@@ -133,5 +133,5 @@ def test_where_nobody_is_blamed_every_report_says_so(check: str) -> None:
     assert finding["undecided"] is True
     assert finding["implementations"] == ["tiktoken", "bpe.heap", "tokenizers"]
     assert "trusted ·" not in html.render(run)
-    cell = run.matrix["tokenizers", "tekken_240911/text", check]
+    cell = matrix(run)["tokenizers", "tekken_240911/text", check]
     assert (cell.status, cell.reason) == (Status.VIOLATED, NOBODY)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from reports import cards
-from reports.record import RunRecord
-from reports.words import plural, reason, spoken, title
+from reports.blocks.units import plural
+from reports.cards import cuts
+from reports.words import reason, spoken, title
 from tests.reports import records
 
 
@@ -57,10 +57,7 @@ def test_a_headline_shows_how_a_short_input_is_cut() -> None:
         for name, tokens in (("tiktoken", (b"aa", b"a")), ("mine", (b"a", b"aa")))
     )
     finding = records.found("f-1", b"aaa", culprits=["mine"], partition=[right, wrong])
-    record = RunRecord.from_events([*records.opening(), finding, records.finished("fail")])
-    (bucket,) = record.buckets
-    made = cards.card(1, bucket, cards.ROOMY, record, None, unfolded=True)
-    assert made.cuts == ("a|aa", "aa|a")
+    assert cuts(finding) == ("a|aa", "aa|a")
 
 
 def test_the_verdict_names_the_worst_finding_with_its_severity() -> None:

@@ -15,8 +15,9 @@ from harness.cli.progress.steps import StepProgress
 from harness.core.writing import writing
 from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
-from reports import bench_text, write_bench
+from reports import bench_page, write
 from reports.bench import BenchRecord
+from reports.blocks import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,12 +92,12 @@ def bench(
     study = BenchStudy(plan, command_line(), progress.watch)
     finished = conducted(study, out, progress, record.consume, *_kept(ledger))
     with writing(out):
-        write_bench(record, out)
+        write(bench_page.files(record), out)
     if as_json:
         print(record.to_json(), end="")
     else:
         shown = Display()
-        for part in bench_text.render(record):
+        for part in terminal.render(bench_page.page(record).blocks):
             shown.print(part)
     console.print(Text(f"  {out / 'bench.html'}", style="dim"), soft_wrap=True)
     raise typer.Exit(finished.exit_status)

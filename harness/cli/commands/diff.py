@@ -17,7 +17,7 @@ from harness.cli.display import Display
 from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
 from harness.verdict.diff import Diff, Growth, Scaling, State, compare
-from reports.markdown import code, escape
+from reports.blocks.markdown import code, escape
 from reports.text import literal
 from reports.texts import changes
 from reports.words import title

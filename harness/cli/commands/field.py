@@ -34,7 +34,8 @@ from harness.events import Finished, MatchPlayed, read_events
 from harness.studies.survey import scattered
 from harness.studies.survey.plan import libraries, matches, vocabularies
 from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
-from reports import write_all, write_bench, write_field
+from reports import bench_page, write, write_all
+from reports import field as survey
 from reports.bench import record_of
 from reports.field import Played, conformance, verdict
 
@@ -163,6 +164,6 @@ class Page:
             speed = record_of(read_events(self._out / SPEED / "run.jsonl"))
         page = conformance(self._played, speed, self._time, command_line(), complete=complete)
         with writing(self._out):
-            write_field(page, self._out)
+            write(survey.files(page), self._out)
             if speed is not None:
-                write_bench(speed, self._out)
+                write(bench_page.files(speed), self._out)

@@ -19,8 +19,9 @@ from harness.core.countdown import seconds_text
 from harness.core.writing import writing
 from harness.studies.selftest import scattered
 from harness.studies.selftest.run import Selftest, make_plan
-from reports import selftest_text, write_selftest
-from reports.selftest import SelftestRecord
+from reports import selftest as told
+from reports import write
+from reports.blocks import terminal
 
 if TYPE_CHECKING:
     from harness.cluster.executor import Executor
@@ -67,7 +68,7 @@ def selftest(
     count = len(plan.mistakes)
     what = f"hunting {count} planted mistake{'' if count == 1 else 's'}"
     console.print(Text(f"{what} {seconds_text(plan.seconds)}, seed {seed}"), soft_wrap=True)
-    record = SelftestRecord()
+    record = told.SelftestRecord()
     view = ClusterView(each=True)
 
     def news(event: Event) -> Text | None:
@@ -85,12 +86,12 @@ def selftest(
     study = Selftest(plan, opened=opened if cluster else None)
     finished = conducted(study, out, progress, record.consume, caught.consume)
     with writing(out):
-        write_selftest(record, out)
+        write(told.files(record), out)
     if as_json:
         print(record.to_json())
     else:
         shown = Display()
-        for part in selftest_text.render(record):
+        for part in terminal.render(told.page(record).blocks):
             shown.print(part)
     if record.cluster.used is not None:
         console.print(Text(f"  {summary(record.cluster.used)}", style="dim"), soft_wrap=True)

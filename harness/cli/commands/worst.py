@@ -35,8 +35,9 @@ from harness.studies.worst import plan as plans
 from harness.studies.worst.results import Report
 from harness.studies.worst.run import WorstStudy
 from reports import worst as tables
-from reports import worst_text, write_worst
-from reports.cluster import ClusterFold
+from reports import write
+from reports.blocks import terminal
+from reports.cluster import Cluster as Units
 
 if TYPE_CHECKING:
     from harness.cluster.executor import Executor
@@ -149,7 +150,7 @@ def worst(
     progress = StepProgress(console, news)
     found: list[Searched] = []
 
-    units = ClusterFold()
+    units = Units()
 
     def take(event: Event) -> None:
         units.take(event)
@@ -160,15 +161,15 @@ def worst(
     study = WorstStudy(plan, out, command_line(), watcher, file, opened if cluster else None)
     finished = conducted(study, out, progress, take)
     for event in found:
-        record = replace(tables.WorstRecord.of(event.report), cluster=units.made())
+        record = replace(tables.WorstRecord.of(event.report), cluster=units)
         text = Report(**event.report).to_json()
         with writing(out):
-            write_worst(record, out, text)
+            write(tables.files(record, text), out)
         if as_json:
             print(text, end="")
         elif finished.complete:
             shown = Display()
-            for part in worst_text.render(record):
+            for part in terminal.render(tables.page(record).blocks):
                 shown.print(part)
             if event.report["families"]:
                 line = f"  added to {event.report['families']}: tokgate list families"

@@ -1,20 +1,42 @@
 (() => {
   const one = (selector) => document.querySelector(selector);
-  const all = (selector) => Array.from(document.querySelectorAll(selector));
 
-  // Rows of a table of defects, by what is chosen above it.
-  const picks = all("select.pick");
-  const rows = all("table.picked tbody tr");
-  const pick = () => {
-    const chosen = picks.filter((item) => item.value);
-    let shown = 0;
-    rows.forEach((row) => {
-      row.hidden = !chosen.every((item) => row.dataset[item.name] === item.value);
-      shown += row.hidden ? 0 : 1;
+  // Above a table of defects a choice for each of these columns that leaves one: its values are
+  // those of the cells, a badge's where there is one.
+  const picked = one("table.picked");
+  const headings = ["State", "Severity", "Vocabulary"];
+  const valueOf = (cell) => (cell.querySelector(".badge") ?? cell).textContent.trim();
+  if (picked) {
+    const rows = Array.from(picked.tBodies[0].rows);
+    const names = Array.from(picked.tHead.rows[0].cells, (cell) => cell.textContent.trim());
+    const tools = document.createElement("div");
+    const count = document.createElement("p");
+    tools.className = "tools";
+    count.className = "quiet";
+    count.setAttribute("role", "status");
+    const picks = headings.map((name) => [name, names.indexOf(name)]).flatMap(([name, column]) => {
+      const values = [...new Set(rows.map((row) => valueOf(row.cells[column])))];
+      if (values.length < 2) { return []; }
+      const pick = document.createElement("select");
+      pick.className = "pick";
+      pick.name = name;
+      pick.setAttribute("aria-label", name);
+      pick.append(new Option(`${name}: all`, ""), ...values.map((value) => new Option(value, value)));
+      tools.append(pick);
+      return [[pick, column]];
     });
-    one("#pick-count").textContent = chosen.length ? `${shown} of ${rows.length} defects` : "";
-  };
-  picks.forEach((item) => item.addEventListener("change", pick));
+    const choose = () => {
+      const chosen = picks.filter(([pick]) => pick.value);
+      rows.forEach((row) => {
+        row.hidden = !chosen.every(([pick, column]) => valueOf(row.cells[column]) === pick.value);
+      });
+      const shown = rows.filter((row) => !row.hidden).length;
+      count.textContent = chosen.length ? `${shown} of ${rows.length} defects` : "";
+    };
+    picks.forEach(([pick]) => pick.addEventListener("change", choose));
+    tools.append(count);
+    picked.closest(".scroll").before(tools);
+  }
 
   // The search page: its index is in the page, so that it needs neither a server nor a network.
   const index = one("#entries");

@@ -1,0 +1,360 @@
+"""What reports are made of. A study gives sections of blocks, and three renderers show them.
+
+Blocks say what is shown, and nothing of how: :mod:`reports.html` makes a page of them,
+:mod:`reports.markdown` Markdown, :mod:`reports.terminal` what is printed. None of the three knows
+of any study. A page has room for everything; Markdown and a terminal show what stands open: they
+leave out plots, :class:`Details`, :class:`Popover`, and whatever is marked ``page``.
+
+Text is put in as it came, from whomever: each renderer makes it visible and harmless. A style is a
+word of the style sheet (``templates/report.css``), of which the other renderers know a few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+Unit = Literal["size", "time", "count", "speed", "ratio", "number", "place"]
+"""What numbers of an axis mean, and so how they are written; a place has a name instead."""
+
+Tone = int | Literal["accent", "text", "quiet"]
+"""The colour of a line: one of the style sheet's numbered ones, or by its part."""
+
+COLOURS = 8
+"""Numbered colours that the style sheet has for lines; whoever is beyond has them dashed."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of text that looks otherwise than what is around it.
+
+    style: ``code``, ``quiet``, ``strong``, ``bad``, ``badge expected``, ``tally linear``, and so
+    on. href: where it leads. hint: what is told to whoever points at it. page: on a page alone.
+    """
+
+    text: Inline
+    style: str = ""
+    href: str = ""
+    hint: str = ""
+    page: bool = False
+
+
+Inline = str | int | Span | tuple["Inline", ...] | None
+"""Text. A number is written with its thousands apart; a tuple is one piece behind the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What is to be copied: a command, an input, an entry of a file.
+
+    what: it, in words, for the button that copies it; none where that is empty. style: ``command``,
+    ``literal`` (an input), ``expect`` (several lines as they are) or ``log`` (a long text).
+    """
+
+    text: str
+    what: str = ""
+    style: str = "command"
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A sentence or some. style: ``quiet``, ``empty`` (instead of a table), ``bad``, ``legend``."""
+
+    text: Inline
+    style: str = ""
+    page: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading within a section; level 3 or 4."""
+
+    text: Inline
+    level: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list. style: ``plain`` (without dots), ``quiet``, ``remarks``."""
+
+    entries: Sequence[Inline]
+    style: str = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names with their values. style: ``facts``, ``numbers`` (large), ``kinds`` (one a line)."""
+
+    pairs: Sequence[tuple[str, Inline]]
+    style: str = "facts"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table. numeric: to the right. group: what stands above it and its like.
+
+    upright: written upwards on a page, where columns are narrow. page: on a page alone.
+    """
+
+    name: Inline
+    numeric: bool = False
+    group: str = ""
+    upright: bool = False
+    page: bool = False
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell that is more than its text. sort: by which its column is sorted, if not by the text.
+
+    blocks: behind the text. span: columns that it takes.
+    """
+
+    text: Inline = None
+    style: str = ""
+    sort: float | str | None = None
+    blocks: Sequence[Block] = ()
+    span: int = 1
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row that looks otherwise, or belongs to the element with the id ``of``.
+
+    page: on a page alone.
+    """
+
+    cells: Sequence[Inline | Cell]
+    style: str = ""
+    of: str = ""
+    page: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, which a page lets readers sort. columns: a name alone is one of texts.
+
+    label: what it is, for who cannot see it. caption: the same in more words, above it. header: the
+    place of the column that names a row. style: ``dense``, ``matrix`` and so on. empty: what is
+    said where there is no row; without it, nothing is shown.
+    """
+
+    label: str
+    columns: Sequence[str | Column]
+    rows: Sequence[Sequence[Inline | Cell] | Row]
+    caption: Inline = None
+    style: str = ""
+    header: int = 0
+    empty: Inline = None
+
+    @property
+    def heads(self) -> list[Column]:
+        """All columns, each as one."""
+        return [one if isinstance(one, Column) else Column(one) for one in self.columns]
+
+    @property
+    def lines(self) -> Iterator[tuple[Row, list[Cell]]]:
+        """All rows, each with cells alone."""
+        for one in self.rows:
+            row = one if isinstance(one, Row) else Row(one)
+            yield row, [cell if isinstance(cell, Cell) else Cell(cell) for cell in row.cells]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token, or another short thing among its like. notes: below it, such as its id.
+
+    state: ``first`` (of the differences), ``other``, ``gap``, ``rest`` (what is left out),
+    ``invalid`` or nothing. span: columns of an alignment that it takes.
+    """
+
+    surface: str
+    notes: Sequence[str] = ()
+    state: str = ""
+    span: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens side by side. style: ``chips``, or ``points`` for characters with their names."""
+
+    tokens: Sequence[Token]
+    label: str = ""
+    style: str = "chips"
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """Rows of tokens, each over the bytes that it spells. rows: names and tokens."""
+
+    rows: Sequence[tuple[str, Sequence[Token]]]
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis. log: its base, or 0 for an even axis. names: of the places 0, 1, 2 and so on."""
+
+    unit: Unit
+    label: str = ""
+    log: int = 0
+    names: Sequence[str] = ()
+
+
+SIZES = Axis("size", "input", 2)
+"""The axis of sizes of inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line, or dots. spread: (x, least, greatest) of points whose range is known."""
+
+    name: str
+    points: Sequence[Point]
+    tone: Tone = "accent"
+    style: Literal["line", "dots", "steps", "thin"] = "line"
+    dash: bool = False
+    wide: bool = False
+    spread: Sequence[tuple[float, float, float]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """What is drawn. label: for who cannot see it, and above the table of its values.
+
+    area: (x, from, to), shaded behind the lines. marks: (x, class of the style sheet), lines from
+    bottom to top. rule: a value that a line across stands for. values: whether the table is there.
+    """
+
+    label: str
+    x: Axis
+    y: Axis
+    series: Sequence[Series]
+    area: Sequence[tuple[float, float, float]] = ()
+    marks: Sequence[tuple[float, str]] = ()
+    rule: float | None = None
+    height: int = 280
+    values: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Blocks that belong together. style: ``plots``, ``beside``, ``figure`` and so on."""
+
+    blocks: Sequence[Block]
+    style: str = ""
+    page: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A plot with a caption above it, and what else belongs to it."""
+
+    caption: Inline
+    blocks: Sequence[Block]
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Blocks that are folded until they are asked for.
+
+    style: ``inner``, or ``card`` and ``kind-of`` with a state, whose titles are headings. meta: a
+    line below the title. preview: what is seen of it while it is folded. data: what filters go by.
+    """
+
+    title: Inline
+    blocks: Sequence[Block]
+    style: str = "inner"
+    open: bool = False
+    anchor: str = ""
+    meta: Sequence[Inline] = ()
+    preview: Inline = None
+    data: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Popover:
+    """Blocks in a box of their own, which a span with ``href`` ``#!anchor`` opens."""
+
+    anchor: str
+    label: str
+    title: Inline
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What narrows the cards of a page: a text, and choices as (key, label, values)."""
+
+    choices: Sequence[tuple[str, str, Sequence[str]]] = ()
+    text: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report with a heading. anchor: its id; tags: small words beside the heading.
+
+    beside: to the right of the heading. nav: its name among the links at the top of the page, the
+    title where it is None, and no link where it is empty. page: on a page alone.
+    """
+
+    title: Inline
+    blocks: Sequence[Block]
+    anchor: str
+    tags: Sequence[str] = ()
+    beside: Sequence[Block] = ()
+    nav: str | None = None
+    style: str = ""
+    level: int = 2
+    page: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """What a page says first. tone: ``pass``, ``fail``, ``neutral``, ``incomplete`` and so on.
+
+    because: the sentence below the title. stamp: a warning about the whole.
+    """
+
+    title: str
+    icon: str
+    tone: str
+    because: Inline = None
+    stamp: str = ""
+    blocks: Sequence[Block] = ()
+
+
+Block = (
+    Aligned | Banner | Code | Details | Facts | Figure | Filters | Group | Heading | Items
+    | Paragraph | Plot | Popover | Section | Table | Tokens
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page by itself. title: of the window. brand: what is beside the name of the program."""
+
+    title: str
+    brand: str
+    blocks: Sequence[Block]
+    skip: str = "report"
+
+
+def numbers(*names: Inline, group: str = "", page: bool = False) -> tuple[Column, ...]:
+    """Columns of numbers."""
+    return tuple(Column(name, numeric=True, group=group, page=page) for name in names)
+
+
+def walk(blocks: Sequence[Block]) -> Iterator[Block]:
+    """All blocks, each before what is inside of it."""
+    for one in blocks:
+        yield one
+        yield from walk(getattr(one, "blocks", ()))

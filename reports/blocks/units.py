@@ -1,0 +1,94 @@
+"""Numbers as reports write them, each in a unit that fits it. ``templates/plots.js`` does alike."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from reports.blocks import Axis, Point
+
+_BYTES = ("B", "KiB", "MiB", "GiB")
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
+    """``1 case``, ``1,204 cases``."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+
+
+def size(value: float) -> str:
+    """Bytes in binary units: ``100 B``, ``26 KiB``, ``1 MiB``."""
+    step = min(len(_BYTES) - 1, max(0, int(math.log2(value) // 10))) if value >= 1 else 0
+    shown = value / 1024**step
+    return f"{shown:.0f} {_BYTES[step]}" if shown >= 100 else f"{shown:.3g} {_BYTES[step]}"
+
+
+def rate(value: float | None) -> str:
+    """As many digits as tell speeds, or ratios of them, apart: ``0.31``, ``41.3``, ``1,066``.
+
+    Nothing for None.
+    """
+    if value is None:
+        return ""
+    digits = 0 if value >= 99.5 else 1 if value >= 9.95 else 2
+    return f"{value:,.{digits}f}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in a fitting unit: ``1.2 ms``."""
+    for unit, name in _TIMES:
+        if seconds >= unit:
+            return f"{seconds / unit:.3g} {name}" if seconds < 1000 else f"{seconds:,.0f} s"
+    return f"{seconds:.3g} s"
+
+
+def count(value: float) -> str:
+    """A number of steps or instructions: ``1.2 M``."""
+    for unit, name in _COUNTS:
+        if value >= unit:
+            return f"{value / unit:.3g} {name}"
+    return f"{value:.3g}"
+
+
+def figure(value: float) -> str:
+    """A number by three digits, and all those before the point: ``0.123``, ``6,650``."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """``1.90 to 2.06``; nothing where it is not known."""
+    return "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+
+
+def per_cent(share: float) -> str:
+    """A share in per cent, with two figures of what it lacks: ``99.86 %``, ``99.9971 %``."""
+    lacking = 100 * (1 - share)
+    if share in {0.0, 1.0}:
+        return f"{100 * share:.0f} %"
+    digits = min(6, max(1, 1 - math.floor(math.log10(lacking)))) if lacking > 0 else 1
+    return f"{math.floor(100 * share * 10**digits) / 10**digits:.{digits}f} %"
+
+
+def usable(points: Iterable[Sequence[float]]) -> list[Point]:
+    """The points that a logarithmic axis can hold, by size."""
+    return sorted(
+        (p[0], p[1]) for p in points if len(p) == 2 and all(math.isfinite(v) and v > 0 for v in p)
+    )
+
+
+def writer(axis: Axis) -> Callable[[float], str]:
+    """How values of an axis are written."""
+    if axis.unit == "place":
+        return lambda value: axis.names[int(value)]
+    return {
+        "size": size,
+        "time": duration,
+        "count": count,
+        "speed": lambda value: f"{value:.3g} MiB/s",
+        "ratio": lambda value: f"{value:.3g} ×",
+        "number": figure,
+    }[axis.unit]

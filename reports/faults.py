@@ -1,0 +1,102 @@
+"""What fails the gate, a fault each: SARIF and GitHub's annotations show the same.
+
+An unexpected bucket of findings is one fault, and so is a stale or expired expectation, a broken
+bound of growth, an implementation that failed to start, and what was named and not examined.
+
+Code hosts hang what a tool reports on lines of files; a tokenizer's wrong id stands on none. The
+file to open is the implementation's own, where it was given as one (``path.py:attr``), else the
+expectations file of the run, where a known divergence would be written down.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from corpora.plain_text import one_line
+from reports.blocks.units import plural
+from reports.record import FAILING_EXPECTATIONS, Bucket, Verdict
+from reports.words import also, headline, reason, smallest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from reports.record import RunRecord
+
+FALLBACK = "tokgate-out/report.html"
+"""The place of an alert where neither is known. It need not be in the repository: the alert then
+has no preview."""
+
+INPUT_SHOWN = 240
+"""Characters of the smallest input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One of them. rule: a check, or what is demanded besides. text: lines that say more.
+
+    path: the file to show it at. identity: by which it is the same in every run.
+    """
+
+    rule: str
+    title: str
+    text: tuple[str, ...]
+    path: str
+    identity: tuple[str, ...]
+    bucket: Bucket | None = None
+
+
+def faults(record: RunRecord) -> Iterator[Fault]:
+    """All of them, the worst first."""
+    default = place(record)
+    for failure in record.failures:
+        name, where = failure.implementation, failure.vocabulary
+        title, path = f"{name} failed to start on {where}", place(record, [name])
+        yield Fault("start", title, (failure.message,), path, (name, where))
+    yield from (_found(record, bucket) for bucket in record.unexpected)
+    for one in record.broken:
+        name, where = one.implementation, one.vocabulary
+        grown = "" if one.exponent is None else f", exponent {one.exponent:.2f}"
+        title = f"{name} grows faster than its bound on {one.family}{grown}"
+        text, path = (f"Vocabulary {where}.", one.note), place(record, [name])
+        yield Fault("scaling", title, text, path, (name, where, one.family))
+    for entry in record.expectations:
+        if entry.status in FAILING_EXPECTATIONS:
+            said = (
+                "was exercised and did not show" if entry.status == "stale" else "is past its date"
+            )
+            title = f"The expectation {entry.bucket} {said}"
+            identity = entry.status, entry.bucket, entry.vocabulary, *entry.implementations
+            yield Fault("expectation", title, (entry.reason,), default, identity)
+    if record.verdict is Verdict.NOT_EXAMINED:
+        for line in record.reasons:
+            yield Fault("gate", "Not examined", (line,), default, (line,))
+    if not record.complete:
+        title = "The run did not come to its end"
+        yield Fault("gate", title, (reason(record),), default, ("end",))
+
+
+def _found(record: RunRecord, bucket: Bucket) -> Fault:
+    example = bucket.example
+    lines = (
+        f"Smallest input: {smallest(example, INPUT_SHOWN)}.",
+        example.difference,
+        f"Seen {plural(bucket.count, 'time')} on {example.contract}{also(bucket)}, "
+        f"finding {example.id}.",
+    )
+    path = place(record, example.culprits)
+    return Fault(example.check, one_line(headline(bucket)), lines, path, (bucket.cause,), bucket)
+
+
+def place(record: RunRecord, culprits: Iterable[str] = ()) -> str:
+    """The path to show a fault at, as the run was given it: relative to where it ran, or absolute.
+
+    culprits: implementations to blame, the first with a file of its own decides.
+    """
+    for name in culprits:
+        path, colon, _ = record.specs.get(name, "").rpartition(":")
+        if colon and path.endswith(".py") and not path.startswith("cmd:"):
+            return posixpath.normpath(path)
+    expect = record.started.expect if record.started else None
+    return posixpath.normpath(expect) if expect else FALLBACK
