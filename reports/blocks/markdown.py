@@ -30,7 +30,15 @@ if TYPE_CHECKING:
 MOST = 50
 """Entries of a list and rows of a table: beyond that a reader wants the page."""
 
-_SPECIAL = re.compile(r"[\\`*_{}\[\]()<>#+!|~&@$:]")
+_SPECIAL = re.compile(
+    r"""[\\`*\[\]<>|~&@$]  # anywhere
+    | (?<!\w)_ | _(?!\w)    # emphasis; none within a word
+    | ^[#+-] | \#(?=\w)      # a heading, a list, an issue
+    | :(?=[\w+-]+:)         # an emoji's name""",
+    re.VERBOSE,
+)
+"""What may mean something to a renderer. Other punctuation is left as it is, so that the text can
+be read, and searched, as it stands."""
 
 
 def render(blocks: Iterable[Block]) -> str:

@@ -171,7 +171,7 @@ def test_a_witness_is_dressed() -> None:
     plain, small = witness(), witness(schema="minimal", grammar="{}")
     found = witnesses.completed(plain, CASE, small)
     assert json.loads(found.grammar) == SCHEMA
-    assert found.smallest == small
+    assert found.minimal == small
     assert witnesses.completed(plain, None, None) == plain
     long = SchemaCase("a", {"enum": ["a" * 9000]}, ())
     assert len(witnesses.completed(plain, long, None).grammar) == witnesses.GRAMMAR_SHOWN + 1

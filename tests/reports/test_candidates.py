@@ -46,7 +46,7 @@ def test_the_worst_family_comes_first_and_all_are_counted() -> None:
     )
     captions = [said(one) for one in figures(plots)]
     assert [one.split("**")[1] for one in captions] == ["bad", "open", "good"]
-    assert captions[0] == "**bad** over its bound&#58; exponent 2.00"
+    assert captions[0] == "**bad** over its bound: exponent 2.00"
     tally = "1 over its bound 1 undecided 1 within its bound 1 not measured"
     assert " ".join(said(heading).split("v ", 1)[1].split()) == tally
 

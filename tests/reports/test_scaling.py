@@ -54,14 +54,14 @@ def test_an_exact_measure_settles_a_doubt_and_nothing_hides_a_fault(
     assert field.style == f"cell {shown}"
     readings = [markdown.inline(one.text) for one in box.blocks[: len(events)]]  # type: ignore[union-attr]
     measures = ["time", "steps"] if steps else ["time"]
-    assert [one.partition("&")[0] for one in readings] == measures
+    assert [one.partition(":")[0] for one in readings] == measures
 
 
 def test_the_bound_and_its_outcome_are_shown() -> None:
     judged = GrowthJudged("a", "v", "f", "time", "n log n", "fail", "ours")
     [field], [box], _ = grid_of(cell("a", "v", "f", 1.9, "superlinear"), judged)
     assert field.style.endswith(" broken")
-    assert "bound n log n&#58; fail" in markdown.render(box.blocks[:1])
+    assert "bound n log n: fail" in markdown.render(box.blocks[:1])
     [field], _, _ = grid_of(cell("a", "v", "f", 1.9, "superlinear"))
     assert "broken" not in field.style
 

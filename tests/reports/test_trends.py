@@ -54,7 +54,7 @@ def test_a_step_is_told_with_its_day_and_version() -> None:
     shown = sections([series(rising())])
     [(when, _, before, _, change, version)] = steps(shown)
     assert (when, version) == ("2026-01-31", "1.0 → 1.1")
-    assert change in {f"▲ &#43;{n}%" for n in range(37, 44)}
+    assert change in {f"▲ +{n}%" for n in range(37, 44)}
     assert before.endswith(("µs", "ms"))
     [plot] = of(shown, Plot)
     level, runs = plot.series
@@ -66,7 +66,7 @@ def test_a_step_is_told_with_its_day_and_version() -> None:
 def test_counts_and_falls() -> None:
     shown = sections([series([0.0] * 20 + [3.0] * 20 + [1.0] * 20, "unexpected findings", "")])
     fell, rose = steps(shown)
-    assert rose[2:5] == ["0", "3", "▲ &#43;3"]
+    assert rose[2:5] == ["0", "3", "▲ +3"]
     assert fell[4] == "▼ -67%"
 
 
