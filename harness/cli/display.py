@@ -65,11 +65,11 @@ class Display(Console):
         self._file = new
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print; lines of text that no terminal shows are not wrapped, so that they can be found.
+        """Print; lines of text are not broken, so that they can be searched and copied.
 
         What is laid out, as tables are, keeps to the width.
         """
-        if not self.is_terminal and all(isinstance(one, (str, Text)) for one in objects):
+        if all(isinstance(one, (str, Text)) for one in objects):
             options.setdefault("soft_wrap", True)
         super().print(*objects, **options)
 

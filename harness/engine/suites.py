@@ -54,9 +54,7 @@ def parse_budget(text: str) -> Budget:
     """``90s``, ``5m``, ``8h``, ``20000cases``. ValueError with a line that says what is right."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|h|cases)?", text.strip())
     if match is None or float(match[1]) <= 0:
-        raise ValueError(
-            f"budget {text!r} is none; write a time such as 60s, 5m, 8h, or 20000cases"
-        )
+        raise ValueError(f"invalid value {text!r}: use 60s, 5m, 8h or 20000cases")
     amount, unit = float(match[1]), match[2] or "s"
     if unit == "cases":
         return Budget(cases=max(1, int(amount)))

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from harness.cli.deferred import COMMANDS
+from harness.cli.table import COMMANDS
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -15,9 +15,7 @@ def test_the_summary_is_that_of_the_command(name: str) -> None:
     listed = COMMANDS[name]
     command = listed.loaded()
     assert command.name == name
-    first, *paragraphs = (command.help or "").split("\n\n")
-    assert first == listed.help
-    assert not any("\n" in paragraph for paragraph in paragraphs)  # it would break lines twice
+    assert (command.help or "").split("\n\n")[0] == listed.help
 
 
 def imported(arguments: list[str], modules: tuple[str, ...]) -> str:

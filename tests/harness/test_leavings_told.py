@@ -8,15 +8,15 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 
 from corpora.generators.base import Case
 from corpora.vocabularies import sources
-from harness.cli import forced as cli_forced
-from harness.cli.adversary import remarks
+from harness.cli.commands.adversary import remarks
+from harness.cli.display import Display
+from harness.cli.progress.closing import closing
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs
@@ -214,8 +214,7 @@ def test_a_walk_of_a_corpus_keeps_it(
     walking.execute(plan, tmp_path, events.append, lambda share, text: None, "", record)
     assert events[-1].notes == [f"a worker {LINE}"]
     assert Record(tmp_path, plan.identity()).left == [LINE]
-    shown = SimpleNamespace(forced=[], forced_corpora=[])
-    cli_forced.show(shown, events[-1], tmp_path / "report.html")
+    closing(Display(stderr=True), events[-1], "", tmp_path / "report.html")
     assert f"a worker {LINE}" in capsys.readouterr().err
 
 

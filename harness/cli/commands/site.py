@@ -4,123 +4,101 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from rich.text import Text
 
 from harness.cli.display import Display
+from harness.cli.progress.news import counted
+from harness.cli.records import trends
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
-from harness.ledger import queries
 from harness.ledger.history import history, open_existing
 from reports import write_site
 from reports.site import data, pages
-from reports.trends import Trend
-from reports.words import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlalchemy.engine import Engine
 
-    from reports.site.data import History
+Row = TypeVar("Row")
 
 
-def site(
+def command(
     ledger: Annotated[
         str,
         typer.Option(
             envvar="TOKGATE_LEDGER",
-            help="The database that runs were kept in: a SQLite file, or postgresql://..",
+            metavar="DATABASE",
+            help="The database with the runs: a SQLite file, or postgresql://..",
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder that receives the site.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the site.")] = Path(
         "tokgate-site"
     ),
     url: Annotated[
         str,
-        typer.Option(help="Where the site will be, https://..: for its feed and badges."),
+        typer.Option(
+            metavar="URL",
+            help="The address at which the site will be published, for its feed and badges.",
+        ),
     ] = "",
-    title: Annotated[str, typer.Option(help="What the site is called.")] = "tokgate",
+    title: Annotated[str, typer.Option(help="The title of the site.")] = "tokgate",
 ) -> None:
-    """Write a static site of all runs in a ledger: libraries, vocabularies, defects, trends.
+    """Write a static website about all runs in a ledger.
 
-    The files need no server and no network. What runs no longer have is left in the folder.
+    It has pages for libraries, vocabularies, defects and trends. The files need no server and no
+    network. Files of earlier sites stay in the folder.
     """
 
     if url and not url.startswith(("https://", "http://")):
-        raise SelectionError(f"--url {url!r}: no address; write https://..")
+        raise SelectionError(f"--url {url!r}: give an address that begins with https://")
     known = history_of(open_existing(ledger))
     with writing(out):
         files, size = write_site(pages.render(known, title, url), out)
-    summary = f"{plural(len(known.runs), 'run')}: {plural(files, 'file')}, {size / 1e6:.1f} MB"
     console = Display(stderr=True)
-    console.print(Text(summary), soft_wrap=True)
-    console.print(Text(f"  {out / 'index.html'}", style="dim"), soft_wrap=True)
+    runs = counted(len(known.runs), "run")
+    console.print(f"{runs}: {counted(files, 'file')}, {size / 1e6:.1f} MB")
+    console.print(f"  {out / 'index.html'}", style="dim")
 
 
-def history_of(engine: Engine) -> History:
+def history_of(engine: Engine) -> data.History:
     """The rows of a ledger as a site takes them. Raises LedgerError."""
 
     rows = history(engine)
+    when = datetime.datetime.fromisoformat
     versions: dict[str, dict[str, str]] = defaultdict(dict)
-    for version in rows.versions:
-        versions[version.run][version.name] = version.version
+    for one in rows.versions:
+        versions[one.run][one.name] = one.version
+    named = {"library": "implementation", "name": "vocabulary", "measurement": "id"}
     return data.History(
-        runs=[
-            data.RunRow(
-                id=run.id,
-                when=datetime.datetime.fromisoformat(run.started),
-                suite=run.suite,
-                budget=run.budget,
-                seed=run.seed,
-                campaign=run.campaign,
-                complete=run.complete,
-                verdict=run.verdict,
-                cases=run.cases,
-                comparisons=run.comparisons,
-                versions=versions[run.id],
-            )
-            for run in rows.runs
-        ],
-        vocabularies=[
-            data.VocabularyRow(
-                row.run, row.vocabulary, row.source, row.format, row.algorithm, row.tokens,
-                row.fingerprint,
-            )
-            for row in rows.vocabularies
-        ],
-        tallies=[
-            data.TallyRow(
-                row.run, row.implementation, row.vocabulary, row.cases, row.compared, row.wrong,
-                row.deaths, row.trusted, row.checks, row.generators,
-            )
-            for row in rows.tallies
-        ],
-        findings=[
-            data.FindingRow(
-                row.run, row.id, row.bucket, row.vocabulary, row.culprits, row.expected, row.count
-            )
-            for row in rows.findings
-        ],
-        growth=[
-            data.GrowthRow(
-                row.run, row.implementation, row.vocabulary, row.family, row.verdict,
-                row.exponent, row.low, row.high, row.bytes, row.seconds,
-            )
-            for row in rows.growth
-        ],
-        speeds=[
-            data.SpeedRow(
-                row.id, datetime.datetime.fromisoformat(row.started), row.cpu, row.implementation,
-                row.version, row.row, row.vocabulary, row.mode, row.text, row.size, row.kind,
-                row.answer, row.rounds, row.best, row.median, row.slowest,
-            )
-            for row in rows.speeds
-        ],
-        details=[data.DetailRow(one.run, one.found, one.reproducer) for one in rows.details],
-        trends=[
-            Trend(one.name, one.unit, [(p.when, p.version, p.value) for p in one.points])
-            for one in [*queries.findings(engine), *queries.worst(engine)]
-        ],
+        runs=list(taken(
+            data.RunRow, rows.runs,
+            lambda run: {"when": when(run.started), "versions": versions[run.id]},
+        )),
+        vocabularies=list(taken(data.VocabularyRow, rows.vocabularies, **named)),
+        tallies=list(taken(data.TallyRow, rows.tallies, **named)),
+        findings=list(taken(data.FindingRow, rows.findings)),
+        growth=list(taken(data.GrowthRow, rows.growth, **named)),
+        speeds=list(taken(
+            data.SpeedRow, rows.speeds, lambda one: {"when": when(one.started)}, **named
+        )),
+        details=list(taken(data.DetailRow, rows.details)),
+        trends=list(trends(engine)),
     )  # fmt: skip
+
+
+def taken(
+    kind: type[Row], rows: Iterable[Any], more: Any = lambda row: {}, **named: str
+) -> Iterable[Row]:
+    """Rows of the ledger as rows of a site.
+
+    more: the fields of a row that are made otherwise. named: by a field, the ledger's name for it.
+    """
+    for row in rows:
+        made = more(row)
+        names = [one.name for one in fields(kind) if one.name not in made]  # type: ignore[arg-type]
+        yield kind(**{name: getattr(row, named.get(name, name)) for name in names}, **made)
