@@ -15,8 +15,8 @@ import typer
 from rich.text import Text
 
 from corpora.errors import UserError
+from harness.cli.deferred import COMMANDS, Commands
 from harness.cli.display import Display, PlainFormatter
-from harness.cli.table import COMMANDS, Commands
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.core import exit_statuses
 from harness.core.interruption import INTERRUPTED, Terminated, cause, exit_status, listen

@@ -13,7 +13,6 @@ from reports.record import RunRecord
 from reports.trends import Trend
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from sqlalchemy.engine import Engine
@@ -37,33 +36,30 @@ def reported(folder: Path, ledger: str | None = None) -> RunRecord:
     """
     record = recorded(folder)
     with writing(folder):
-        write_all(record, folder, trend_series(ledger), known_findings(ledger))
+        write_all(record, folder, *known(ledger))
     return record
 
 
-def trend_series(ledger: str | None) -> list[Trend]:
-    """What a ledger knows of all runs, for the report's trends. Raises LedgerError."""
+def known(ledger: str | None) -> tuple[list[Trend], dict[str, FindingHistory]]:
+    """What a ledger knows of all runs: trends, and since when each finding is there, by its id.
+
+    Raises LedgerError.
+    """
     if ledger is None:
-        return []
-    from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
+        return [], {}
+    from harness.ledger import queries  # noqa: PLC0415 (SQLAlchemy is slow)
+    from harness.ledger.engine import open_database  # noqa: PLC0415 (likewise)
 
-    return list(trends(open_database(ledger)))
+    engine = open_database(ledger)
+    seen = queries.seen_between(engine)
+    return trends(engine), {identity: FindingHistory(*one) for identity, one in seen.items()}
 
 
-def trends(engine: Engine) -> Iterator[Trend]:
+def trends(engine: Engine) -> list[Trend]:
     """Series over all runs of a ledger."""
     from harness.ledger import queries  # noqa: PLC0415 (likewise)
 
-    for one in [*queries.findings(engine), *queries.worst(engine)]:
-        yield Trend(one.name, one.unit, [(p.when, p.version, p.value) for p in one.points])
-
-
-def known_findings(ledger: str | None) -> dict[str, FindingHistory]:
-    """Since when a ledger knows each finding, by its id. Raises LedgerError."""
-    if ledger is None:
-        return {}
-    from harness.ledger import queries  # noqa: PLC0415 (likewise)
-    from harness.ledger.engine import open_database  # noqa: PLC0415 (likewise)
-
-    known = queries.seen_between(open_database(ledger))
-    return {identity: FindingHistory(*seen) for identity, seen in known.items()}
+    return [
+        Trend(one.name, one.unit, [(p.when, p.version, p.value) for p in one.points])
+        for one in [*queries.findings(engine), *queries.worst(engine)]
+    ]

@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from harness.cli.application import app
-from harness.cli.table import COMMANDS
+from harness.cli.deferred import COMMANDS
 from tests.docs.pages import CODE, ROOT, Command, commands, pages, prose
 
 UNPARSED = frozenset({"--debug", "--no-confinement"})

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
+from harness.cli import finishing
 from harness.core.participants import Participant
-from harness.engine import runner, selection
+from harness.engine import selection
 from harness.engine.joining import installed, joiners
 from harness.engine.planning import Plan
 from tests.harness.command import here
@@ -22,7 +23,7 @@ def plan_of(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str) -> P
         made.append(plan)
         raise SystemExit(0)
 
-    monkeypatch.setattr(runner, "execute", keep)
+    monkeypatch.setattr(finishing, "execute", keep)
     ended = here("run", *arguments, folder=folder)
     assert made, ended.stderr
     return made[0]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pkgutil
 import subprocess
 import sys
 
 import pytest
 
-from harness.cli.table import COMMANDS
+from harness.cli import commands
+from harness.cli.deferred import COMMANDS
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -16,6 +18,12 @@ def test_the_summary_is_that_of_the_command(name: str) -> None:
     command = listed.loaded()
     assert command.name == name
     assert (command.help or "").split("\n\n")[0] == listed.help
+    options = {option for one in command.params for option in one.opts}
+    assert ("--cluster" in options) == listed.on_cluster
+
+
+def test_each_file_is_a_command() -> None:
+    assert {one.name for one in pkgutil.iter_modules(commands.__path__)} == COMMANDS.keys()
 
 
 def imported(arguments: list[str], modules: tuple[str, ...]) -> str:

@@ -73,7 +73,7 @@ def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path: Path) -> None:
 
     other = tokgate("fuzz", *PLAIN, "--budget=900cases", "--seed=1", f"--out={out}")
     assert other.returncode == 2
-    assert "was begun with seed 0, not 1" in other.stderr
+    assert "was started with seed 0, not 1" in other.stderr
     assert "--anew" in other.stderr
     assert other.stderr.count("\n") == 1
 
@@ -365,5 +365,5 @@ def test_a_campaign_that_misses_the_canary_fails(
 
 def test_help_teaches() -> None:
     said = tokgate("fuzz", "--help").stdout
-    assert "goes on" in said
+    assert "same command continues" in " ".join(said.split())
     assert "same findings" in " ".join(said.split())

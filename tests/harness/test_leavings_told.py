@@ -16,7 +16,6 @@ from corpora.generators.base import Case
 from corpora.vocabularies import sources
 from harness.cli.commands.adversary import remarks
 from harness.cli.display import Display
-from harness.cli.progress.closing import closing
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs
@@ -39,6 +38,7 @@ from harness.studies.selftest.run import verdict
 from harness.workers import Limits, Worker
 from harness.workers.pool import WorkerPool
 from impls.interface import Mode
+from reports.closing import closing
 from tests.breadth import thorough
 from tests.harness.command import tokgate
 from tests.harness.fuzz_campaign import WRONG, run, small_plan

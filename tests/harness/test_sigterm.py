@@ -175,7 +175,7 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
 def test_before_anything_is_begun() -> None:
     done = python(
         "import os, signal, sys, types; import harness.cli.application as cli\n"
-        "from harness.cli.table import COMMANDS, MAIN, Deferred\n"
+        "from harness.cli.deferred import COMMANDS, MAIN, Deferred\n"
         "def loading():\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "place = types.SimpleNamespace(command=loading)\n"

@@ -10,7 +10,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from corpora.generators.material import is_text
 from corpora.vocabularies import sources
 from harness.cli import options
 from harness.cli.display import Display
@@ -23,6 +22,7 @@ from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt, HuntRecor
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, named
 from harness.studies.forced.replaying import replayed
+from reports.text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -154,11 +154,9 @@ def table(*headings: str) -> Table:
 
 
 def shortened(data: bytes) -> str:
-    """A text as Python would write it, its middle left out where it is long."""
-    text = repr(data.decode()) if is_text(data) else repr(data)[1:]
-    if len(text) > SHOWN:
-        text = f"{text[: SHOWN // 2]}…{text[-SHOWN // 2 :]}"
-    return text
+    """A text as Python would write it, its end left out where it is long."""
+    shown = literal(data, limit=SHOWN)
+    return shown.code + ("…" if shown.missing else "")
 
 
 def remarks(bag: Bag, policies: Sequence[str]) -> list[str]:

@@ -116,8 +116,6 @@ def command(
     if as_json:
         print(record.to_json(), end="")
     else:
-        shown = Display()
-        for part in bench_text.render(record):
-            shown.print(part)
+        Display().show(bench_text.render(record))
     console.print(f"  {out / 'bench.html'}", style="dim")
     raise typer.Exit(finished.exit_status)

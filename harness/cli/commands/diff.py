@@ -55,7 +55,5 @@ def command(
         text = changes.markdown(result, texts)
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     else:
-        console = Display()
-        for line in changes.lines(result, texts):
-            console.print(line)
+        Display().show(changes.lines(result, texts))
     raise typer.Exit(exit_statuses.FAILS if result.new else exit_statuses.HOLDS)

@@ -10,17 +10,14 @@ import typer
 
 from corpora.errors import UserError
 from harness.cli.display import Display
-from harness.cli.progress.news import counted
 from harness.cli.records import recorded
 from harness.core.writing import write_whole
-from harness.verdict import bounds, expectations, memory
+from harness.verdict import bounds, expectations
 from reports import proposing
+from reports.words import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.events import Measured
-    from harness.verdict.bounds import Bound
+    pass
 
 
 def command(
@@ -53,8 +50,8 @@ def command(
     before = file.read_text(encoding="utf-8") if file.exists() else ""
     versions = record.started.versions if record.started else {}
     added = proposing.entries(record.findings, known, versions, broad=broad)
-    measured = [one for one in record.measured if not held(one, limits)]
-    growth = proposing.scaling(record.growth_judged, measured, narrowest)
+    measured = [one for one in record.measured if not bounds.held(one, limits)]
+    growth = proposing.scaling(record.growth_judged, measured, bounds.narrowest)
     tables = expectations.tables(file, "expected") if prune and file.exists() else []
     gone = proposing.stale(record.expectations, tables)
     console = Display(stderr=True)
@@ -70,30 +67,5 @@ def command(
     for one in (*added, *growth):
         console.print(f"added: {one.covers}")
     if added or growth:
-        count = counted(len(added) + len(growth), "entry", "entries")
+        count = plural(len(added) + len(growth), "entry", "entries")
         console.print(f"{file}: {count} added; fill in each reason that says TODO")
-
-
-def held(cell: Measured, limits: Sequence[Bound]) -> bool:
-    """Whether the file has a bound on a cell already that the cell keeps."""
-    bound = next((one for one in limits if one.covers(cell)), None)
-    if bound is None:
-        return False
-    if cell.measure == "memory":
-        if bound.memory is None:
-            return bound.bound not in bounds.LEAN
-        return memory.outcome_of(cell, bound.memory)[0] == "pass"
-    return bound.bound == bounds.NO_BOUND or bounds.outcome_of(cell, bound.bound)[0] == "pass"
-
-
-def narrowest(cells: Sequence[Measured]) -> str:
-    """The narrowest bound that all measurements of one cell keep."""
-    return next((one for one in bounds.IN_TIME if all(keeps(c, one) for c in cells)), "none")
-
-
-def keeps(cell: Measured, bound: str) -> bool:
-    """Whether a measurement keeps a bound; memory for each byte is written down by itself."""
-    if cell.measure == "memory":
-        soars = cell.memory_verdict == memory.SUPERLINEAR or cell.verdict == "failed"
-        return not (soars and bound in bounds.LEAN)
-    return bounds.outcome_of(cell, bound)[0] == "pass"

@@ -12,7 +12,6 @@ import typer
 from corpora.vocabularies import sources
 from harness.cli import options
 from harness.cli.display import Display
-from harness.cli.progress.closing import closing
 from harness.cli.progress.moving import Progress
 from harness.cli.records import reported
 from harness.cluster import opening
@@ -23,6 +22,7 @@ from harness.studies.forced.policies import named
 from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, Record, execute
 from harness.studies.forced.scattered import Walks, sendable
 from reports import forced_text
+from reports.closing import closing
 
 if TYPE_CHECKING:
     from harness.events import Event
@@ -126,8 +126,6 @@ def command(
     finally:
         progress.stop()
         folder.close()
-    shown = Display()
-    for part in forced_text.render(reported(out)):
-        shown.print(part)
+    Display().show(forced_text.render(reported(out)))
     closing(console, finished, f"{finished.seconds:.0f} s", out / "report.html")
     raise typer.Exit(finished.exit_status)

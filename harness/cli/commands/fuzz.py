@@ -13,9 +13,8 @@ from corpora.generators.catalog import generators
 from harness.checks import CHECKS
 from harness.cli import options
 from harness.cli.display import Display
-from harness.cli.progress.closing import closing, tell
 from harness.cli.progress.fuzz import FuzzProgress
-from harness.cli.progress.news import counted, summary
+from harness.cli.progress.news import summary
 from harness.cli.records import reported
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
@@ -29,6 +28,8 @@ from harness.studies.fuzz import run
 from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
 from harness.studies.fuzz.store import CampaignStore
 from harness.verdict import expectations
+from reports.closing import closing, tell
+from reports.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -184,7 +185,6 @@ def command(
         budget=amount,
         seed=seed,
         jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
-        fail_fast=False,
         named=[participant.name for participant in present] if impl else [],
         asked={"vocabularies": vocab or [], "checks": check or []},
         expect=str(expect.resolve()) if expect is not None else None,
@@ -228,15 +228,14 @@ def command(
 def beginning(campaign: FuzzPlan, *, resume: bool) -> str:
     """What a session is about to do, and for how long: the first line that it says."""
     plan = campaign.plan
-    vocabularies = counted(len(plan.vocabularies), "vocabulary", "vocabularies")
-    threads = max(1, min(plan.jobs, len(campaign.targets)))
-    turns = f" ({threads} at a time)" if threads < len(campaign.targets) else ""
     how_long = seconds_text(plan.budget.seconds)
     if plan.budget.cases is not None:
         how_long = f"up to {plan.budget.cases:,} cases each"
-    with_whom = counted(len(plan.participants), "implementation")
-    anew = "" if resume else ", starting again"
-    return f"fuzzing {vocabularies}{turns} with {with_whom} {how_long}, seed {plan.seed}{anew}"
+    return (
+        f"fuzzing {plural(len(plan.vocabularies), 'vocabulary', 'vocabularies')} with "
+        f"{plural(len(plan.participants), 'implementation')} {how_long}, seed {plan.seed}"
+        f"{'' if resume else ', starting again'}"
+    )
 
 
 def show(console: Console, record: Record, report: Path) -> None:
@@ -249,7 +248,7 @@ def show(console: Console, record: Record, report: Path) -> None:
     first = len(by_cause(found for found in record.new if found.expected is not None))
     also = f" ({first} of them seen for the first time)" if first else ""
     said = (
-        f"{counted(finished.cases, 'case')}, {counted(finished.comparisons, 'comparison')} in "
+        f"{plural(finished.cases, 'case')}, {plural(finished.comparisons, 'comparison')} in "
         f"{spent(finished.seconds)}: {new} new findings, {known} known{also}"
     )
     closing(console, finished, said, report, outlook(record))

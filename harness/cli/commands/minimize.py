@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.finishing import finish
-from harness.cli.given import examine
+from harness.cli.finishing import finish, perform
 from harness.cli.options import EXIT_STATUSES, ONE_IMPL_HELP, OneVocab, Out
 from harness.engine.selection import SelectionError
+from harness.studies.given import plan_of
 
 EPILOG = EXIT_STATUSES
 
@@ -54,4 +54,4 @@ def command(
             data = file.read_bytes()
         except OSError as error:
             raise SelectionError(f"--file {file}: {error.strerror}; check the path") from error
-    finish(examine({vocab: [data]}, impl, out), out)
+    finish(perform(plan_of({vocab: [data]}, impl), out), out)

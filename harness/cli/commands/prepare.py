@@ -29,17 +29,13 @@ def command(vocab: Vocabs = None, jobs: Jobs = 0) -> None:
     plan = Plan(
         vocabularies=selection.vocabularies(names, 0),
         participants=selection.participants([])[0],
-        references=frozenset(),
         generators=list(generators().values()),
         checks=list(CHECKS.values()),
         scaled=selection.scaled(names, list(MEASURES)),
         walked=selection.walked(names, list(MEASURES)),
-        expectations=(),
         suite=SUITES["smoke"],
         budget=Budget(),
-        seed=0,
         jobs=jobs or max(2, (os.cpu_count() or 2) // 2),
-        fail_fast=False,
     )
     console = Display(stderr=True)
     progress = RunProgress(console, None)

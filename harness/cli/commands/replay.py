@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.finishing import finish
-from harness.cli.given import examine
+from harness.cli.finishing import finish, perform
 from harness.cli.options import EXIT_STATUSES
 from harness.cli.records import recorded
 from harness.engine.selection import SelectionError
 from harness.engine.trust import demand
+from harness.studies.given import at, plan_of
 from harness.verdict import expectations
 from harness.workers import Limits
 
@@ -81,18 +81,5 @@ def command(
         limits = Limits(seconds=started.timeout, memory=started.memory)
     # All others take part as they did in the run, where they can.
     blamed = {name for found in findings for name in found.culprits}
-    finish(examine(inputs, specs, out, references, known, limits, blamed), out)
-
-
-def at(folder: str, name: str) -> str:
-    """A name of a run's command, its path made absolute if it is one that begins in a folder.
-
-    folder: in which the run was started. What is no path, or is there from here, stays as it is.
-    """
-    path, _, _ = name.partition("#")
-    if path.rpartition(":")[0].endswith(".py"):
-        path = path.rpartition(":")[0]
-    is_path = "." in Path(path).name or "/" in path
-    if folder and is_path and not Path(path).exists() and Path(folder, path).exists():
-        return str(Path(folder, name))
-    return name
+    plan = plan_of(inputs, specs, references, known, limits, blamed)
+    finish(perform(plan, out), out)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.options import Ledger
-from harness.cli.records import known_findings, recorded, trend_series
+from harness.cli.records import known, recorded
 from harness.engine.selection import SelectionError
 from reports import FORMATS, html
 
@@ -34,9 +34,9 @@ def command(
     if form not in FORMATS:
         raise SelectionError(f"--format {form!r}: unknown format; use one of {', '.join(FORMATS)}")
     record = recorded(folder)
-    text = (
-        html.render(record, trend_series(ledger), folder.absolute(), known_findings(ledger))
-        if form == "html"
-        else FORMATS[form](record)
-    )
+    if form == "html":
+        series, findings = known(ledger)
+        text = html.render(record, series, folder.absolute(), findings)
+    else:
+        text = FORMATS[form](record)
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))

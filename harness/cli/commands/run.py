@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from dataclasses import replace
 from enum import StrEnum
@@ -119,19 +118,15 @@ def command(
     from corpora.families import user  # noqa: PLC0415
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
-    from harness.cli.finishing import finish  # noqa: PLC0415
-    from harness.cli.progress.news import counted  # noqa: PLC0415
-    from harness.cli.progress.run import RunProgress  # noqa: PLC0415
+    from harness.cli.finishing import finish, perform  # noqa: PLC0415
     from harness.cluster import opening  # noqa: PLC0415
     from harness.engine.joining import installed, joiners  # noqa: PLC0415
     from harness.engine.planning import Plan  # noqa: PLC0415
-    from harness.engine.runner import execute  # noqa: PLC0415
     from harness.engine.texts import mutated  # noqa: PLC0415
-    from harness.findings.folder import RunFolder  # noqa: PLC0415
     from harness.studies import sittings, units  # noqa: PLC0415
-    from harness.studies.default import studies  # noqa: PLC0415
     from harness.studies.journal import Journal  # noqa: PLC0415
     from harness.verdict import bounds, expectations  # noqa: PLC0415
+    from reports.words import plural  # noqa: PLC0415
 
     catalog = generators()
     made = [catalog[n] for n in selection.chosen("generator", generator or [], catalog)]
@@ -185,9 +180,8 @@ def command(
         expect=str(expect.resolve()) if expect is not None else None,
         limits=options.limits_of(timeout, memory),
     )
-    with contextlib.ExitStack() as held:
-        # First of all: what another run has in this folder stays.
-        journal = held.enter_context(Journal(out, plan))
+    growth = f", growth on {len(plan.scaled)} of them" if plan.scaled else ""
+    with Journal(out, plan) as journal:  # first of all: what another run has in this folder stays
         if cluster is not None:
             elsewhere = units.on(opening.opened(cluster, len(present)), journal)
         else:
@@ -196,25 +190,12 @@ def command(
                 console.print(
                     f"--resume: {out} has no interrupted run with these options; starting a new one"
                 )
-        consumers = []
-        if ledger is not None:
-            from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
-            from harness.ledger.recorder import Recorder  # noqa: PLC0415 (likewise)
-
-            consumers.append(Recorder(open_database(ledger), folder=out).consume)
-        folder = RunFolder(out)
-        growth = f", growth on {len(plan.scaled)} of them" if plan.scaled else ""
         console.print(
-            f"checking {counted(len(plan.visited), 'vocabulary', 'vocabularies')} with up to "
-            f"{counted(len(present), 'implementation')} each, for {how_long}{growth}: "
-            f"{counted(len(checks), 'check')}, seed {seed}; loading comes first"
+            f"checking {plural(len(plan.visited), 'vocabulary', 'vocabularies')} with up to "
+            f"{plural(len(present), 'implementation')} each, for {how_long}{growth}: "
+            f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
-        progress = RunProgress(console, amount.seconds)
-        consumers.append(progress.consume)
-        try:
-            result = execute(plan, folder, consumers, options.command_line(), studies, elsewhere)
-        finally:
-            progress.stop()
+        result = perform(plan, out, ledger, elsewhere)
         if result.finished.complete:
             journal.remove()
     finish(result, out, ledger)

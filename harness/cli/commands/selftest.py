@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,6 @@ from harness.cli import options
 from harness.cli.conducting import conducted
 from harness.cli.display import Display
 from harness.cli.progress.moving import Progress
-from harness.cli.progress.news import counted
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
@@ -20,11 +20,11 @@ from harness.studies.selftest.events import MistakeJudged
 from harness.studies.selftest.run import Selftest, make_plan
 from reports import selftest_text, write_selftest
 from reports.selftest import SelftestRecord
+from reports.words import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.cluster.executor import Executor
     from harness.events import Event
 
 EPILOG = """
@@ -84,27 +84,21 @@ def command(
     options.check_cluster(cluster)
     plan = make_plan(mutant or [], budget, seed, jobs, options.command_line())
     console = Display(stderr=True)
-    mistakes = counted(len(plan.mistakes), "planted mistake")
+    mistakes = plural(len(plan.mistakes), "planted mistake")
     console.print(f"searching for {mistakes} {seconds_text(plan.seconds)}, seed {seed}")
     record = SelftestRecord()
-
-    def opened() -> Executor:
-        assert cluster is not None
-        # As on one machine, where each core has a hunt: its workers wait for one another.
-        memory = scattered.workers(plan.mistakes) * opening.WORKER_BYTES
-        return opening.opened(cluster, 1, memory)
-
+    # As on one machine, where each core has a hunt: its workers wait for one another.
+    memory = scattered.workers(plan.mistakes) * opening.WORKER_BYTES
     progress = SelftestProgress(console, len(plan.mistakes))
-    study = Selftest(plan, opened=opened if cluster else None)
+    opened = partial(opening.opened, cluster, 1, memory) if cluster else None
+    study = Selftest(plan, opened=opened)
     finished = conducted(study, out, progress, record.consume)
     with writing(out):
         write_selftest(record, out)
     if as_json:
         print(record.to_json())
     else:
-        shown = Display()
-        for part in selftest_text.render(record):
-            shown.print(part)
+        Display().show(selftest_text.render(record))
     console.print(f"  {out / 'selftest.html'}", style="dim")
     raise typer.Exit(finished.exit_status)
 

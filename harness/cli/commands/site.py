@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from harness.cli.display import Display
-from harness.cli.progress.news import counted
 from harness.cli.records import trends
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.ledger.history import history, open_existing
 from reports import write_site
 from reports.site import data, pages
+from reports.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,8 +60,8 @@ def command(
     with writing(out):
         files, size = write_site(pages.render(known, title, url), out)
     console = Display(stderr=True)
-    runs = counted(len(known.runs), "run")
-    console.print(f"{runs}: {counted(files, 'file')}, {size / 1e6:.1f} MB")
+    runs = plural(len(known.runs), "run")
+    console.print(f"{runs}: {plural(files, 'file')}, {size / 1e6:.1f} MB")
     console.print(f"  {out / 'index.html'}", style="dim")
 
 
@@ -87,7 +87,7 @@ def history_of(engine: Engine) -> data.History:
             data.SpeedRow, rows.speeds, lambda one: {"when": when(one.started)}, **named
         )),
         details=list(taken(data.DetailRow, rows.details)),
-        trends=list(trends(engine)),
+        trends=trends(engine),
     )  # fmt: skip
 
 

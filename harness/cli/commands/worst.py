@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,6 @@ from harness.cli import options
 from harness.cli.conducting import conducted
 from harness.cli.display import Display
 from harness.cli.progress.moving import Progress
-from harness.cli.progress.news import counted
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
@@ -29,11 +29,11 @@ from harness.studies.worst.sitting import SEARCHING, Watcher
 from reports import worst as tables
 from reports import worst_text, write_worst
 from reports.cluster import ClusterFold
+from reports.words import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.cluster.executor import Executor
     from harness.events import Event
     from harness.studies.worst.search import Search
 
@@ -52,9 +52,6 @@ Exit status:
   3    the implementation could not be started
   130  interrupted (143 by SIGTERM): the search is kept
 """
-
-SHOWN = 60
-"""Characters of an expression beside the figures."""
 
 
 def command(
@@ -135,7 +132,7 @@ def command(
     guided = plans.can_be_guided(participant)
     if grey and not guided:
         raise SelectionError(
-            f"--grey: {participant.name} is not an algorithm of tokgate's own; leave it out"
+            f"--grey: {participant.name} is not in tokgate's own source; leave it out"
         )
     suiting, hidden = plans.chosen_families(listed().values(), vocabulary, withhold or [])
     plan = plans.WorstPlan(
@@ -153,11 +150,6 @@ def command(
     console = Display(stderr=True)
     said = f"searching for the worst inputs of {participant.name} on {vocabulary.id}"
     console.print(f"{said} {seconds_text(seconds)}, seed {seed}")
-
-    def opened() -> Executor:
-        assert cluster is not None
-        return opening.opened(cluster, 1, plan.memory + opening.WORKER_BYTES)
-
     progress = WorstProgress(console, seconds)
     found: list[Searched] = []
     units = ClusterFold()
@@ -168,7 +160,9 @@ def command(
             found.append(event)
 
     line = options.command_line()
-    study = WorstStudy(plan, out, line, progress, file, opened if cluster else None)
+    size_of = plan.memory + opening.WORKER_BYTES
+    opened = partial(opening.opened, cluster, 1, size_of) if cluster else None
+    study = WorstStudy(plan, out, line, progress, file, opened)
     finished = conducted(study, out, progress, take)
     for event in found:
         record = replace(tables.WorstRecord.of(event.report), cluster=units.made())
@@ -178,9 +172,7 @@ def command(
         if as_json:
             print(text, end="")
         elif finished.complete:
-            shown = Display()
-            for part in worst_text.render(record):
-                shown.print(part)
+            Display().show(worst_text.render(record))
             if event.report["families"]:
                 added = event.report["families"]
                 console.print(f"  added to {added}: see tokgate list families", style="dim")
@@ -198,9 +190,9 @@ class WorstProgress(Progress, Watcher):
     def searching(self, search: Search, seconds: float) -> None:
         """After a generation."""
         dead = search.deaths.count
-        deaths = f", {counted(dead, 'death')}" if dead else ""
-        inputs = counted(search.progress.readings, "input")
-        what = f"{inputs}, {counted(len(search.archive), 'kind')}{deaths}"
+        deaths = f", {plural(dead, 'death')}" if dead else ""
+        inputs = plural(search.progress.readings, "input")
+        what = f"{inputs}, {plural(len(search.archive), 'kind')}{deaths}"
         self.watch(min(seconds / self._budget, SEARCHING), what, best(search))
 
     def doing(self, what: str) -> None:
@@ -210,15 +202,11 @@ class WorstProgress(Progress, Watcher):
 
 
 def best(search: Search) -> str:
-    """The worst so far: nanoseconds a byte, times the control, exponent, and what it is."""
+    """The worst so far: nanoseconds a byte, times the control, and what it is."""
     leaders = search.leaders(Aim.COST)
     if not leaders:
         return "nothing yet"
-    first, scale = leaders[0], search.scale
-    cost = scale.score(first, Aim.COST)
+    scale = search.scale
+    cost = scale.score(leaders[0], Aim.COST)
     times = f", {cost / scale.control:.1f} x prose" if scale.control else ""
-    growth = first.growth(scale.small, scale.large)
-    exponent = f", exponent {growth:.2f}" if growth is not None else ""
-    said = first.pattern.expression()
-    said = said if len(said) <= SHOWN else said[: SHOWN - 1] + "…"
-    return f"worst {cost:,.0f} ns/byte{times}{exponent}: {said}"
+    return f"worst {cost:,.0f} ns/byte{times}: {leaders[0].pattern.expression()}"

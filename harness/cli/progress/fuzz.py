@@ -12,8 +12,6 @@ from harness.cli.progress.moving import Progress, barred, nodes
 from harness.cli.progress.news import found
 from harness.cli.progress.run import prepared
 from harness.events import ImplementationFailed, Phase, Preparing, Withdrawn
-from harness.studies.fuzz import estimate
-from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.plan import spent
 
 if TYPE_CHECKING:
@@ -23,9 +21,6 @@ if TYPE_CHECKING:
 
     from harness.events import Event
     from harness.studies.fuzz.state import Round
-
-ARMS_SHOWN = 4
-"""Generators named, those that still find most."""
 
 PREPARING = 0
 """In place of the thread that is busy: all of them are."""
@@ -53,10 +48,6 @@ class FuzzProgress(Progress):
     def begin(self, cases: Mapping[str, int]) -> None:
         """Take note of how many cases each target had when the session began."""
         self._before, self._cases = dict(cases), dict(cases)
-
-    def prepared(self, seconds: float) -> None:
-        """The first vocabulary is loaded, and the budget begins to run."""
-        self.say(f"prepared in {spent(seconds)}")
 
     def announce(self, event: Event) -> None:
         """What a thread is busy with, or what happens on a cluster."""
@@ -94,29 +85,16 @@ class FuzzProgress(Progress):
         corpus = sum(one.first + len(one.joined) for one in rounds)
         shapes = sum(len(one.state.disagreements) for one in rounds)
         rate = cases / elapsed if elapsed else 0.0
-        once = sum(n == 1 for one in rounds for n in one.state.counts.values())
-        every = sum(one.state.cases for one in rounds)
-        chance = estimate.chance(Abundance(every, 0, once, 0), rate * 3600) if every else 1.0
         return (
             f"{spent(elapsed)}   {cases:,} cases ({rate:,.0f}/s)   corpus {corpus:,}   "
-            f"{shapes:,} disagreements   {len(self._new):,} new   "
-            f"chance of a new finding within an hour {chance:.0%}"
+            f"{shapes:,} disagreements   {len(self._new):,} new findings"
         )
 
     def rows(self) -> Iterator[RenderableType]:
-        """What moves: what each thread does, how it goes, and which generators find most."""
-        if self._seconds is not None:
-            yield barred((time.monotonic() - self._began) / self._seconds)
-        for phase in list(self._phases.values()):
+        """What moves: what each thread does, and how it goes."""
+        if self._seconds is not None and self._first_case is not None:
+            yield barred((time.monotonic() - self._first_case) / self._seconds)
+        for phase in self._phases.values():
             yield Text(phase, style="dim")
         yield Text(self._facts())
         yield from nodes(self._usage)
-        gains: dict[str, float] = {}
-        for one in self._targets.values():
-            for arm in one.state.schedule:
-                gain = arm["gain"] / arm["spent"] if arm["spent"] else 0.0
-                gains[arm["name"]] = max(gain, gains.get(arm["name"], 0.0))
-        best = sorted(gains, key=lambda name: -gains[name])[:ARMS_SHOWN]
-        if best:
-            shown = ", ".join(f"{name} {gains[name]:.1f}" for name in best)
-            yield Text(f"discoveries per batch: {shown}", style="dim")

@@ -13,9 +13,10 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from harness.cli.progress.news import counted, news
+from harness.cli.progress.news import news
 from harness.cluster.usage import Usage
 from harness.events import Phase, UnitDone
+from reports.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +49,7 @@ class Progress:
         self._each_unit = each_unit
         self._lock = threading.RLock()
         self._began = self._logged = time.monotonic()
+        self._first_case: float | None = None
         self._share: float | None = None
         self._what, self._detail = "starting", ""
         self._said: set[object] = set()
@@ -74,6 +76,7 @@ class Progress:
 
     def prepared(self, seconds: float) -> None:
         """All is loaded, which took so long, and the budget begins to run."""
+        self._first_case = time.monotonic()
         self.say(f"prepared in {seconds:.0f} s")
 
     def consume(self, event: Event) -> None:
@@ -139,8 +142,8 @@ def nodes(usage: Usage) -> Iterator[RenderableType]:
     slots = sum(one.slots for one in present)
     done = sum(one.units for one in usage.nodes.values())
     yield Text(
-        f"{counted(len(present), 'node')}   {len(usage.underway)} of {counted(slots, 'slot')} busy"
-        f"   {counted(done, 'unit')} done   {usage.lost.total()} repeated"
+        f"{plural(len(present), 'node')}   {len(usage.underway)} of {plural(slots, 'slot')} busy"
+        f"   {plural(done, 'unit')} done   {usage.lost.total()} repeated"
     )
     busy = Counter(usage.underway.values())
     table = Table.grid(padding=(0, 2))
@@ -149,9 +152,9 @@ def nodes(usage: Usage) -> Iterator[RenderableType]:
             Text(one.node, "dim"),
             f"{busy[one.node]} of {one.slots}",
             f"{usage.rate(one.node):,.0f} cases/s",
-            counted(one.units, "unit"),
+            plural(one.units, "unit"),
             f"{one.lost} lost" if one.lost else "",
         )
     yield table
     if len(present) > NODES_SHOWN:
-        yield Text(f"and {counted(len(present) - NODES_SHOWN, 'node')} more", "dim")
+        yield Text(f"and {plural(len(present) - NODES_SHOWN, 'node')} more", "dim")

@@ -19,6 +19,7 @@ from harness.events import (
     Withdrawn,
     cause_of,
 )
+from reports.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,11 +34,6 @@ class Line:
     text: str
     style: str = "dim"
     once: object = None
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """``1 finding``, ``2,000 findings``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def news(event: Event) -> Iterator[Line]:
@@ -66,7 +62,7 @@ def news(event: Event) -> Iterator[Line]:
             cell = (event.implementation, event.vocabulary, verdict)
             yield Line(f"growth {verdict}: {where}, {what}", "yellow", once=cell)
         case NodeJoined():
-            yield Line(f"node {event.node} joined: {counted(event.slots, 'unit')} at a time")
+            yield Line(f"node {event.node} joined: {plural(event.slots, 'unit')} at a time")
         case NodeLeft(excluded=True):
             yield Line(f"node {event.node} is excluded because it keeps failing: {event.reason}")
         case NodeLeft():
@@ -74,7 +70,7 @@ def news(event: Event) -> Iterator[Line]:
         case UnitLost():
             yield Line(f"{event.unit} is repeated: {event.node}: {event.reason}")
         case UnitDone():
-            cases = counted(event.cases, "case")
+            cases = plural(event.cases, "case")
             yield Line(f"{event.unit}: {cases} in {event.seconds:.1f} s, on {event.node}")
         case UnitResumed():
             yield Line(f"{event.unit} was done before, on {event.node}")
@@ -97,7 +93,7 @@ def found(event: Found, mark: str = "finding") -> Iterator[Line]:
 def summary(used: ClusterUsed) -> str:
     """One line on what a cluster did."""
     parts = [
-        f"{counted(len(used.nodes), 'node')} did {counted(used.units, 'unit')} in "
+        f"{plural(len(used.nodes), 'node')} did {plural(used.units, 'unit')} in "
         f"{used.seconds:,.1f} s and were busy for {used.efficiency:.0%} of that time"
     ]
     if used.retried:
@@ -106,5 +102,5 @@ def summary(used: ClusterUsed) -> str:
         parts.append(f"{used.resumed} done before by an interrupted run")
     gone = [one for one in used.nodes if one.left]
     if gone:
-        parts.append(f"{counted(len(gone), 'node')} left")
+        parts.append(f"{plural(len(gone), 'node')} left")
     return ", ".join(parts)

@@ -67,7 +67,7 @@ def replayed(
     if known is not None:
         found = [one for one in found if one.vocabulary == known.id]
         if not found:
-            raise SelectionError(f"counterexamples {source}: none is of {known.id}")
+            raise SelectionError(f"counterexamples {source}: none of them is for {known.id}")
     elif any(fetched(one.vocabulary) for one in found):
         raise SelectionError(
             f"counterexamples {source}: they name vocabularies to download; give --vocab"

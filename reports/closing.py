@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from harness.cli.progress.news import counted
 from harness.events import PASS, UNEXAMINED, by_cause, named
+from reports.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,14 +94,14 @@ def tell(
 def run_summary(finished: Finished, unexpected: int) -> str:
     """How much a run did, in how long, and how many unexpected findings there are."""
     # Few implementations run every vocabulary, so fewer are compared than there are.
-    among = f" of {counted(finished.compared, 'implementation')}" if finished.compared else ""
+    among = f" of {plural(finished.compared, 'implementation')}" if finished.compared else ""
     took = f"{finished.seconds:.0f} s"
     if finished.prepared is not None:
         checked = finished.seconds - finished.prepared
         took = f"{checked:.0f} s after {finished.prepared:.0f} s of preparation"
     return (
-        f"{counted(finished.cases, 'case')}, {counted(finished.comparisons, 'comparison')}{among}, "
-        f"{took}, {counted(unexpected, 'unexpected finding')}"
+        f"{plural(finished.cases, 'case')}, {plural(finished.comparisons, 'comparison')}{among}, "
+        f"{took}, {plural(unexpected, 'unexpected finding')}"
     )
 
 
