@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from harness.core.countdown import seconds_text
+
 
 @dataclass(frozen=True, slots=True)
 class Suite:
@@ -48,6 +50,13 @@ class Budget:
 
     seconds: float | None = None
     cases: int | None = None
+
+    @property
+    def words(self) -> str:
+        """For a command's first line: ``for 45 s``, ``for 2,000 cases``, ``until Ctrl-C``."""
+        if self.cases is None:
+            return seconds_text(self.seconds)
+        return f"for {self.cases:,} cases"
 
 
 def parse_budget(text: str) -> Budget:

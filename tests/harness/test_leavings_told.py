@@ -14,7 +14,6 @@ import pytest
 
 from corpora.generators.base import Case
 from corpora.vocabularies import sources
-from harness.cli.commands.adversary import remarks
 from harness.cli.display import Display
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode
@@ -38,6 +37,7 @@ from harness.studies.selftest.run import verdict
 from harness.workers import Limits, Worker
 from harness.workers.pool import WorkerPool
 from impls.interface import Mode
+from reports import adversary_text
 from reports.closing import closing
 from tests.breadth import thorough
 from tests.harness.command import tokgate
@@ -225,4 +225,5 @@ def test_an_adversary_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     record = HuntRecord(tmp_path, plan)
     hunting.hunt(plan, record, lambda share, text: None, Countdown(None))
     assert HuntRecord(tmp_path, plan).bag.left == [LINE]
-    assert remarks(Bag(left=[LINE]), ["none"])[-1] == f"a worker {LINE}"
+    [*_, last] = adversary_text.render([], ["none"], Bag(left=[LINE]))
+    assert str(last) == f"a worker {LINE}"

@@ -39,10 +39,7 @@ def command(
         typer.Option("--markdown", help="Print Markdown, for a comment or a step summary."),
     ] = False,
 ) -> None:
-    """Show what is new, fixed or still there from one run to another.
-
-    A finding that is gone was fixed, or was not observed by the new run.
-    """
+    """Show what is new, fixed or still there from one run to another."""
     if as_json and as_markdown:
         raise SelectionError("--json, --markdown: give one of them")
 

@@ -87,8 +87,7 @@ def command(
         raise typer.Exit(3)
     planned = matches(present, vocabularies(vocab or [], seed))
     runs = sum(match.refusal is None for match in planned)
-    each = f"{amount.cases:,} cases" if amount.cases is not None else f"{amount.seconds:g} s"
-    line = f"{runs} matches of {len(present)} libraries, {each} each from the first case on"
+    line = f"{runs} matches of {len(present)} libraries, each {amount.words} from the first case on"
     console.print(f"{line}, seed {seed}")
     plan = SurveyPlan(planned, checks, amount, seed, options.texts_of(texts), bench)
     progress = FieldProgress(console, out, bench)

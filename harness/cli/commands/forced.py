@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from corpora.grammars.json_schema import Whitespace
 from corpora.vocabularies import sources
 from harness.cli import options
 from harness.cli.display import Display
@@ -38,13 +38,6 @@ Exit status:
 """
 
 
-class Whitespace(StrEnum):
-    """What a JSON Schema's grammar admits between tokens."""
-
-    FLEXIBLE = "flexible"
-    COMPACT = "compact"
-
-
 def command(
     corpus: Annotated[
         str,
@@ -54,7 +47,7 @@ def command(
     whitespace: Annotated[
         Whitespace,
         typer.Option(help="Whether the grammar allows white space between JSON tokens."),
-    ] = Whitespace.FLEXIBLE,
+    ] = "flexible",
     policy: Annotated[
         list[str] | None,
         typer.Option(
@@ -105,7 +98,7 @@ def command(
             f"--vocab {vocab}: this vocabulary has no tokens for JSON; name another"
         )
     size = options.bytes_of(memory)
-    task = Task(vocabulary, names, whitespace.value, seed, timeout, size)
+    task = Task(vocabulary, names, whitespace, seed, timeout, size)
     plan = ForcedPlan(corpus, vocab, task, limit, jobs or os.cpu_count() or 1, minimize)
     identity = plan.identity()
     next(plan.cases(), None)  # what is no corpus shows before the folder is made

@@ -17,7 +17,6 @@ from harness.cli.progress.fuzz import FuzzProgress
 from harness.cli.progress.news import summary
 from harness.cli.records import reported
 from harness.cluster import opening
-from harness.core.countdown import seconds_text
 from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.selection import SelectionError
@@ -228,12 +227,9 @@ def command(
 def beginning(campaign: FuzzPlan, *, resume: bool) -> str:
     """What a session is about to do, and for how long: the first line that it says."""
     plan = campaign.plan
-    how_long = seconds_text(plan.budget.seconds)
-    if plan.budget.cases is not None:
-        how_long = f"up to {plan.budget.cases:,} cases each"
     return (
         f"fuzzing {plural(len(plan.vocabularies), 'vocabulary', 'vocabularies')} with "
-        f"{plural(len(plan.participants), 'implementation')} {how_long}, seed {plan.seed}"
+        f"{plural(len(plan.participants), 'implementation')} {plan.budget.words}, seed {plan.seed}"
         f"{'' if resume else ', starting again'}"
     )
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Table
@@ -21,23 +20,16 @@ GAP = 2
 """Spaces between two columns."""
 
 
-class Kind(StrEnum):
-    """What ``tokgate list`` lists."""
-
-    VOCABS = "vocabs"
-    IMPLS = "impls"
-    GENERATORS = "generators"
-    FAMILIES = "families"
-    CHECKS = "checks"
-
-
 def command(
-    kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    kind: Annotated[
+        Literal["vocabs", "impls", "generators", "families", "checks"],
+        typer.Argument(help="What to list."),
+    ],
     as_json: AsJson = False,
 ) -> None:
     """List the names that the options of `tokgate run` accept."""
 
-    entries = rows(kind.value)
+    entries = rows(kind)
     if as_json:
         print(json.dumps(entries, indent=1))
         return

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,14 +20,6 @@ EPILOG = options.EXIT_STATUSES
 OF_TEXTS = ("survival", "equivalence")
 """Checks on texts alone, unless others are named: whether all answer, and whether ids differ.
 Others ask further questions, and a corpus would take several times as long."""
-
-
-class SuiteName(StrEnum):
-    """How much a run does."""
-
-    SMOKE = "smoke"
-    CI = "ci"
-    NIGHTLY = "nightly"
 
 
 def command(
@@ -47,11 +38,11 @@ def command(
         ),
     ] = False,
     suite: Annotated[
-        SuiteName,
+        Literal["smoke", "ci", "nightly"],
         typer.Option(
             help="Test intensity: inputs up to 128 KiB (smoke), 1 MiB (ci) or 16 MiB (nightly)."
         ),
-    ] = SuiteName.SMOKE,
+    ] = "smoke",
     budget: Annotated[
         str | None,
         typer.Option(
@@ -102,13 +93,13 @@ def command(
     """
 
     options.check_cluster(cluster, texts)
-    chosen_suite = SUITES[suite.value]
+    chosen_suite = SUITES[suite]
     if only_input and not texts:
         raise SelectionError("--only-input needs texts; name some with --input")
-    how_long = budget or chosen_suite.budget
-    amount = options.budget_of(how_long)
+    amount = options.budget_of(budget or chosen_suite.budget)
+    how_long = amount.words
     if only_input and budget is None:
-        how_long, amount = "all of your texts", Budget()
+        how_long, amount = "on all of your texts", Budget()
     vocabularies = selection.vocabularies(vocab or [], seed)
     joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
     if impl:
@@ -192,7 +183,7 @@ def command(
                 )
         console.print(
             f"checking {plural(len(plan.visited), 'vocabulary', 'vocabularies')} with up to "
-            f"{plural(len(present), 'implementation')} each, for {how_long}{growth}: "
+            f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
         result = perform(plan, out, ledger, elsewhere)

@@ -55,7 +55,7 @@ def command(
     """
 
     if url and not url.startswith(("https://", "http://")):
-        raise SelectionError(f"--url {url!r}: give an address that begins with https://")
+        raise SelectionError(f"--url {url!r}: not a web address: write https://..")
     known = history_of(open_existing(ledger))
     with writing(out):
         files, size = write_site(pages.render(known, title, url), out)

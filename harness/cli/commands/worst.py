@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corpora.families import user
-from corpora.families.catalog import families as listed
 from harness.cli import options
 from harness.cli.conducting import conducted
 from harness.cli.display import Display
@@ -18,11 +17,9 @@ from harness.cli.progress.moving import Progress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
-from harness.engine.selection import SelectionError
 from harness.events import Phase, Searched
-from harness.studies.bench.plan import parse_size
-from harness.studies.worst import plan as plans
 from harness.studies.worst.candidates import Aim
+from harness.studies.worst.plan import make_plan
 from harness.studies.worst.results import Report
 from harness.studies.worst.run import WorstStudy
 from harness.studies.worst.sitting import SEARCHING, Watcher
@@ -123,32 +120,12 @@ def command(
 
     options.check_cluster(cluster)
     seconds = options.seconds_of(budget)
-    bytes_ = parse_size(size)
-    if not plans.LEAST_SIZE <= bytes_ <= plans.MOST_SIZE:
-        raise SelectionError(f"--size {size!r}: give 4KB to 1MB")
     file = (families or user.default_path()) if keep else None
-    participant = plans.participant_of(impl)
-    vocabulary = plans.vocabulary_for(participant, vocab or [])
-    guided = plans.can_be_guided(participant)
-    if grey and not guided:
-        raise SelectionError(
-            f"--grey: {participant.name} is not in tokgate's own source; leave it out"
-        )
-    suiting, hidden = plans.chosen_families(listed().values(), vocabulary, withhold or [])
-    plan = plans.WorstPlan(
-        participant=participant,
-        vocabulary=vocabulary,
-        families=suiting,
-        withheld=hidden,
-        size=bytes_,
-        budget=seconds,
-        seed=seed,
-        guided=guided if grey is None else grey,
-        memory=options.bytes_of(memory),
-        most=most,
+    plan = make_plan(
+        impl, vocab or [], seconds, size, withhold or [], grey, most, seed, options.bytes_of(memory)
     )
     console = Display(stderr=True)
-    said = f"searching for the worst inputs of {participant.name} on {vocabulary.id}"
+    said = f"searching for the worst inputs of {plan.participant.name} on {plan.vocabulary.id}"
     console.print(f"{said} {seconds_text(seconds)}, seed {seed}")
     progress = WorstProgress(console, seconds)
     found: list[Searched] = []

@@ -40,14 +40,13 @@ class FuzzProgress(Progress):
         self._seconds = seconds
         self._new: set[object] = set()
         self._targets: dict[str, Round] = {}
-        self._before: dict[str, int] = {}
-        self._cases: dict[str, int] = {}
+        self._before: Mapping[str, int] = {}
         self._phases: dict[int, str] = {}
         super().__init__(console, each_unit=False)
 
     def begin(self, cases: Mapping[str, int]) -> None:
         """Take note of how many cases each target had when the session began."""
-        self._before, self._cases = dict(cases), dict(cases)
+        self._before = cases
 
     def announce(self, event: Event) -> None:
         """What a thread is busy with, or what happens on a cluster."""
@@ -65,7 +64,6 @@ class FuzzProgress(Progress):
     def publish(self, done: Round) -> None:
         """A round is committed: tell what is new in it."""
         with self._lock:
-            self._cases[done.target] = done.state.cases
             self._targets[done.target] = done
             for event in done.events:
                 if isinstance(event, (ImplementationFailed, Withdrawn)):
@@ -80,8 +78,8 @@ class FuzzProgress(Progress):
     def _facts(self) -> str:
         """One line on how it goes."""
         elapsed = time.monotonic() - self._began
-        cases = sum(now - self._before.get(name, 0) for name, now in self._cases.items())
         rounds = self._targets.values()
+        cases = sum(one.state.cases - self._before.get(one.target, 0) for one in rounds)
         corpus = sum(one.first + len(one.joined) for one in rounds)
         shapes = sum(len(one.state.disagreements) for one in rounds)
         rate = cases / elapsed if elapsed else 0.0
