@@ -1,4 +1,4 @@
-"""The ``tokgate`` command: its subcommands (``commands/``, one file each) and its exit statuses."""
+"""The ``tokgate`` command: options of all commands, errors in one line, and exit statuses."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from harness.cli.deferred import Commands
+from corpora.errors import UserError
+from harness.cli.deferred import COMMANDS, Commands
 from harness.cli.display import Display, PlainFormatter
-from harness.cluster.opening import check_command
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
+from harness.core import exit_statuses
 from harness.core.interruption import INTERRUPTED, Terminated, cause, exit_status, listen
+from harness.core.writing import NO_ROOM, cannot_write
+from impls.errors import ImplementationError
 
 app = typer.Typer(
     name="tokgate",
@@ -29,25 +32,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-STARTING_WORKERS = frozenset(
-    {
-        "run",
-        "prepare",
-        "minimize",
-        "replay",
-        "fuzz",
-        "bench",
-        "forced",
-        "adversary",
-        "worst",
-        "field",
-    }
-    | {"selftest"}
-)
-"""The commands that run implementations, and so say where they cannot be confined."""
-
 
 SELDOM = (5_000, 10, 10)
 """Python's thresholds for collecting garbage, in place of (700, 10, 10). A run holds vocabularies
@@ -66,18 +50,21 @@ def tell_version(wanted: bool) -> None:
 
 
 @app.callback(
-    epilog="Add --debug to any command to see the traceback behind an error, and --no-confinement "
-    "to let implementations use the network and write files (see docs/boundary.md)."
+    epilog="Add --debug to any command to see the traceback of an error. Add --no-confinement to "
+    "let implementations use the network and write files (see docs/boundary.md)."
 )
 def common(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=tell_version, is_eager=True, help="Say which.")
+        bool,
+        typer.Option(
+            "--version", callback=tell_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Differential fuzzing and conformance harness for LLM tokenizers."""
-    asking = {"-h", "--help"} & set(sys.argv)
-    if context.invoked_subcommand in STARTING_WORKERS and not asking:
+    row = COMMANDS.get(context.invoked_subcommand or "")
+    if row is not None and row.starts_workers and not {"-h", "--help"} & set(sys.argv):
         tell_of_confinement()
 
 
@@ -87,16 +74,15 @@ def tell_of_confinement() -> None:
 
     line = plan.shortfall(probing.held_here())
     if line is not None:
-        Display(stderr=True).print(Text(line, style="dim"), soft_wrap=True)
+        Display(stderr=True).print(line, style="dim")
 
 
 def main() -> None:
     """The entry point: one line for what a user can mend, a traceback only on request."""
     debug = "--debug" in sys.argv  # allowed anywhere, so that it can be added to a failed line
-    confined = "--no-confinement" not in sys.argv
-    sys.argv = [one for one in sys.argv if one not in ("--debug", "--no-confinement")]
-    if not confined:
+    if "--no-confinement" in sys.argv:
         os.environ[CONFINEMENT] = CONFINEMENT_OFF
+    sys.argv = [one for one in sys.argv if one not in ("--debug", "--no-confinement")]
     if debug:
         handler = logging.StreamHandler()
         handler.setFormatter(PlainFormatter(logging.BASIC_FORMAT))
@@ -106,7 +92,6 @@ def main() -> None:
     listen()
     try:
         try:
-            check_command(sys.argv[1:])
             app()
         finally:
             sys.stdout.flush()  # what cannot be written is to be told now, not when Python ends
@@ -122,15 +107,24 @@ def main() -> None:
         drop_output()
         raise SystemExit(ENOUGH) from None
     except Exception as error:
-        # Imported now, as it knows the errors of all rooms.
-        from harness.cli.mendable import explained  # noqa: PLC0415
-
         if isinstance(error, OSError):
             drop_output()
         explanation = explained(error)
         if explanation is None:
             raise
         fail(*explanation, debug=debug)
+
+
+def explained(error: Exception) -> tuple[str, int] | None:
+    """The one line for an error that a user can mend, and the exit status; None for a defect."""
+    if isinstance(error, UserError):
+        return str(error), exit_statuses.USAGE
+    if isinstance(error, ImplementationError):
+        return str(error), exit_statuses.USAGE if error.unknown else exit_statuses.CANNOT_START
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        where = error.filename or "standard output, or a temporary file"
+        return str(cannot_write(where, error)), exit_statuses.USAGE
+    return None
 
 
 def drop_output() -> None:
@@ -144,12 +138,9 @@ def drop_output() -> None:
 def fail(line: str, status: int, *, debug: bool) -> None:
     """Print the one line (and, on request, the traceback) and exit."""
     with contextlib.suppress(OSError):  # where standard error is full, too, the status says it
-        _tell(line, debug=debug)
+        console = Display(stderr=True)
+        if debug:
+            for one in traceback.format_exc().rstrip("\n").split("\n"):
+                console.print(one)
+        console.print(Text.assemble(("tokgate: ", "bold red"), line))
     raise SystemExit(status)
-
-
-def _tell(line: str, *, debug: bool) -> None:
-    if debug:
-        for one in traceback.format_exc().rstrip("\n").split("\n"):
-            Display(stderr=True).print(one, soft_wrap=True)
-    Display(stderr=True).print(Text.assemble(("tokgate: ", "bold red"), line), soft_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from corpora.families import user
-from corpora.families.catalog import families as known
+from corpora.families.catalog import families
 from corpora.generators import catalog
 from corpora.vocabularies import drawn, embedded
 from corpora.vocabularies.toy_files import TOY_FILES
@@ -13,6 +13,7 @@ from harness.checks import CHECKS, MEASURES
 from harness.core.quiet import aside
 from impls import registry
 from impls.errors import ImplementationError
+from impls.interface import About
 
 Row = dict[str, Any]
 
@@ -22,68 +23,36 @@ NOT_INSTALLED = "not installed"
 
 def rows(kind: str) -> list[Row]:
     """The entries of ``vocabs``, ``impls``, ``generators``, ``families`` or ``checks``."""
-    return {
-        "vocabs": vocabularies,
-        "impls": implementations,
-        "generators": generators,
-        "families": families,
-        "checks": checks,
-    }[kind]()
-
-
-def vocabularies() -> list[Row]:
-    """The embedded vocabularies, toy files, and the kinds of random ones."""
-    files = {name: why for name, (why, _) in TOY_FILES.items()}
-    kinds = {f"{embedded.RANDOM}{kind}:SEED": why for kind, (why, _) in drawn.KINDS.items()}
-    found = {**embedded.embedded(), **files, **kinds}
-    return [{"name": name, "summary": text} for name, text in found.items()]
-
-
-def implementations() -> list[Row]:
-    """Everything registered, installed or not."""
-    found = []
-    for spec in registry.registered():
-        try:
-            with aside():
-                about = registry.resolve(spec).about
-        except (ImplementationError, ImportError) as error:
-            found.append(
-                {
-                    "name": spec,
-                    "version": NOT_INSTALLED,
-                    "language": "",
-                    "capabilities": [],
-                    "homepage": str(error),
-                }
-            )
-            continue
-        found.append(
-            {
-                "name": about.name,
-                "version": about.version,
-                "language": about.language,
-                "capabilities": sorted(about.capabilities),
-                "homepage": about.homepage,
+    match kind:
+        case "impls":
+            return [implementation(spec) for spec in registry.registered()]
+        case "vocabs":
+            found = {
+                **embedded.embedded(),
+                **{name: why for name, (why, _) in TOY_FILES.items()},
+                **{f"{embedded.RANDOM}{kind}:SEED": why for kind, (why, _) in drawn.KINDS.items()},
             }
-        )
-    return found
+        case "generators":
+            found = {one.name: one.summary for one in catalog.generators().values()}
+        case "families":  # with the user's own
+            found = {one.name: one.reason for one in families(user.chosen(None)).values()}
+        case _:
+            found = {one.name: one.summary for one in CHECKS.values()} | MEASURES
+    said = "reason" if kind == "families" else "summary"
+    return [{"name": name, said: text} for name, text in found.items()]
 
 
-def generators() -> list[Row]:
-    """The ways of making cases."""
-
-    return [{"name": g.name, "summary": g.summary} for g in catalog.generators().values()]
-
-
-def families() -> list[Row]:
-    """The hostile families whose growth is measured, with the user's own."""
-
-    every = known(user.chosen(None))
-    return [{"name": f.name, "reason": f.reason} for f in every.values()]
-
-
-def checks() -> list[Row]:
-    """The properties, and what is measured."""
-
-    judged = {check.name: check.summary for check in CHECKS.values()}
-    return [{"name": name, "summary": text} for name, text in {**judged, **MEASURES}.items()]
+def implementation(spec: str) -> Row:
+    """What one that is registered says of itself, or why it cannot be had."""
+    try:
+        with aside():
+            about = registry.resolve(spec).about
+    except (ImplementationError, ImportError) as error:
+        about = About(spec, NOT_INSTALLED, "", homepage=str(error))
+    return {
+        "name": about.name,
+        "version": about.version,
+        "language": about.language,
+        "capabilities": sorted(about.capabilities),
+        "homepage": about.homepage,
+    }

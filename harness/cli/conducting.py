@@ -12,16 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from harness.cli.progress.steps import StepProgress
+    from harness.cli.progress.moving import Progress
     from harness.engine.steps import SteppedStudy
     from harness.events import Event, Finished
 
 
 def conducted(
-    study: SteppedStudy,
-    out: Path,
-    progress: StepProgress,
-    *consumers: Callable[[Event], None],
+    study: SteppedStudy, out: Path, progress: Progress, *consumers: Callable[[Event], None]
 ) -> Finished:
     """Do a study, or go on with it, and return its closing event.
 
@@ -33,5 +30,6 @@ def conducted(
     finally:
         progress.stop()
     if not finished.complete:
-        progress.say(f"{finished.reasons[0]}; run the same again to go on from {out}", "yellow")
+        line = f"{finished.reasons[0]}; run the same command again to continue from {out}"
+        progress.say(line, "yellow")
     return finished

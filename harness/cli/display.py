@@ -8,6 +8,7 @@ prints has to think of it. ``tests/test_architecture.py`` finds whoever makes an
 from __future__ import annotations
 
 import logging
+import os
 from typing import IO, TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -20,14 +21,11 @@ from harness.core.quiet import terminal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rich.console import (
-        ConsoleOptions,
-        HighlighterType,
-        JustifyMethod,
-        OverflowMethod,
-        RenderableType,
-    )
-    from rich.style import Style
+    from rich.console import ConsoleOptions, RenderableType
+
+
+LOG_WIDTH = 120
+"""Columns where there is no terminal to ask: a table is not to be cut."""
 
 
 class Display(Console):
@@ -37,23 +35,10 @@ class Display(Console):
     line feed in it is shown as an escape, and what has several lines is printed line by line.
     """
 
-    def __init__(
-        self,
-        *,
-        stderr: bool = False,
-        width: int | None = None,
-        file: IO[str] | None = None,
-        force_terminal: bool | None = None,
-    ) -> None:
-        super().__init__(
-            stderr=stderr,
-            width=width,
-            file=file,
-            force_terminal=force_terminal,
-            highlight=False,
-            markup=False,
-            emoji=False,
-        )
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+        if not self.is_terminal and "width" not in options and "COLUMNS" not in os.environ:
+            self.width = LOG_WIDTH
 
     @property
     def file(self) -> IO[str]:
@@ -65,28 +50,26 @@ class Display(Console):
         self._file = new
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print; lines of text that no terminal shows are not wrapped, so that they can be found.
+        """Print; of lines of text no word is broken, so that it can be copied.
 
-        What is laid out, as tables are, keeps to the width.
+        On a terminal a long line goes on in the next one; elsewhere it stays whole, so that it can
+        be searched. What is laid out, as tables are, keeps to the width.
         """
-        if not self.is_terminal and all(isinstance(one, (str, Text)) for one in objects):
-            options.setdefault("soft_wrap", True)
+        if all(isinstance(one, (str, Text)) for one in objects):
+            words = (word for one in objects for word in str(one).split())
+            broken = any(len(word) > self.width for word in words)
+            options.setdefault("soft_wrap", broken or not self.is_terminal)
         super().print(*objects, **options)
 
-    def render_str(
-        self,
-        text: str,
-        *,
-        style: str | Style = "",
-        justify: JustifyMethod | None = None,
-        overflow: OverflowMethod | None = None,
-        emoji: bool | None = None,
-        markup: bool | None = None,
-        highlight: bool | None = None,
-        highlighter: HighlighterType | None = None,
-    ) -> Text:
+    def show(self, parts: Iterable[RenderableType]) -> None:
+        """Print what a report consists of, part by part."""
+        for part in parts:
+            self.print(part)
+
+    def render_str(self, text: str, **layout: Any) -> Text:
         """Return a string as a text of one line, with nothing in it interpreted."""
-        return safe(Text(text, style=style, justify=justify, overflow=overflow))
+        shown = {"style", "justify", "overflow"} & set(layout)
+        return safe(Text(text, **{name: layout[name] for name in shown}))
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

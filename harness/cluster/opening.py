@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING
 from harness.cluster.executor import ClusterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from harness.cluster.executor import Executor
 
 ADDRESS = re.compile(r"auto|ray://[^/\s]+:\d+|local:[1-9]\d*")
 """What may stand after ``--cluster``."""
-
-COMMANDS = ("run", "fuzz", "forced", "field", "selftest", "worst")
-"""The commands that run on a cluster."""
 
 TEXTS_STAY = "--cluster: texts of --input stay on this machine; run them without --cluster"
 """What is said where texts of the user's own are to be compared on a cluster."""
@@ -26,22 +21,11 @@ WORKER_BYTES = 256 << 20
 """What a worker with a large vocabulary holds, as Ray is told; its limit is many times that."""
 
 
-def check_command(arguments: Sequence[str]) -> None:
-    """Raise ClusterError where a command is to run on a cluster, and does not."""
-    command = next((one for one in arguments if not one.startswith("-")), "")
-    asked = any(one.split("=", 1)[0] == "--cluster" for one in arguments)
-    if asked and command not in COMMANDS:
-        raise ClusterError(
-            f"--cluster: tokgate {command} runs on this machine alone; on a cluster run "
-            f"{', '.join(f'tokgate {one}' for one in COMMANDS)}"
-        )
-
-
 def check(address: str) -> None:
     """Raise ClusterError for what is no address, and where Ray is not installed."""
     if not ADDRESS.fullmatch(address):
         raise ClusterError(
-            f"--cluster {address!r}: is no cluster; write auto, ray://HOST:10001, or local:4"
+            f"--cluster {address!r}: not a cluster address: use auto, ray://HOST:10001 or local:4"
         )
     if importlib.util.find_spec("ray") is None:
         raise ClusterError(f"--cluster {address}: Ray is not installed; pip install 'tokgate[ray]'")

@@ -44,15 +44,15 @@ class Plan:
 
     vocabularies: Mapping[str, Callable[[], Vocabulary]]
     participants: Sequence[Participant]
-    references: frozenset[str]
     generators: Sequence[Generator]
     checks: Sequence[Check]
-    expectations: Sequence[Expectation]
     suite: Suite
     budget: Budget
-    seed: int
-    jobs: int
-    fail_fast: bool
+    references: frozenset[str] = frozenset()
+    expectations: Sequence[Expectation] = ()
+    seed: int = 0
+    jobs: int = 1
+    fail_fast: bool = False
     sampled: bool = True
     named: Sequence[str] = ()
     asked: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -172,7 +172,7 @@ def chosen(kind: str, names: Sequence[str], known: Iterable[str]) -> list[str]:
     for name in names:
         if name not in everything:
             raise SelectionError(
-                f"{kind} {name!r}: no such {kind}; there are {', '.join(everything)}"
+                f"{kind} {name!r}: no such {kind}; use one of {', '.join(everything)}"
             )
     return list(names) or everything
 
@@ -186,7 +186,5 @@ def references(names: Sequence[str], present: Sequence[Participant]) -> frozense
     known = {participant.name for participant in present} | {c.spec for c in present}
     for name in names:
         if name not in known:
-            raise SelectionError(
-                f"reference {name!r}: takes no part in this run; add --impl {name}"
-            )
+            raise SelectionError(f"reference {name!r}: is not part of this run; add --impl {name}")
     return frozenset(c.name for c in present if c.name in names or c.spec in names)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from harness.core.countdown import seconds_text
+
 
 @dataclass(frozen=True, slots=True)
 class Suite:
@@ -49,14 +51,19 @@ class Budget:
     seconds: float | None = None
     cases: int | None = None
 
+    @property
+    def words(self) -> str:
+        """For a command's first line: ``for 45 s``, ``for 2,000 cases``, ``until Ctrl-C``."""
+        if self.cases is None:
+            return seconds_text(self.seconds)
+        return f"for {self.cases:,} cases"
+
 
 def parse_budget(text: str) -> Budget:
     """``90s``, ``5m``, ``8h``, ``20000cases``. ValueError with a line that says what is right."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|h|cases)?", text.strip())
     if match is None or float(match[1]) <= 0:
-        raise ValueError(
-            f"budget {text!r} is none; write a time such as 60s, 5m, 8h, or 20000cases"
-        )
+        raise ValueError(f"invalid value {text!r}: use 60s, 5m, 8h or 20000cases")
     amount, unit = float(match[1]), match[2] or "s"
     if unit == "cases":
         return Budget(cases=max(1, int(amount)))

@@ -230,3 +230,28 @@ def beyond(cell: Measured, bound: str) -> bool:
     small, large = sizes[0], sizes[-1]
     allowed = HIERARCHY * (large / small) ** POWERS[bound]
     return bool(spent[large] > allowed * spent[small])
+
+
+def held(cell: Measured, limits: Sequence[Bound]) -> bool:
+    """Whether one of the entries is on a cell, and the cell keeps it."""
+    bound = next((one for one in limits if one.covers(cell)), None)
+    if bound is None:
+        return False
+    if cell.measure == "memory":
+        if bound.memory is None:
+            return bound.bound not in LEAN
+        return memory.outcome_of(cell, bound.memory)[0] == "pass"
+    return bound.bound == NO_BOUND or outcome_of(cell, bound.bound)[0] == "pass"
+
+
+def narrowest(cells: Sequence[Measured]) -> str:
+    """The narrowest bound that all measurements of one cell keep."""
+    return next((one for one in IN_TIME if all(keeps(c, one) for c in cells)), NO_BOUND)
+
+
+def keeps(cell: Measured, bound: str) -> bool:
+    """Whether a measurement keeps a bound; memory for each byte is written down by itself."""
+    if cell.measure == "memory":
+        soars = cell.memory_verdict == memory.SUPERLINEAR or cell.verdict == "failed"
+        return not (soars and bound in LEAN)
+    return outcome_of(cell, bound)[0] == "pass"

@@ -239,5 +239,5 @@ def test_the_command_is_ended_by_a_signal_and_goes_on(tmp_path: Path) -> None:
     assert "toy_acbb" in (tmp_path / "report.html").read_text()
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert "toy_acbb was performed before" in ended.stderr
+    assert "toy_acbb was done before" in ended.stderr
     assert "PASSED  240,000 cases" in ended.stderr

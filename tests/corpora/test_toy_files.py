@@ -10,7 +10,7 @@ from corpora.generators.catalog import generators
 from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.toy_files import TOY_FILES
-from harness.cli.catalogues import vocabularies
+from harness.cli.catalogues import rows
 from impls import registry
 from impls.interface import Mode, Unsupported
 
@@ -40,5 +40,5 @@ def test_the_definition_gives_what_the_library_gives(name: str) -> None:
 
 
 def test_they_are_listed_and_run_where_they_are_named_alone() -> None:
-    assert TOY_FILES.keys() <= {row["name"] for row in vocabularies()}
+    assert TOY_FILES.keys() <= {row["name"] for row in rows("vocabs")}
     assert not TOY_FILES.keys() & embedded().keys()

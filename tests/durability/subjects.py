@@ -10,16 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import pytest
 import sqlalchemy as sa
+import typer
 from rich.console import Console
 
 from corpora.families import user
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
-from harness.cli import forced as cli_forced
-from harness.cli.commands.common import recorded, trend_series
+from harness.cli.commands import forced as cli_forced
 from harness.cli.progress.fuzz import FuzzProgress
+from harness.cli.records import recorded, reported
 from harness.core.countdown import Countdown
 from harness.engine import runner as runs
 from harness.engine import selection, streams
@@ -46,7 +48,7 @@ from harness.studies.worst.state import State
 from harness.workers import Limits
 from impls.interface import Mode
 from reports import worst as worst_tables
-from reports import write, write_all
+from reports import write
 from tests.durability import inside
 from tests.harness.fuzz_campaign import everything
 from tests.harness.planted_costs import Planted as PlantedCosts
@@ -224,7 +226,7 @@ class Campaign:
             return FuzzProgress(Console(stderr=True), known, None)
 
         def report(made: Any) -> None:
-            write_all(recorded(out), out, trend_series(where))
+            reported(out, where)
 
         store = CampaignStore(where, "test")
         made = execute(self._plan, store, out, "test", progress, report, 3600)
@@ -289,7 +291,7 @@ class WholeRun:
         recorder = Recorder(open_database(where))
         result = runs.execute(self._plan, RunFolder(out), [recorder.consume], "test", studies)
         assert result.finished.complete, result.finished.reasons
-        write_all(recorded(out), out, trend_series(where))
+        reported(out, where)
 
     def outcome(self, home: Path, where: str) -> Outcome:
         return {
@@ -359,12 +361,13 @@ class ForcedWalk:
 
     def session(self, home: Path, where: str) -> None:
         out = home / "out"
-        finished = cli_forced.walk(
-            "own", FORCED_VOCABULARY, "flexible", ("printed", "healed:tokens=1", "exact"),
-            self._schemas, 1, 0, 60.0, 2**32, 2, out, "test",
-        )  # fmt: skip
-        assert finished.complete, finished.reasons
-        write_all(recorded(out), out, [])
+        with pytest.raises(typer.Exit):
+            cli_forced.command(
+                "own", FORCED_VOCABULARY, policy=["printed", "healed:tokens=1", "exact"],
+                limit=self._schemas, jobs=1, minimize=2, timeout=60.0, out=out,
+            )  # fmt: skip
+        finished = recorded(out).finished
+        assert finished is not None and finished.complete, finished
 
     def outcome(self, home: Path, where: str) -> Outcome:
         lines = (home / "out" / forced.RECORD).read_text().splitlines()

@@ -20,7 +20,6 @@ from corpora.vocabularies.preflight import preflight
 from corpora.vocabularies.sentencepiece_proto import to_model_proto
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from corpora.vocabularies.toys import TOYS
-from harness.cli import again
 from harness.events import read_events
 from harness.studies.survey import defects
 from harness.verdict import bounds, expectations
@@ -362,7 +361,6 @@ def load_record(path: Path) -> bool:
         events = list(read_events(path))
     except ValueError as error:
         return refused(ValueError(f"{path}: {error}"), path)
-    again.digest(iter(events))
     summary_json.render(RunRecord.from_events(events))
     return True
 

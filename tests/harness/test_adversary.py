@@ -235,7 +235,7 @@ def test_counterexamples_travel_as_json(tmp_path: Path) -> None:
     assert sorted(counterexamples.read(path), key=lambda one: one.kind) == many
     for wrong in ("{", '{"a": 1}', '[{"kind": 1}]', "[1]", '[{"vocabulary": null}]'):
         path.write_text(wrong)
-        with pytest.raises(SelectionError, match="no list of counterexamples"):
+        with pytest.raises(SelectionError, match="not a list of counterexamples"):
             counterexamples.read(path)
     with pytest.raises(SelectionError, match=r"name a trophies\.json"):
         counterexamples.read(tmp_path / "nowhere")
@@ -310,7 +310,7 @@ def test_as_a_user_runs_it(tmp_path: Path) -> None:
     plain = ["adversary", "--vocab=toy_merges", "--jobs=1", "--budget=300cases", f"--out={out}"]
     first = tokgate(*plain)
     assert first.returncode == 0, first.stderr
-    assert "errs in none of" in first.stdout  # exact
+    assert "no error in" in first.stdout  # exact
     assert "chain" in first.stdout
     lines = (out / RECORD).read_text().splitlines()
     second = tokgate(*plain)
@@ -332,7 +332,7 @@ def test_as_a_user_runs_it(tmp_path: Path) -> None:
         (["--vocab=toy_merges", "--policy=best"], "--policy"),
         (["--vocab=toy_wordpiece"], "toy_wordpiece"),
         (["--replay=nowhere.json"], "nowhere.json"),
-        (["--replay=shipped", "--vocab=toy_unigram"], "none is of toy_unigram"),
+        (["--replay=shipped", "--vocab=toy_unigram"], "none of them is for toy_unigram"),
     ],
 )
 def test_each_mistake_is_one_line(options: list[str], said: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
-from harness.cli import comparing
+from harness.cli import finishing
 from harness.core.participants import Participant
 from harness.engine import selection
 from harness.engine.joining import installed, joiners
@@ -23,7 +23,7 @@ def plan_of(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str) -> P
         made.append(plan)
         raise SystemExit(0)
 
-    monkeypatch.setattr(comparing, "perform", keep)
+    monkeypatch.setattr(finishing, "execute", keep)
     ended = here("run", *arguments, folder=folder)
     assert made, ended.stderr
     return made[0]

@@ -488,7 +488,7 @@ class TestCommand:
         for arguments, words in (
             (("--size", "huge"), "--size 'huge'"),
             (("--input", "poems"), "one of source"),
-            (("--mode", "fast"), "there are text, raw"),
+            (("--mode", "fast"), "use one of text, raw"),
             (("--impl", "gigatokn"), "did you mean 'gigatoken'?"),
         ):
             done = here("bench", *arguments, folder=tmp_path)

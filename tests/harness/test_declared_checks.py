@@ -10,7 +10,7 @@ import pytest
 
 from harness.checks import CHECKS
 from harness.checks.base import Check, Judgement, Severity
-from harness.cli.catalogues import checks as catalogue
+from harness.cli.catalogues import rows
 from impls.interface import Mode
 from reports import html, junit, sarif
 from reports.record import RunRecord
@@ -94,7 +94,7 @@ def test_a_check_needs_its_declaration_alone(monkeypatch: pytest.MonkeyPatch) ->
 
     assert "| `palindromes` | encode(x) backwards = encode(x backwards). |" in formulas.page()
     assert f"| `palindromes` | {Palindromes.summary} | wrong offsets |" in formulas.listed()
-    assert {"name": "palindromes", "summary": Palindromes.summary} in catalogue()
+    assert {"name": "palindromes", "summary": Palindromes.summary} in rows("checks")
 
 
 def test_a_check_that_needs_a_capability_does_not_apply_without_it() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pkgutil
 import subprocess
 import sys
 
 import pytest
 
+from harness.cli import commands
 from harness.cli.deferred import COMMANDS
 
 
@@ -15,9 +17,13 @@ def test_the_summary_is_that_of_the_command(name: str) -> None:
     listed = COMMANDS[name]
     command = listed.loaded()
     assert command.name == name
-    first, *paragraphs = (command.help or "").split("\n\n")
-    assert first == listed.help
-    assert not any("\n" in paragraph for paragraph in paragraphs)  # it would break lines twice
+    assert (command.help or "").split("\n\n")[0] == listed.help
+    options = {option for one in command.params for option in one.opts}
+    assert ("--cluster" in options) == listed.on_cluster
+
+
+def test_each_file_is_a_command() -> None:
+    assert {one.name for one in pkgutil.iter_modules(commands.__path__)} == COMMANDS.keys()
 
 
 def imported(arguments: list[str], modules: tuple[str, ...]) -> str:

@@ -17,7 +17,7 @@ import pytest
 from corpora.grammars.corpus import SchemaCase
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import VocabularyError
-from harness.cli.forced import walk as start
+from harness.cli.commands.forced import command
 from harness.core import exit_statuses, interruption
 from harness.engine.selection import SelectionError
 from harness.events import Event, Forced
@@ -146,7 +146,7 @@ def test_each_mistake_is_named(
     (tmp_path / "rubbish" / "a.json").write_text("{")
     corpus = corpus.format(empty=tmp_path / "empty", rubbish=tmp_path / "rubbish")
     with pytest.raises((SelectionError, VocabularyError)) as raised:
-        start(corpus, vocab, "flexible", policies, 1, 1, 0, 60.0, 4 << 30, 0, tmp_path / "out", "")
+        command(corpus, vocab, policy=policies, limit=1, jobs=1, out=tmp_path / "out")
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
 

@@ -68,19 +68,19 @@ def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path: Path) -> None:
     second = tokgate("fuzz", *PLAIN, "--budget=900cases", f"--out={out}")
     assert second.returncode == 1, second.stderr
     assert "equivalence/bpe/raw/text/bytes/mini-one-token  on" not in second.stderr
-    assert "0 new findings, 1 known before" in second.stderr
+    assert "0 new findings, 1 known" in second.stderr
     assert json.loads((out / "campaign.json").read_text())["cases"] >= 900
     assert 'id="trends"' in (out / "report.html").read_text()
 
     other = tokgate("fuzz", *PLAIN, "--budget=900cases", "--seed=1", f"--out={out}")
     assert other.returncode == 2
-    assert "was begun with seed 0, not 1" in other.stderr
+    assert "was started with seed 0, not 1" in other.stderr
     assert "--anew" in other.stderr
     assert other.stderr.count("\n") == 1
 
     anew = tokgate("fuzz", *PLAIN, "--budget=300cases", "--seed=1", "--anew", f"--out={out}")
     assert anew.returncode == 1, anew.stderr
-    assert "0 new findings, 1 known before" in anew.stderr
+    assert "0 new findings, 1 known" in anew.stderr
 
 
 def test_where_none_is_named_vocabularies_are_drawn_too() -> None:
@@ -366,5 +366,5 @@ def test_a_campaign_that_misses_the_canary_fails(
 
 def test_help_teaches() -> None:
     said = tokgate("fuzz", "--help").stdout
-    assert "goes on" in said
+    assert "same command continues" in " ".join(said.split())
     assert "same findings" in " ".join(said.split())

@@ -8,15 +8,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 
 from corpora.generators.base import Case
 from corpora.vocabularies import sources
-from harness.cli import forced as cli_forced
-from harness.cli.adversary import remarks
+from harness.cli.display import Display
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs
@@ -39,6 +37,8 @@ from harness.studies.selftest.run import verdict
 from harness.workers import Limits, Worker
 from harness.workers.pool import WorkerPool
 from impls.interface import Mode
+from reports import adversary_text
+from reports.closing import closing
 from tests.breadth import thorough
 from tests.harness.command import tokgate
 from tests.harness.fuzz_campaign import WRONG, run, small_plan
@@ -214,8 +214,7 @@ def test_a_walk_of_a_corpus_keeps_it(
     walking.execute(plan, tmp_path, events.append, lambda share, text: None, "", record)
     assert events[-1].notes == [f"a worker {LINE}"]
     assert Record(tmp_path, plan.identity()).left == [LINE]
-    shown = SimpleNamespace(forced=[], forced_corpora=[])
-    cli_forced.show(shown, events[-1], tmp_path / "report.html")
+    closing(Display(stderr=True), events[-1], "", tmp_path / "report.html")
     assert f"a worker {LINE}" in capsys.readouterr().err
 
 
@@ -226,4 +225,5 @@ def test_an_adversary_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     record = HuntRecord(tmp_path, plan)
     hunting.hunt(plan, record, lambda share, text: None, Countdown(None))
     assert HuntRecord(tmp_path, plan).bag.left == [LINE]
-    assert remarks(Bag(left=[LINE]), ["none"])[-1] == f"a worker {LINE}"
+    [*_, last] = adversary_text.render([], ["none"], Bag(left=[LINE]))
+    assert str(last) == f"a worker {LINE}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.cli.again import at
+from harness.studies.given import at
 
 if TYPE_CHECKING:
     from pathlib import Path

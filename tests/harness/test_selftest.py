@@ -329,7 +329,7 @@ def test_the_json_and_the_page_and_the_terminal(record):
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        ({"patterns": ["nothing.*"]}, "fits none"),
+        ({"patterns": ["nothing.*"]}, "matches no mutant"),
         ({"budget": "200cases"}, "give a time"),
         ({"budget": "soon"}, "--budget"),
     ],

@@ -178,9 +178,9 @@ def test_before_anything_is_begun() -> None:
         "from harness.cli.deferred import COMMANDS, MAIN, Deferred\n"
         "def loading():\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
-        "place = types.SimpleNamespace(loading=loading)\n"
+        "place = types.SimpleNamespace(command=loading)\n"
         "sys.modules['harness.cli.commands.loading'] = place\n"
-        "COMMANDS['loading'] = Deferred('loading', 'loading', MAIN, 'Load.')\n"
+        "COMMANDS['loading'] = Deferred('loading', MAIN, 'Load.')\n"
         "sys.argv = ['tokgate', 'loading']; cli.main()"
     )
     assert done.returncode == interruption.TERMINATED, done.stderr

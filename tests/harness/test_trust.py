@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import application as cli
-from harness.cli.commands.common import recorded
+from harness.cli.records import recorded
 from harness.engine.trust import instructions
 from harness.events import Found, Started, VocabularyLoaded, read_events, write_events
 from impls import registry

@@ -176,7 +176,7 @@ assert vocabulary.unexpressed
 joining = selection.readers([vocabulary])
 present, missing = selection.participants([], joining)
 print(joining, "tokenizers" in {one.name for one in present}, set(registry.FIELD) & set(missing))
-print(len(catalogues.implementations()), len(participants([])[0]))
+print(len(catalogues.rows("impls")), len(participants([])[0]))
 for name in registry.FIELD:
     try:
         selection.participants([name])

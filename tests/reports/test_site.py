@@ -402,7 +402,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert (missing.returncode, "no such file" in missing.stderr) == (2, True)
     assert not (tmp_path / "none.db").exists()
     wrong = tokgate("site", *where, "--url", "javascript:alert(1)")
-    assert (wrong.returncode, "no address" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "not a web address" in wrong.stderr) == (2, True)
 
 
 def test_a_library_has_its_speeds_with_its_place(

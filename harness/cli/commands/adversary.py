@@ -2,67 +2,110 @@
 
 from __future__ import annotations
 
-import math
 import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from harness.cli import adversary as cli_adversary
-from harness.cli.commands.common import ONE_VOCAB_HELP, Seed
+from corpora.vocabularies import sources
+from harness.cli import options
+from harness.cli.display import Display
+from harness.cli.progress.moving import Progress
+from harness.core import exit_statuses
+from harness.core.countdown import Countdown
+from harness.core.interruption import exit_status
 from harness.engine.selection import SelectionError
+from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt, HuntRecord, hunt
+from harness.studies.forced.jobs import Task
+from harness.studies.forced.policies import EXACT, named
+from harness.studies.forced.replaying import replayed
+from reports import adversary_text
 
 EPILOG = """
-Exit status: 0 nothing was found against exact (or it took no part); 1 something was; 2 usage or
-input error; 3 no process could be started; 130 interrupted (143 by SIGTERM), run again to go on.
+\b
+Exit status:
+  0    nothing was found against exact (or it was not tested)
+  1    something was found against it
+  2    usage or input error
+  3    no process could be started
+  130  interrupted (143 by SIGTERM): the same command continues
 """
 
+USUAL = ("healed:tokens=4", EXACT)
+"""The documented heuristic, and the policy that nothing is to be found against."""
 
-def adversary(
-    vocab: Annotated[str | None, typer.Option("--vocab", "-V", help=ONE_VOCAB_HELP)] = None,
+
+def command(
+    vocab: Annotated[
+        str | None,
+        typer.Option("--vocab", "-V", metavar="VOCAB", help=options.ONE_VOCAB_HELP),
+    ] = None,
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            "--policy", "-p", help="As of tokgate forced. May be repeated. Default: healed, exact."
+            "--policy",
+            "-p",
+            metavar="POLICY",
+            help="A policy, named as in tokgate forced. May be repeated.",
+            show_default=", ".join(USUAL),
         ),
     ] = None,
     budget: Annotated[
         str,
         typer.Option(
-            help="60s, 5m, 8h from the first grammar on, or 20000cases (in whole rounds)."
+            metavar="BUDGET",
+            help="Time from the first grammar on, such as 60s, 5m or 8h, or a number of grammars, "
+            "such as 20000cases (in whole rounds).",
         ),
     ] = "60s",
-    seed: Seed = 0,
-    jobs: Annotated[int, typer.Option(min=0, help="Processes; 0: by the cores.")] = 0,
+    seed: options.Seed = 0,
+    jobs: options.Processes = 0,
     replay: Annotated[
         str | None,
-        typer.Option(help="A trophies.json, or: shipped. Ask its grammars again; no search."),
+        typer.Option(
+            metavar="FILE",
+            help="Counterexample file to check again, or `shipped`. There is no search then.",
+        ),
     ] = None,
-    timeout: Annotated[
-        float, typer.Option(min=1.0, help="Seconds without a sign of life: then it hangs.")
-    ] = 120.0,
-    memory: Annotated[float, typer.Option(min=0.5, help="GiB that a process may take.")] = 4.0,
-    out: Annotated[
-        Path, typer.Option(help="Folder for trophies.json, and adversary.jsonl to go on with.")
-    ] = Path("tokgate-adversary"),
+    timeout: options.JobTimeout = 120.0,
+    memory: options.Memory = 4.0,
+    out: options.Out = Path("tokgate-adversary"),
 ) -> None:
-    """Search for grammars of two sentences on which forced tokens are wrong, the deepest first.
+    """Search for small grammars on which a policy forces wrong tokens.
 
-    Four ways are tried in turn: long tokens, characters cut in two, chains of merges that flip, and
-    the look-ahead of pre-tokenizers. What is found is made short, and kept in trophies.json: the
-    deepest of each vocabulary, policy and way. Run again with the same folder, it goes on with the
-    rounds that were not played; counterexamples of other runs put there are kept unless beaten.
+    A grammar has two sentences. Four kinds are tried in turn: long tokens, characters cut in two,
+    chains of merges that flip, and the look-ahead of pre-tokenizers. The counterexample with the
+    most wrong tokens for each vocabulary, policy and kind is shortened and kept in trophies.json.
+    Run the command again with the same folder to continue; counterexamples of other runs in that
+    file are kept unless a better one is found.
     """
 
-    if not math.isfinite(memory) or not math.isfinite(timeout):
-        raise SelectionError("--memory, --timeout: give a finite number")
-    size = int(memory * 2**30)
+    size = options.bytes_of(memory)
     if replay is not None:
-        raise typer.Exit(cli_adversary.replay(replay, vocab, policy or [], timeout, size))
+        again = list(replayed(replay, vocab, policy or [], timeout, size))
+        Display().show(adversary_text.replayed(again))
+        errs = any(depths.get(EXACT) for _, depths in again)
+        raise typer.Exit(exit_statuses.FAILS if errs else exit_statuses.HOLDS)
     if vocab is None:
         raise SelectionError("--vocab: name a vocabulary to search in, or give --replay shipped")
-    status = cli_adversary.search(
-        vocab, policy or [], budget, jobs or os.cpu_count() or 1, seed, timeout, size, out
-    )
-    raise typer.Exit(status)
+    amount = options.budget_of(budget)
+    names = named(policy or USUAL)
+    task = Task(sources.resolve(vocab), names, "flexible", seed, timeout, size)
+    plan = Hunt(task, amount, jobs or os.cpu_count() or 1)
+    record = HuntRecord(out, plan)
+    console = Display(stderr=True)
+    what = f"searching {task.vocabulary.id} for grammars against {', '.join(names)}"
+    console.print(f"{what} {amount.words}, seed {seed}")
+    progress = Progress(console)
+    try:
+        cut_off = hunt(plan, record, progress.watch, Countdown(amount.seconds), progress.prepared)
+    finally:
+        progress.stop()
+    own = [one for one in record.bag.best.values() if one.vocabulary == task.vocabulary.id]
+    Display().show(adversary_text.render(own, names, record.bag))
+    console.print(f"  {out / COUNTEREXAMPLES}; {RECORD}: run again to continue", style="dim")
+    if cut_off is not None:
+        raise typer.Exit(exit_status(cut_off))
+    erred = EXACT in names and any(one.policy == EXACT for one in own)
+    raise typer.Exit(exit_statuses.FAILS if erred else exit_statuses.HOLDS)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from harness.cli.commands.common import Impls, Ledger, Vocabs, command_line, name_missing
 from harness.cli.conducting import conducted
 from harness.cli.display import Display
-from harness.cli.progress.steps import StepProgress
+from harness.cli.options import AsJson, Impls, Ledger, Out, Seed, Vocabs, command_line, name_missing
+from harness.cli.progress.moving import Progress
 from harness.core.writing import writing
 from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
@@ -19,67 +18,83 @@ from reports import bench_page, write
 from reports.bench import BenchRecord
 from reports.blocks import terminal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from harness.events import Event
-
 EPILOG = """
-Other fast tokenizers to compare with: pip install 'tokgate\\[bench]'. Exit status: 0 measured;
-2 usage or input error; 3 an implementation could not be started, or none could be measured;
-130 interrupted (143 by SIGTERM), what was measured till then is written, and the same command goes
-on from there.
+To install other fast tokenizers to compare with: pip install 'tokgate[bench]'
+
+\b
+Exit status:
+  0    measured
+  2    usage or input error
+  3    an implementation could not be started, or none could be measured
+  130  interrupted (143 by SIGTERM): what was measured is written, and the same
+       command continues
 """
 
 
-def bench(
+def command(
     vocab: Vocabs = None,
     impl: Impls = None,
     input_: Annotated[
         list[str] | None,
         typer.Option(
             "--input",
+            metavar="INPUT",
             help="source, messages (of people, in a hundred languages), multilingual, tokens, "
             "one-piece, or a UTF-8 file. May be repeated.",
         ),
     ] = None,
     size: Annotated[
-        list[str] | None, typer.Option(help="Bytes of an input: 1KB, 64KB, 1MB. May be repeated.")
+        list[str] | None,
+        typer.Option(metavar="SIZE", help="Size of an input: 1KB, 64KB, 1MB. May be repeated."),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Of each cell (default: by the time, 3 to 15).")
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Rounds per measurement.",
+            show_default="3 to 15, as there is time",
+        ),
     ] = None,
     cold: Annotated[
-        int, typer.Option(min=0, help="First calls in an encoder loaded afresh, largest size.")
+        int,
+        typer.Option(metavar="N", min=0, help="Cold first calls to measure at the largest size."),
     ] = 1,
     cold_sizes: Annotated[
-        bool, typer.Option("--cold-sizes", help="First calls at all sizes.")
+        bool, typer.Option("--cold-sizes", help="Measure cold first calls at all sizes.")
     ] = False,
     mode: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="MODE",
             help="text (pre-tokenized), raw (one piece), batch (many short texts in one call), "
-            "threads (batches on several threads), load (what opening a vocabulary takes: CPU time "
-            "and memory); default: text and raw. May be repeated."
+            "threads (batches on several threads), or load (CPU time and memory to open a "
+            "vocabulary). The default is text and raw. May be repeated.",
         ),
     ] = None,
     document: Annotated[
-        str, typer.Option(help="Bytes of each text of a batch; --size is the whole batch.")
+        str,
+        typer.Option(
+            metavar="SIZE", help="Size of each text in a batch; --size is that of the whole batch."
+        ),
     ] = str(DOCUMENT),
     threads: Annotated[
-        int | None, typer.Option(min=2, help="Of --mode threads (default: all processors).")
+        int | None,
+        typer.Option(
+            metavar="N", min=2, help="Threads of --mode threads.", show_default="all CPU cores"
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Same seed and versions: the same texts.")] = 0,
-    out: Annotated[Path, typer.Option(help="Folder for reports and run.jsonl, the record.")] = Path(
-        "tokgate-bench"
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print bench.json, no tables.")] = False,
+    seed: Seed = 0,
+    out: Out = Path("tokgate-bench"),
+    as_json: AsJson = False,
     ledger: Ledger = None,
 ) -> None:
-    """Measure how fast implementations encode, interleaved, cold and warm apart.
+    """Measure how fast implementations encode.
 
-    Without arguments: an embedded vocabulary, every implementation installed that runs it, all
-    kinds of input at three sizes, with and without pre-tokenization, in about two minutes.
+    First calls (cold) and later calls (warm) are shown apart. Implementations take turns, so that a
+    busy moment of the machine hits all of them. Without arguments: an embedded vocabulary, every
+    installed implementation that runs it, and all kinds of input at three sizes, with and without
+    pre-tokenization, in about two minutes.
     """
 
     plan, missing = make_plan(
@@ -88,25 +103,20 @@ def bench(
     )  # fmt: skip
     console = Display(stderr=True)
     name_missing(console, missing)
-    record, progress = BenchRecord(), StepProgress(console)
+    record, progress = BenchRecord(), Progress(console)
+    consumers = [record.consume]
+    if ledger is not None:
+        from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
+        from harness.ledger.recorder import SpeedRecorder  # noqa: PLC0415 (likewise)
+
+        consumers.append(SpeedRecorder(open_database(ledger)).consume)
     study = BenchStudy(plan, command_line(), progress.watch)
-    finished = conducted(study, out, progress, record.consume, *_kept(ledger))
+    finished = conducted(study, out, progress, *consumers)
     with writing(out):
         write(bench_page.files(record), out)
     if as_json:
         print(record.to_json(), end="")
     else:
-        shown = Display()
-        for part in terminal.render(bench_page.page(record).blocks):
-            shown.print(part)
-    console.print(Text(f"  {out / 'bench.html'}", style="dim"), soft_wrap=True)
+        Display().show(terminal.render(bench_page.page(record).blocks))
+    console.print(f"  {out / 'bench.html'}", style="dim")
     raise typer.Exit(finished.exit_status)
-
-
-def _kept(ledger: str | None) -> Iterator[Callable[[Event], None]]:
-    """What keeps the speeds in the ledger, if there is one."""
-    if ledger is not None:
-        from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
-        from harness.ledger.recorder import SpeedRecorder  # noqa: PLC0415 (likewise)
-
-        yield SpeedRecorder(open_database(ledger)).consume

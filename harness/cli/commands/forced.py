@@ -2,83 +2,123 @@
 
 from __future__ import annotations
 
-import math
 import os
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.commands.common import ONE_VOCAB_HELP, Cluster, Seed, command_line, recorded
-from harness.cli.forced import show, walk
-from harness.core.writing import writing
+from corpora.grammars.json_schema import Whitespace
+from corpora.vocabularies import sources
+from harness.cli import options
+from harness.cli.display import Display
+from harness.cli.progress.moving import Progress
+from harness.cli.records import reported
+from harness.cluster import opening
 from harness.engine.selection import SelectionError
-from reports import write_all
+from harness.findings.folder import RunFolder
+from harness.studies.forced.jobs import Task
+from harness.studies.forced.policies import named
+from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, Record, execute
+from harness.studies.forced.scattered import Walks, sendable
+from reports import forced_text
+from reports.closing import closing
+
+if TYPE_CHECKING:
+    from harness.events import Event
 
 EPILOG = """
-Exit status: 0 the exact policy erred nowhere (or took no part); 1 it did, or nothing was walked;
-2 usage or input error; 3 no process could be started; 130 interrupted (143 by SIGTERM), run
-again to go on.
+\b
+Exit status:
+  0    the exact policy made no error (or was not tested)
+  1    it made one, or nothing was tested
+  2    usage or input error
+  3    no process could be started
+  130  interrupted (143 by SIGTERM): the same command continues
 """
 
 
-class Whitespace(StrEnum):
-    """What a JSON Schema's grammar admits between tokens."""
-
-    FLEXIBLE = "flexible"
-    COMPACT = "compact"
-
-
-def forced(
+def command(
     corpus: Annotated[
-        str, typer.Argument(help="A folder or archive of schemas, or: own (those shipped).")
+        str,
+        typer.Argument(help="A folder or archive of schemas, or: own (those shipped)."),
     ],
-    vocab: Annotated[str, typer.Option("--vocab", "-V", help=ONE_VOCAB_HELP)],
+    vocab: options.OneVocab,
     whitespace: Annotated[
-        Whitespace, typer.Option(help="Whether the grammar admits white space between JSON tokens.")
-    ] = Whitespace.FLEXIBLE,
+        Whitespace,
+        typer.Option(help="Whether the grammar allows white space between JSON tokens."),
+    ] = "flexible",
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            "--policy", "-p", help="none, printed, healed[:tokens=4|:bytes=7][:conservative], "
-            "drop-pretoken, exact, llguidance, llguidance.partial, xgrammar, or a healer of "
-            "your own: path.py:Mine, module:attr, cmd:PROGRAM. May be repeated.",
+            "--policy",
+            "-p",
+            metavar="POLICY",
+            help="none, printed, healed[:tokens=4|:bytes=7][:conservative], drop-pretoken, exact, "
+            "llguidance, llguidance.partial, xgrammar, or a healer of your own: path.py:Mine, "
+            "module:attr, cmd:PROGRAM. May be repeated.",
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="So many schemas, evenly spread over the corpus.")
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Number of schemas, spread evenly over the corpus.",
+            show_default="all",
+        ),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=0, help="Processes; 0: by the cores.")] = 0,
-    seed: Seed = 0,
+    jobs: options.Processes = 0,
+    seed: options.Seed = 0,
     minimize: Annotated[
-        int, typer.Option(min=0, help="Failures of each policy to be made small, with schema.")
+        int,
+        typer.Option(metavar="N", min=0, help="Failures to minimize for each policy."),
     ] = 3,
-    timeout: Annotated[
-        float, typer.Option(min=1.0, help="Seconds for a text or a schema: then it hangs.")
-    ] = 120.0,
-    memory: Annotated[float, typer.Option(min=0.5, help="GiB that a process may take.")] = 4.0,
-    out: Annotated[
-        Path, typer.Option(help="Folder for reports and forced.jsonl, with which it goes on.")
-    ] = Path("tokgate-forced"),
-    cluster: Cluster = None,
-) -> None:  # fmt: skip
-    """Compare how grammars' forced tokens are healed, on JSON Schemas with instances.
+    timeout: options.JobTimeout = 120.0,
+    memory: options.Memory = 4.0,
+    out: options.Out = Path("tokgate-forced"),
+    cluster: options.Cluster = None,
+) -> None:
+    """Compare policies that heal tokens forced by a JSON Schema.
 
-    Each instance is walked at the boundaries of its own tokens. Some failures of each policy are
-    shown with the smallest schema and text on which it still errs. Run again with the same options,
-    it goes on where it was left.
+    The corpus has JSON Schemas with instances. Each instance is tested at the boundaries of its own
+    tokens. Some failures of each policy are shown with the smallest schema and text on which it
+    still fails. The same command continues an interrupted run.
     """
 
-    if not math.isfinite(memory) or not math.isfinite(timeout):
-        raise SelectionError("--memory, --timeout: give a finite number")
-    finished = walk(
-        corpus, vocab, whitespace.value, policy or [], limit, jobs or os.cpu_count() or 1,
-        seed, timeout, int(memory * 2**30), minimize, out, command_line(), cluster,
-    )  # fmt: skip
+    policies = policy or []
+    options.check_cluster(cluster)
+    if cluster is not None:
+        sendable(policies)
+    named(policies)  # what is no policy shows before the vocabulary is loaded
+    vocabulary = sources.resolve(vocab)
+    names = named(policies, vocabulary)
+    if not vocabulary.can_encode(JSON_SIGNS):
+        raise SelectionError(
+            f"--vocab {vocab}: this vocabulary has no tokens for JSON; name another"
+        )
+    size = options.bytes_of(memory)
+    task = Task(vocabulary, names, whitespace, seed, timeout, size)
+    plan = ForcedPlan(corpus, vocab, task, limit, jobs or os.cpu_count() or 1, minimize)
+    identity = plan.identity()
+    next(plan.cases(), None)  # what is no corpus shows before the folder is made
+    executor = None if cluster is None else opening.opened(cluster, 1, size)
+    folder = RunFolder(out)
+    record = Record(out, identity)
+    console = Display(stderr=True)
+    progress = Progress(console, each_unit=False)
 
-    record = recorded(out)
-    with writing(out):
-        write_all(record, out)
-    show(record, finished, out / "report.html")
+    def tell(event: Event) -> None:
+        folder.consume(event)
+        progress.consume(event)
+
+    walks = None if executor is None else Walks(executor, tell)
+    try:
+        line = options.command_line()
+        finished = execute(plan, out, tell, progress.watch, line, record, walks)
+    finally:
+        progress.stop()
+        folder.close()
+    Display().show(forced_text.render(reported(out)))
+    closing(console, finished, f"{finished.seconds:.0f} s", out / "report.html")
     raise typer.Exit(finished.exit_status)

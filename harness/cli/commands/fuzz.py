@@ -8,181 +8,171 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS
-from harness.cli.commands.common import (
-    EXIT_STATUSES,
-    Checks,
-    Cluster,
-    Expect,
-    Generators,
-    Impls,
-    Inputs,
-    Jobs,
-    Memory,
-    References,
-    Seed,
-    Timeout,
-    Vocabs,
-    command_line,
-    known_findings,
-    limits_of,
-    name_missing,
-    recorded,
-    texts_of,
-    trend_series,
-)
+from harness.cli import options
 from harness.cli.display import Display
-from harness.cli.progress.fuzz import FuzzProgress, closing
+from harness.cli.progress.fuzz import FuzzProgress
+from harness.cli.progress.news import summary
+from harness.cli.records import reported
 from harness.cluster import opening
-from harness.core.countdown import seconds_text
-from harness.core.writing import writing
 from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.selection import SelectionError
-from harness.engine.suites import Budget, Suite, parse_budget
+from harness.engine.suites import Budget, Suite
 from harness.engine.texts import DRAWN_FROM, drawn
+from harness.events import ClusterUsed, by_cause
 from harness.studies.fuzz import run
-from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds
+from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
 from harness.studies.fuzz.store import CampaignStore
 from harness.verdict import expectations
-from reports import write_all
+from reports.blocks.units import plural
+from reports.closing import closing, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from harness.cli.progress.fuzz import FuzzProgress
-    from harness.studies.fuzz.plan import FuzzPlan
+    from rich.console import Console
+
     from harness.studies.fuzz.record import Record
 
 EPILOG = f"""
-A campaign is kept in a database, round by round: run the same command again and it goes on, be it
-after Ctrl-C, kill -9 or a power cut. One seed, one set of versions and options: the same cases, the
-same findings, however often it was cut off.
-{EXIT_STATUSES}"""
+A campaign is kept in a database, round by round: the same command continues it, even after Ctrl-C,
+kill -9 or a power cut. The same seed, versions and options give the same cases and the same
+findings, no matter how often the campaign was interrupted.
+{options.EXIT_STATUSES}"""
 
 LONGEST_INPUT = 1 << 20
 """Bytes: as in the suite for CI. Longer ones take seconds in slow libraries, and are measured by
 ``tokgate run --check scaling``."""
 
 
-def fuzz(
-    vocab: Vocabs = None,
-    impl: Impls = None,
-    reference: References = None,
-    check: Checks = None,
-    generator: Generators = None,
+def command(
+    vocab: options.Vocabs = None,
+    impl: options.Impls = None,
+    reference: options.References = None,
+    check: options.Checks = None,
+    generator: options.Generators = None,
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Of this session, from the first case to the verdict: 10m, 8h; or of the "
-            "campaign: 20000cases a vocabulary. Default: endless, until Ctrl-C."
+            metavar="BUDGET",
+            help="Time of this session from the first case to the verdict, such as 10m or 8h, or "
+            "the size of the campaign in cases per vocabulary, such as 20000cases.",
+            show_default="no end, until Ctrl-C",
         ),
     ] = None,
-    seed: Seed = 0,
-    jobs: Jobs = 0,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 0,
     shards: Annotated[
-        int, typer.Option(min=1, help="Targets of each vocabulary, with seeds of their own.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Searches on each vocabulary, each with its own seed.",
+        ),
     ] = 1,
     ledger: Annotated[
         str | None,
         typer.Option(
             envvar="TOKGATE_LEDGER",
-            help="Database: a SQLite file (default: campaign.db in --out), or postgresql://..",
+            metavar="DATABASE",
+            help="Database of the campaign: a SQLite file, or postgresql://..",
+            show_default="campaign.db in --out",
         ),
     ] = None,
     name: Annotated[
-        str, typer.Option(help="Of the campaign, where a database has several.")
+        str, typer.Option(metavar="NAME", help="Name of the campaign in the database.")
     ] = "default",
     resume: Annotated[
         bool,
         typer.Option(
-            "--resume/--anew", help="Go on with the campaign of this name, or begin anew."
+            "--resume/--anew", help="Continue the campaign of this name, or start it again."
         ),
     ] = True,
     corpus: Annotated[
         list[Path] | None,
-        typer.Option(help="Files, or folders of files, to begin with. May be repeated."),
+        typer.Option(
+            metavar="PATH",
+            help="A file, or a folder of files, with inputs to begin with. May be repeated.",
+        ),
     ] = None,
-    texts: Inputs = None,
+    texts: options.Inputs = None,
     save_corpus: Annotated[
         Path | None,
-        typer.Option(help="Folder that receives the corpus at the end, one input a file."),
+        typer.Option(
+            metavar="FOLDER", help="Folder to save the corpus in at the end, one file per input."
+        ),
     ] = None,
     structured: Annotated[
-        bool, typer.Option(help="Let Hypothesis make inputs, too, by the same strategies.")
+        bool,
+        typer.Option(help="Also generate inputs with Hypothesis, with the same strategies."),
     ] = True,
     coverage: Annotated[
         bool,
         typer.Option(
-            help="Let Atheris make inputs, too, by the coverage of our interpreted source."
+            help="Also generate inputs with Atheris, guided by the coverage of tokgate's own "
+            "algorithms."
         ),
     ] = True,
     database: Annotated[
         str | None,
         typer.Option(
-            help="Hypothesis's example database to share inputs through: a folder, redis://.., "
-            "or github:OWNER/REPO (read only)."
+            metavar="DATABASE",
+            help="Example database of Hypothesis to share inputs with: a folder, redis://.., or "
+            "github:OWNER/REPO (read only).",
         ),
     ] = None,
     cost: Annotated[
         bool,
-        typer.Option(help="Be guided by the time that inputs take, too: no longer reproducible."),
+        typer.Option(help="Also prefer inputs that take long; the run is not reproducible then."),
     ] = False,
     canary: Annotated[
         bool | None,
         typer.Option(
-            help="Let a planted mistake ride along, which must be found.",
-            show_default="on, unless --check or --generator leaves it out",
+            help="Add a tokenizer with a known bug; the campaign fails if the bug is not found.",
+            show_default="on, unless --check or --generator is given",
         ),
     ] = None,
-    expect: Expect = None,
+    expect: options.Expect = None,
     out: Annotated[
-        Path, typer.Option(help="Folder that receives the findings, the corpus and the reports.")
+        Path,
+        typer.Option(metavar="FOLDER", help="Folder for the findings, the corpus and the reports."),
     ] = Path("tokgate-fuzz"),
     report_every: Annotated[
-        str, typer.Option(help="Write the reports so often, besides at the end.")
+        str,
+        typer.Option(metavar="TIME", help="Interval between reports."),
     ] = "10m",
-    timeout: Timeout = 8.0,
-    memory: Memory = 4.0,
-    cluster: Cluster = None,
+    timeout: options.Timeout = 8.0,
+    memory: options.Memory = 4.0,
+    cluster: options.Cluster = None,
 ) -> None:
-    """Fuzz: generators chosen by what they still yield, inputs kept that show something new.
+    """Search for new findings in a campaign that can be continued.
 
-    Remembers all it has found, and tells only what is new. Without arguments it takes the embedded
-    vocabularies, some random ones, and every implementation installed, and goes on until Ctrl-C.
+    Generators that still find new things are preferred, and inputs that show something new are kept
+    and changed further. The campaign remembers all that it found and reports only what is new.
+    Without arguments it runs every installed implementation on the embedded vocabularies and some
+    random ones until Ctrl-C.
     """
 
-    if cluster is not None:
-        opening.check(cluster)
-        if texts:
-            raise SelectionError(opening.TEXTS_STAY)
-        if database is not None:
-            raise SelectionError(
-                "--cluster: what a --database shares depends on when it is read; leave one of them "
-                "out"
-            )
-    limits = limits_of(timeout, memory)
-    try:
-        amount = parse_budget(budget) if budget else Budget()
-    except ValueError as error:
-        raise SelectionError(f"--budget: {error}") from error
-    try:
-        report_seconds = parse_budget(report_every).seconds
-    except ValueError:
-        report_seconds = None
-    if report_seconds is None:
-        raise SelectionError(f"--report-every {report_every!r}: no time; write 10m, or 1h")
+    options.check_cluster(cluster, texts)
+    if cluster is not None and database is not None:
+        raise SelectionError(
+            "--cluster, --database: give one of them; inputs that are shared at any time would "
+            "make the campaign irreproducible"
+        )
+    amount = options.budget_of(budget) if budget else Budget()
+    report_seconds = options.seconds_of(report_every, "--report-every")
     catalog = generators()
     checks = selection.chosen("check", check or [], CHECKS)
     present, missing = selection.participants(impl or [])
-    known = expectations.load(expectations.SHIPPED)
-    if expect is not None:
-        known = [*expectations.load(expect), *known]
+    files = [expectations.SHIPPED] if expect is None else [expect, expectations.SHIPPED]
+    known = [one for file in files for one in expectations.load(file)]
     console = Display(stderr=True)
-    name_missing(console, missing)
+    options.name_missing(console, missing)
+    own = options.texts_of(texts)
+    documents = [] if own is None else drawn(own, seed, count=DRAWN_FROM)
     plan = Plan(
         vocabularies=fuzzed(vocab or [], seed),
         participants=present,
@@ -194,18 +184,12 @@ def fuzz(
         budget=amount,
         seed=seed,
         jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
-        fail_fast=False,
         named=[participant.name for participant in present] if impl else [],
         asked={"vocabularies": vocab or [], "checks": check or []},
         expect=str(expect.resolve()) if expect is not None else None,
-        limits=limits,
+        limits=options.limits_of(timeout, memory),
+        places={one.data: one.place for one in documents},
     )
-    begun = seeds(corpus or [])
-    own = texts_of(texts)
-    if own is not None:
-        documents = drawn(own, seed, count=DRAWN_FROM)
-        plan = replace(plan, places={one.data: one.place for one in documents})
-        begun = list(dict.fromkeys([*begun, *(one.data for one in documents)]))
     campaign = FuzzPlan(
         plan=plan,
         shards=shards,
@@ -214,43 +198,69 @@ def fuzz(
         costly=cost,
         database=database,
         canary=canary if canary is not None else not (check or generator),
-        seeds=begun,
+        seeds=list(dict.fromkeys([*seeds(corpus or []), *(one.data for one in documents)])),
     )
     where = ledger or str(out / "campaign.db")
 
     def progress(before: Mapping[str, str]) -> FuzzProgress:
-        console.print(Text(beginning(campaign, resume=resume)), soft_wrap=True)
+        console.print(beginning(campaign, resume=resume))
         return FuzzProgress(console, before, amount.seconds)
 
     def report(made: Record) -> None:
-        with writing(out):
-            write_all(recorded(out), out, trend_series(where), known_findings(where))
+        reported(out, where)
 
     store = CampaignStore(where, name)
-    elsewhere = None if cluster is None else opening.opened(cluster, len(present))
-    if elsewhere is not None:
-        campaign = replace(campaign, plan=replace(campaign.plan, jobs=elsewhere.slots))
+    executor = None if cluster is None else opening.opened(cluster, len(present))
+    if executor is not None:
+        campaign = replace(campaign, plan=replace(plan, jobs=executor.slots))
     record = run.execute(
-        campaign, store, out, command_line(), progress, report, report_seconds, anew=not resume,
-        executor=elsewhere,
+        campaign, store, out, options.command_line(), progress, report, report_seconds,
+        anew=not resume, executor=executor,
     )  # fmt: skip
-    closing(console, record, str(out / "report.html"))
+    show(console, record, out / "report.html")
     if save_corpus is not None:
         new = run.save_corpus(campaign, store, save_corpus)
-        console.print(Text(f"  {new:,} new inputs in {save_corpus}", style="dim"), soft_wrap=True)
+        console.print(f"  {new:,} new inputs in {save_corpus}", style="dim")
     raise typer.Exit(record.finished.exit_status)
 
 
 def beginning(campaign: FuzzPlan, *, resume: bool) -> str:
     """What a session is about to do, and for how long: the first line that it says."""
     plan = campaign.plan
-    count = len(plan.vocabularies)
-    vocabularies = "1 vocabulary" if count == 1 else f"{count} vocabularies"
-    threads = max(1, min(plan.jobs, len(campaign.targets)))
-    turns = f" ({threads} at a time)" if threads < len(campaign.targets) else ""
-    several = "" if len(plan.participants) == 1 else "s"
-    how_long = seconds_text(plan.budget.seconds)
-    if plan.budget.cases is not None:
-        how_long = f"up to {plan.budget.cases:,} cases each"
-    said = f"fuzzing {vocabularies}{turns} with {len(plan.participants)} implementation{several}"
-    return f"{said} {how_long}, seed {plan.seed}{'' if resume else ', anew'}"
+    return (
+        f"fuzzing {plural(len(plan.vocabularies), 'vocabulary', 'vocabularies')} with "
+        f"{plural(len(plan.participants), 'implementation')} {plan.budget.words}, seed {plan.seed}"
+        f"{'' if resume else ', starting again'}"
+    )
+
+
+def show(console: Console, record: Record, report: Path) -> None:
+    """The last words of a session: what is new, what may be yet to come, where the report is."""
+    fresh = [found for found in record.new if found.expected is None]
+    tell(console, fresh, record.expectations)
+    finished = record.finished
+    new = len(by_cause(fresh))
+    known = len(by_cause(record.findings)) - new
+    first = len(by_cause(found for found in record.new if found.expected is not None))
+    also = f" ({first} of them seen for the first time)" if first else ""
+    said = (
+        f"{plural(finished.cases, 'case')}, {plural(finished.comparisons, 'comparison')} in "
+        f"{spent(finished.seconds)}: {new} new findings, {known} known{also}"
+    )
+    closing(console, finished, said, report, outlook(record))
+
+
+def outlook(record: Record) -> Iterator[str]:
+    """What a session did beside its findings, and whether another hour is worth while."""
+    finished, about = record.finished, record.campaign
+    yield from (summary(event) for event in record.events if isinstance(event, ClusterUsed))
+    if not record.session_cases and finished.cases:
+        yield "this session finished no round: all results are from earlier sessions"
+    yield about["canary"]["said"]
+    if finished.cases:
+        chance = about["estimates"]["findings"]["chance of a new one"]
+        more = about["estimates"]["behaviours"]["expected new ones"]
+        yield (
+            f"one more hour would show a new finding with a chance of {chance:.0%}, and about "
+            f"{more:.0f} new behaviours (Good-Turing estimate)"
+        )

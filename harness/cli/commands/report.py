@@ -8,31 +8,35 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.commands.common import Ledger, known_findings, recorded, trend_series
+from harness.cli.options import Ledger
+from harness.cli.records import known, recorded
 from harness.engine.selection import SelectionError
 from reports import FORMATS, html
 
 
-def report(
-    folder: Annotated[Path, typer.Argument(help="A run's folder.")] = Path("tokgate-out"),
+def command(
+    folder: Annotated[Path, typer.Argument(help="The folder of a run.")] = Path("tokgate-out"),
     form: Annotated[
         str,
         typer.Option(
             "--format",
-            help="html, junit, sarif, markdown, json, or annotations (GitHub's ::error lines).",
+            metavar="FORMAT",
+            help="html, junit, sarif, markdown, json, or annotations (::error lines for GitHub).",
         ),
     ] = "html",
     ledger: Ledger = None,
 ) -> None:
-    """Print a report of a recorded run, in another format or of an interrupted run."""
+    """Print the report of a recorded run in any format.
+
+    The run may be finished or interrupted. The report goes to standard output.
+    """
 
     if form not in FORMATS:
-        raise SelectionError(f"--format {form!r}: no such format; there are {', '.join(FORMATS)}")
+        raise SelectionError(f"--format {form!r}: unknown format; use one of {', '.join(FORMATS)}")
     record = recorded(folder)
-    page = form == "html"
-    text = (
-        html.render(record, trend_series(ledger), folder.absolute(), known_findings(ledger))
-        if page
-        else FORMATS[form](record)
-    )
+    if form == "html":
+        series, findings = known(ledger)
+        text = html.render(record, series, folder.absolute(), findings)
+    else:
+        text = FORMATS[form](record)
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))

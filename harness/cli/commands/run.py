@@ -4,169 +4,145 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from harness.cli.commands.common import (
-    EXIT_STATUSES,
-    Checks,
-    Cluster,
-    Expect,
-    Generators,
-    Impls,
-    Inputs,
-    Jobs,
-    Ledger,
-    Memory,
-    Out,
-    References,
-    Seed,
-    Timeout,
-    Vocabs,
-    finish,
-    limits_of,
-    name_missing,
-    texts_of,
-)
+from harness.cli import options
 from harness.cli.display import Display
-from harness.cluster import opening
 from harness.engine import selection
 from harness.engine.selection import SelectionError
-from harness.engine.suites import SUITES, Budget, parse_budget
+from harness.engine.suites import SUITES, Budget
 
-EPILOG = EXIT_STATUSES
+EPILOG = options.EXIT_STATUSES
 
 OF_TEXTS = ("survival", "equivalence")
 """Checks on texts alone, unless others are named: whether all answer, and whether ids differ.
 Others ask further questions, and a corpus would take several times as long."""
 
 
-class SuiteName(StrEnum):
-    """How much a run does."""
-
-    SMOKE = "smoke"
-    CI = "ci"
-    NIGHTLY = "nightly"
-
-
-def run(
-    vocab: Vocabs = None,
-    impl: Impls = None,
-    reference: References = None,
-    check: Checks = None,
-    generator: Generators = None,
-    texts: Inputs = None,
+def command(
+    vocab: options.Vocabs = None,
+    impl: options.Impls = None,
+    reference: options.References = None,
+    check: options.Checks = None,
+    generator: options.Generators = None,
+    texts: options.Inputs = None,
     only_input: Annotated[
         bool,
         typer.Option(
             "--only-input",
-            help="Compare on the texts of --input alone: no generators, growth or forced tokens.",
+            help="Compare on the texts of --input only: no generators, no growth, no forced "
+            "tokens.",
         ),
     ] = False,
-    suite: Annotated[SuiteName, typer.Option(help="How much of everything.")] = SuiteName.SMOKE,
+    suite: Annotated[
+        Literal["smoke", "ci", "nightly"],
+        typer.Option(
+            help="Test intensity: inputs up to 128 KiB (smoke), 1 MiB (ci) or 16 MiB (nightly)."
+        ),
+    ] = "smoke",
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Time for cases, as 60s, 5m or 8h; or cases, as 20000cases. Compiling and loading "
-            "before the first case come on top. What you name is tested even if that takes longer.",
+            metavar="BUDGET",
+            help="Time for testing, such as 60s, 5m or 8h, or a number of cases, such as "
+            "20000cases. Compiling and loading come on top. What you name is tested even if that "
+            "takes longer.",
+            show_default="45s, 5m or 8h, by suite",
         ),
     ] = None,
-    seed: Seed = 0,
-    jobs: Jobs = 0,
-    expect: Expect = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 0,
+    expect: options.Expect = None,
     family: Annotated[
         list[str] | None,
         typer.Option(
-            help="A family to measure growth on (tokgate list families; default: as many as there "
-            "is time for). May be repeated."
+            metavar="FAMILY",
+            help="Measure growth on this family only (see tokgate list families). The default is "
+            "as many families as there is time for. May be repeated.",
         ),
     ] = None,
     families: Annotated[
         Path | None,
-        typer.Option(help="Families of your own (default: those that tokgate worst keeps)."),
+        typer.Option(
+            metavar="FILE",
+            help="File with your own families (default: the file that tokgate worst writes).",
+        ),
     ] = None,
-    out: Out = Path("tokgate-out"),
+    out: options.Out = Path("tokgate-out"),
     fail_fast: Annotated[bool, typer.Option(help="Stop at the first unexpected finding.")] = False,
-    timeout: Timeout = 8.0,
-    memory: Memory = 4.0,
-    ledger: Ledger = None,
-    cluster: Cluster = None,
+    timeout: options.Timeout = 8.0,
+    memory: options.Memory = 4.0,
+    ledger: options.Ledger = None,
+    cluster: options.Cluster = None,
     resume: Annotated[
         bool,
         typer.Option(
             "--resume",
-            help="Go on with an interrupted run of the same options in --out: vocabularies that "
-            "were done are not done again. With --cluster this is always so.",
+            help="Continue an interrupted run with the same options in --out: finished "
+            "vocabularies are not tested again. With --cluster this is always on.",
         ),
     ] = False,
 ) -> None:
-    """Compare implementations on generated and hostile inputs: the main job.
+    """Compare implementations on generated and hostile inputs.
 
-    Without arguments it takes the embedded vocabularies and every implementation installed.
+    This is the main command. Without arguments it tests every installed implementation on the
+    embedded vocabularies.
     """
 
-    if cluster is not None:
-        opening.check(cluster)
-        if texts:
-            raise SelectionError(opening.TEXTS_STAY)
-    chosen_suite = SUITES[suite.value]
+    options.check_cluster(cluster, texts)
+    chosen_suite = SUITES[suite]
     if only_input and not texts:
-        raise SelectionError("--only-input: needs texts; name some with --input")
-    try:
-        amount = parse_budget(budget or chosen_suite.budget)
-        if only_input and budget is None:  # all of them, however long it takes
-            amount = Budget()
-    except ValueError as error:
-        raise SelectionError(f"--budget: {error}") from error
+        raise SelectionError("--only-input needs texts; name some with --input")
+    amount = options.budget_of(budget or chosen_suite.budget)
+    how_long = amount.words
+    if only_input and budget is None:
+        how_long, amount = "on all of your texts", Budget()
     vocabularies = selection.vocabularies(vocab or [], seed)
     joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
     if impl:
         present, missing = selection.participants(impl, joining)
-    # What takes longer than all before is imported step by step, so that a mistake is told sooner.
+    # What takes longer than all before is imported now, so that a mistake is told sooner.
+    from corpora.families import catalog as hostile  # noqa: PLC0415
+    from corpora.families import user  # noqa: PLC0415
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
+    from harness.cli.finishing import finish, perform  # noqa: PLC0415
+    from harness.cluster import opening  # noqa: PLC0415
+    from harness.engine.joining import installed, joiners  # noqa: PLC0415
+    from harness.engine.planning import Plan  # noqa: PLC0415
+    from harness.engine.texts import mutated  # noqa: PLC0415
+    from harness.studies import sittings, units  # noqa: PLC0415
+    from harness.studies.journal import Journal  # noqa: PLC0415
+    from harness.verdict import bounds, expectations  # noqa: PLC0415
+    from reports.blocks.units import plural  # noqa: PLC0415
 
     catalog = generators()
     made = [catalog[n] for n in selection.chosen("generator", generator or [], catalog)]
     wanted = check or (list(OF_TEXTS) if only_input else [])
     checks = selection.chosen("check", wanted, [*CHECKS, *MEASURES])
-    if only_input:
-        checks = [name for name in checks if name in CHECKS]
-
-    from corpora.families import catalog as hostile  # noqa: PLC0415
-    from corpora.families import user  # noqa: PLC0415
-    from harness.verdict import bounds, expectations  # noqa: PLC0415
-
-    corpus = texts_of(texts)
+    corpus = options.texts_of(texts)
     own = user.chosen(families)
-    known, bound = expectations.load(expectations.SHIPPED), bounds.load(expectations.SHIPPED)
-    if expect is not None:
-        known = [*expectations.load(expect), *known]
-        bound = [*bounds.load(expect), *bound]
+    files = [expectations.SHIPPED] if expect is None else [expect, expectations.SHIPPED]
+    known = [one for file in files for one in expectations.load(file)]
     if only_input:  # what is expected still is, but its examples are no texts of the user's
+        checks = [name for name in checks if name in CHECKS]
         known = [replace(one, asked=False) for one in known]
+        made = []
+    elif corpus is not None:
+        made.insert(0, mutated(corpus, seed))
     if not impl:  # all of them, which takes longer than to tell any mistake
         present, missing = selection.participants([], joining)
     console = Display(stderr=True)
-    name_missing(console, missing)
+    options.name_missing(console, missing)
     named = [participant.name for participant in present] if impl else []
     if impl and not reference and "equivalence" in checks:
-        from harness.engine.joining import installed, joiners  # noqa: PLC0415
-
         loaded = (load() for load in vocabularies.values())
         for one in joiners(loaded, present, installed):
             present.append(one.participant)
-            console.print(one.line, soft_wrap=True)
-
-    from harness.engine.planning import Plan  # noqa: PLC0415
-    from harness.engine.texts import mutated  # noqa: PLC0415
-
-    limits = limits_of(timeout, memory)
-    if corpus is not None:
-        made = [] if only_input else [mutated(corpus, seed), *made]
+            console.print(one.line)
     plan = Plan(
         vocabularies=vocabularies,
         participants=present,
@@ -180,7 +156,7 @@ def run(
         families=own,
         measured=selection.chosen("family", family, hostile.families(own)) if family else [],
         expectations=known,
-        bounds=bound,
+        bounds=[one for file in files for one in bounds.load(file)],
         suite=chosen_suite,
         budget=amount,
         seed=seed,
@@ -193,10 +169,24 @@ def run(
             "inputs": texts or [],
         },
         expect=str(expect.resolve()) if expect is not None else None,
-        limits=limits,
+        limits=options.limits_of(timeout, memory),
     )
-    from harness.cli.comparing import perform  # noqa: PLC0415 (when the plan stands)
-
-    how_long = "all of your texts" if amount == Budget() else budget or chosen_suite.budget
-    result = perform(plan, out, how_long, len(checks), ledger, cluster, resume=resume)
+    growth = f", growth on {len(plan.scaled)} of them" if plan.scaled else ""
+    with Journal(out, plan) as journal:  # first of all: what another run has in this folder stays
+        if cluster is not None:
+            elsewhere = units.on(opening.opened(cluster, len(present)), journal)
+        else:
+            elsewhere = sittings.sitting(journal, resume=resume)
+            if resume and not journal.holds(plan.visited):
+                console.print(
+                    f"--resume: {out} has no interrupted run with these options; starting a new one"
+                )
+        console.print(
+            f"checking {plural(len(plan.visited), 'vocabulary', 'vocabularies')} with up to "
+            f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
+            f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
+        )
+        result = perform(plan, out, ledger, elsewhere)
+        if result.finished.complete:
+            journal.remove()
     finish(result, out, ledger)

@@ -99,7 +99,9 @@ def parse_size(text: str, option: str = "--size") -> int:
     found = _SIZE.fullmatch(text.strip())
     size = int(found[1]) * _UNITS[found[2].upper()] if found else 0
     if not LEAST_SIZE <= size <= MOST_SIZE:
-        raise SelectionError(f"{option} {text!r}: give {LEAST_SIZE} bytes to 1 GiB, as 64KB or 1MB")
+        raise SelectionError(
+            f"{option} {text!r}: give {LEAST_SIZE} bytes to 1 GiB, such as 64KB or 1MB"
+        )
     return size
 
 

@@ -135,7 +135,7 @@ def read(source: str | Path) -> list[Counterexample]:
         ) from error
     except ValueError as error:
         raise SelectionError(
-            f"counterexamples {source}: no list of counterexamples ({error}); mend or remove it"
+            f"counterexamples {source}: not a list of counterexamples ({error}); mend or remove it"
         ) from error
 
 

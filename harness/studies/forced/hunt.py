@@ -14,7 +14,7 @@ from harness.core.writing import Lines, cannot_write, write_whole
 from harness.studies.forced import counterexamples
 from harness.studies.forced.adversary import WAYS, Caught, Round
 from harness.studies.forced.counterexamples import Counterexample
-from harness.studies.forced.pool import results
+from harness.studies.forced.pool import WorkersFailed, results
 from harness.studies.forced.run import versions
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def hunt(
     countdown: of the budget's seconds; it runs from the moment when the first worker has loaded its
     vocabulary, and ``prepared`` is told how long that took. A round that is on at the end is cut
     off and lost: whoever goes on plays it again. Cases are grammars tried, in whole rounds.
-    Raises WorkersFailed, OutputError.
+    Raises SelectionError, ImplementationError, OutputError.
     """
     tried = 0
 
@@ -223,6 +223,8 @@ def hunt(
                 break
     except KeyboardInterrupt as interrupt:
         return interrupt
+    except WorkersFailed as error:
+        raise error.mendable("adversary") from error
     finally:
         answers.close()
         record.close()

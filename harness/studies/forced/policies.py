@@ -97,7 +97,7 @@ def _full(spec: str) -> str:
         checked(spec)
         return spec
     if match is None:
-        raise SelectionError(f"--policy {spec!r}: no such policy; there are {', '.join(NAMES)}")
+        raise SelectionError(f"--policy {spec!r}: no such policy; use one of {', '.join(NAMES)}")
     return f"healed:{match[1] or 'tokens'}={match[2] or 4}{match[3] or ''}"
 
 
@@ -181,7 +181,7 @@ class Policies:
             return heuristics.DropPretoken(tokenizer)
         match = _HEALED.fullmatch(name)
         if match is None:
-            raise SelectionError(f"--policy {name!r}: none")
+            raise SelectionError(f"--policy {name!r}: no such policy")
         size, conservative = int(match[2] or 4), match[3] is not None
         if match[1] == "bytes":
             return heuristics.HealedBack(tokenizer, None, size, conservative)

@@ -19,16 +19,19 @@ import psutil
 
 from corpora.vocabularies import scratch
 from harness.confinement import probing
+from harness.engine.selection import SelectionError
 from harness.studies.forced.policies import of_libraries
 from harness.workers import wire
 from harness.workers.clock import Stopwatch, control, usage_of
 from harness.workers.keeping import Kept, pipe
 from harness.workers.packets import Inbox, Message, Outbox, answer_of
+from impls.errors import ImplementationError
 from impls.external import signal_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
 
+    from corpora.errors import UserError
     from harness.studies.forced.jobs import Job, Task
 
 Answer = TypeVar("Answer")
@@ -49,6 +52,12 @@ class WorkersFailed(Exception):
     def __init__(self, line: str, *, supported: bool = True) -> None:
         self.supported = supported
         super().__init__(line)
+
+    def mendable(self, what: str) -> UserError | ImplementationError:
+        """The error that ends a command in one line. what: was to be done."""
+        if self.supported:
+            return ImplementationError(f"{what}: {self}")
+        return SelectionError(str(self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,6 @@ from harness.studies.forced.policies import EXACT
 from harness.studies.forced.pool import WorkersFailed, results
 from harness.studies.forced.results import CHECKED, SchemaResult, total
 from harness.workers import confined
-from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -263,9 +262,7 @@ def execute(
     except KeyboardInterrupt as interrupt:
         cut_off = exit_status(interrupt)
     except WorkersFailed as error:
-        if error.supported:
-            raise ImplementationError(f"forced tokens: {error}") from error
-        raise SelectionError(str(error)) from error
+        raise error.mendable("forced tokens") from error
     finally:
         record.close()
     found = _sum(plan, names, record)

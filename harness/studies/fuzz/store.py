@@ -129,9 +129,9 @@ class CampaignStore:
                 session.add(row)
             elif self._identity(row) != dict(identity):
                 raise SelectionError(
-                    f"--ledger {self._shown}: the campaign {self.name!r} there was begun with "
-                    f"{difference(row.identity, identity)}; give the same options to go on, or "
-                    "--anew to begin another (what was found stays known)"
+                    f"--ledger {self._shown}: the campaign {self.name!r} was started with "
+                    f"{difference(row.identity, identity)}; give the same options to continue, or "
+                    "--anew to start again (what was found stays known)"
                 )
             row.sessions += 1
             session.flush()

@@ -95,8 +95,8 @@ def matching(pattern: str, known: dict[str, Mutant]) -> list[str]:
     if not found:
         families = ", ".join(dict.fromkeys(one.family for one in known.values()))
         raise SelectionError(
-            f"--mutant {pattern!r}: fits none; give a family ({families}), or a shell pattern of "
-            "names (merging.*)"
+            f"--mutant {pattern!r}: matches no mutant: give a family ({families}), or a name "
+            "pattern (merging.*)"
         )
     return found
 

@@ -73,7 +73,7 @@ class SurveyStudy:
         out: Path,
         command: str,
         watch: Callable[[float, str], None],
-        played: Callable[[Path], None],
+        played: Callable[[Path], object],
         elsewhere: Callable[[Mapping[Path, Plan]], None] | None = None,
     ) -> None:
         self._plan = plan

@@ -64,7 +64,7 @@ def play(
     executor: Executor,
     command: str,
     tell: Callable[[Event], None],
-    written: Callable[[Path], None],
+    written: Callable[[Path], object],
 ) -> None:
     """Have matches played, and write the folder of each. Closes the executor.
 

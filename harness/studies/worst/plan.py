@@ -7,10 +7,12 @@ import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from corpora.families import catalog
 from corpora.vocabularies import embedded, sources
 from harness.core.comparisons import SupportsFailed, contracts_of
 from harness.engine import selection
 from harness.engine.selection import SelectionError
+from harness.studies.bench.plan import parse_size
 from harness.studies.worst import listed
 from harness.studies.worst.search import Sizes
 from impls.errors import ImplementationError
@@ -73,6 +75,43 @@ class WorstPlan:
             "tokgate": importlib.metadata.version("tokgate"),
             "python": platform.python_version(),
         }
+
+
+def make_plan(
+    impls: Sequence[str],
+    vocabularies: Sequence[str],
+    budget: float,
+    size: str,
+    withhold: Sequence[str],
+    guided: bool | None,
+    most: int,
+    seed: int,
+    memory: int,
+) -> WorstPlan:
+    """From what a user gave. Raises SelectionError, ImplementationError, VocabularyError."""
+    full = parse_size(size)
+    if not LEAST_SIZE <= full <= MOST_SIZE:
+        raise SelectionError(f"--size {size!r}: give 4KB to 1MB")
+    participant = participant_of(impls)
+    vocabulary = vocabulary_for(participant, vocabularies)
+    can = can_be_guided(participant)
+    if guided and not can:
+        raise SelectionError(
+            f"--grey: {participant.name} is not in tokgate's own source; leave it out"
+        )
+    families, withheld = chosen_families(catalog.families().values(), vocabulary, withhold)
+    return WorstPlan(
+        participant=participant,
+        vocabulary=vocabulary,
+        families=families,
+        withheld=withheld,
+        size=full,
+        budget=budget,
+        seed=seed,
+        guided=can if guided is None else guided,
+        memory=memory,
+        most=most,
+    )
 
 
 def participant_of(specs: Sequence[str]) -> Participant:

@@ -1,0 +1,63 @@
+"""A run of a plan from the command line, and its end: reports, last words, exit status."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from harness.cli.display import Display
+from harness.cli.options import command_line
+from harness.cli.progress.run import RunProgress
+from harness.cli.records import reported
+from harness.engine.runner import execute
+from harness.events import by_cause
+from harness.findings.folder import RunFolder
+from harness.studies.default import studies
+from reports import github
+from reports.closing import closing, run_summary, tell
+from reports.texts import lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.engine.planning import Plan
+    from harness.engine.runner import Elsewhere, RunResult
+
+
+def perform(
+    plan: Plan, out: Path, ledger: str | None = None, elsewhere: Elsewhere | None = None
+) -> RunResult:
+    """Carry out a plan into a folder, with its display and its record.
+
+    elsewhere: as :func:`harness.engine.runner.execute` takes it. Raises LedgerError, OutputError.
+    """
+    consumers = []
+    if ledger is not None:
+        from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
+        from harness.ledger.recorder import Recorder  # noqa: PLC0415 (likewise)
+
+        consumers.append(Recorder(open_database(ledger), folder=out).consume)
+    folder = RunFolder(out)
+    progress = RunProgress(Display(stderr=True), plan.budget.seconds)
+    consumers.append(progress.consume)
+    try:
+        return execute(plan, folder, consumers, command_line(), studies, elsewhere)
+    finally:
+        progress.stop()
+
+
+def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
+    """Write all reports, say the last words, exit with the verdict's status."""
+    record = reported(out, ledger)
+    if github.wanted(os.environ):
+        print(github.render(record), end="")
+    console = Display(stderr=True)
+    for line in lines(record.texts):
+        console.print(line)
+    unexpected = [one for one in result.findings if one.expected is None]
+    tell(console, unexpected, result.expectations)
+    summary = run_summary(result.finished, len(by_cause(unexpected)))
+    closing(console, result.finished, summary, out / "report.html")
+    raise typer.Exit(result.finished.exit_status)

