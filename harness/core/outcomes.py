@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -136,6 +136,9 @@ class Results:
 
     def __len__(self) -> int:
         return len(self.status)
+
+    def __iter__(self) -> Iterator[Outcome]:
+        return map(self.outcome, range(len(self)))
 
     def ids_of(self, index: int) -> list[int]:
         """The token ids of one input."""

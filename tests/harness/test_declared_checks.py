@@ -21,10 +21,7 @@ from tests.harness.samples import contract
 from tests.reports import records
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.checks.base import Observation
-    from harness.core.outcomes import Results
+    from harness.checks.base import Ask, Observation
 
 
 class Palindromes(Check):
@@ -38,7 +35,7 @@ class Palindromes(Check):
     severity = Severity.OFFSETS
     said = "read a text in one direction only"
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Nothing is wrong."""
         return Judgement()
 
