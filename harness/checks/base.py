@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from itertools import accumulate, islice
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import ComparedGroup, Contract
     from harness.core.participants import Participant
-    from impls.interface import Capability, Mode
+    from impls.interface import Capability
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -317,10 +317,51 @@ def has_lost(decoded: Encoded, data: bytes) -> bool:
     return (decoded.text or b"").count(REPLACEMENT) > data.count(REPLACEMENT)
 
 
-Look = Generator[Sequence[Probe], Sequence[Results], Any]
-"""How a check looks at one implementation: it yields questions, all of which are asked at the same
-time, and is sent the answers in their order, as often as it likes. What it returns is compared with
-what it returns of others."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a check asks about one input; those of one kind are put in one request.
+
+    implementation: who is asked. request, how: the class of the request, and what it is made with
+    besides what each input has of its own. row: a text, or ids to decode. numbers: those of a
+    service.
+    """
+
+    implementation: str
+    request: type
+    how: tuple[tuple[str, Any], ...]
+    row: Any
+    numbers: tuple[int, ...] = ()
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What is the same of all that are put in one request."""
+        return self.implementation, self.request, self.how
+
+
+def put(questions: Sequence[Question], ask: Ask) -> Iterator[Outcome]:
+    """Put questions in as few requests as can be; the answers come in their order."""
+    alike: dict[tuple[object, ...], list[Question]] = {}
+    for one in questions:
+        alike.setdefault(one.kind, []).append(one)
+    probes = []
+    for some in alike.values():
+        first, rows = some[0], [one.row for one in some]
+        how = dict(first.how)
+        if first.request is Decode:
+            how["ids"], how["ends"] = packed(rows)
+        else:
+            how["inputs"] = Inputs.of(rows)
+        if first.request is Serve:
+            how["numbers"] = tuple(one.numbers for one in some)
+        probes.append(Probe(first.implementation, first.request(**how)))
+    answers = dict(zip(alike, map(iter, ask(probes)), strict=True))
+    return (next(answers[one.kind]) for one in questions)
+
+
+Look = Generator[Sequence[Question], Sequence[Outcome], Any]
+"""How a check looks at one input of one implementation: it yields questions, and is sent the
+answers in their order, as often as it likes. What it returns is compared with what it returns of
+others."""
 
 Fault = tuple[str, Part, Part]
 """The stage of a violation, what is right, and what is wrong."""
@@ -328,14 +369,15 @@ Fault = tuple[str, Part, Part]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """An implementation that a check looks at: what it answered, how to ask it, what is found.
+    """An input and an implementation that answered it: how to ask further, and tell what is wrong.
 
-    name: of the implementation. judgement: what the check makes of all of them.
+    judgement: what the check makes of all of them.
     """
 
     check: Check
     seen: Observation
     participant: Participant
+    index: int
     judgement: Judgement
 
     @property
@@ -344,102 +386,97 @@ class Subject:
         return self.participant.name
 
     @property
+    def contract(self) -> Contract:
+        """The comparison."""
+        return self.seen.contract
+
+    @property
     def vocabulary(self) -> Vocabulary:
         """That of the comparison."""
-        return self.seen.contract.vocabulary
+        return self.contract.vocabulary
 
     @property
-    def mode(self) -> Mode:
-        """That of the comparison."""
-        return self.seen.contract.mode
+    def data(self) -> bytes:
+        """The input."""
+        return self.seen.inputs[self.index]
 
     @property
-    def encoded(self) -> list[int]:
-        """The inputs that it encoded, by their indices."""
-        return encoded_indices(self.seen.results[self.name])
+    def outcome(self) -> Outcome:
+        """What the implementation answered at first."""
+        return self.seen.results[self.name].outcome(self.index)
 
-    def outcome(self, index: int) -> Outcome:
-        """What it answered to an input at first."""
-        return self.seen.results[self.name].outcome(index)
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids that it answered, if any."""
+        return ids_of(self.outcome)
 
-    def ids(self, index: int) -> tuple[int, ...]:
-        """The ids of an input that it encoded."""
-        return tuple(self.seen.results[self.name].ids_of(index))
+    def encode(self, data: bytes, by: str = "", **how: Any) -> Question:
+        """Ask to encode, as :class:`Encode` has it; ``by`` another implementation, if named."""
+        how.setdefault("mode", self.contract.mode)
+        return Question(by or self.name, Encode, tuple(how.items()), data)
 
-    def data(self, index: int) -> bytes:
-        """An input."""
-        return self.seen.inputs[index]
+    def decode(self, ids: Sequence[int], **how: Any) -> Question:
+        """Ask to decode, as :class:`Decode` has it."""
+        return Question(self.name, Decode, tuple(how.items()), ids)
 
-    def texts(self, rows: Iterable[int]) -> list[bytes]:
-        """Several inputs."""
-        return [self.seen.inputs[index] for index in rows]
-
-    def encode(
-        self, texts: Sequence[bytes], mode: Mode | None = None, by: str = "", **how: Any
-    ) -> Probe:
-        """A question to encode, as :class:`Encode` has it; ``by`` another one, if named."""
-        return Probe(by or self.name, Encode(Inputs.of(texts), mode or self.mode, **how))
-
-    def decode(self, sequences: Sequence[Sequence[int]], **how: Any) -> Probe:
-        """A question to decode, as :class:`Decode` has it."""
-        return Probe(self.name, Decode(*packed(sequences), **how))
-
-    def serve(
-        self, service: Capability, texts: Sequence[bytes], numbers: Iterable[tuple[int, ...]]
-    ) -> Probe:
-        """A question to a service, as :class:`Serve` has it."""
-        return Probe(self.name, Serve(service, Inputs.of(texts), tuple(numbers), self.mode))
+    def serve(self, service: Capability, data: bytes, *numbers: int) -> Question:
+        """Ask for a service, as :class:`Serve` has it."""
+        how = ("service", service), ("mode", self.contract.mode)
+        return Question(self.name, Serve, how, data, numbers)
 
     def says(self, outcome: Outcome, words: str = "") -> Part:
         """Its part in a violation; words: by which way it came to the outcome."""
         return Part((f"{self.name} ({words})" if words else self.name,), outcome)
 
-    def judge(self, index: int, outcome: Outcome, fault: Fault | None) -> None:
-        """Note what is wrong with an outcome, if anything is; who does not do this is not judged.
-
-        index: of the input.
-        """
+    def judge(self, outcome: Outcome, fault: Fault | None) -> None:
+        """Note what is wrong with an outcome, if anything; who does not do this is not judged."""
         if isinstance(outcome, Unsupported):
             return
         self.judgement.exercised[self.name] += 1
         if fault is not None:
             stage, *parts = fault
-            found = self.check.violation(self.seen, index, tuple(parts), (self.name,), stage)
+            found = self.check.violation(self.seen, self.index, (*parts,), (self.name,), stage)
             self.judgement.violations.append(found)
 
-    def expect(
-        self, index: int, stage: str, right: Part, outcome: Outcome, words: str = ""
-    ) -> None:
+    def expect(self, stage: str, right: Part, outcome: Outcome, words: str = "") -> None:
         """Judge an outcome by whether it is the right one; words: as :meth:`says` has them."""
         fault = stage, right, self.says(outcome, words)
-        self.judge(index, outcome, None if outcome == right.outcome else fault)
+        self.judge(outcome, None if outcome == right.outcome else fault)
 
 
 class AsksAgain(Check):
-    """A check that judges each implementation by answers to further questions."""
+    """A check that judges each implementation on each input by answers to further questions."""
 
     def look(self, one: Subject) -> Look:
-        """Ask one implementation, and judge its answers."""
+        """Ask about an input, and judge the answers."""
         raise NotImplementedError
 
-    def compare(self, seen: Observation, judgement: Judgement, told: Mapping[str, Any]) -> None:
-        """Compare the implementations with one another; told: what ``look`` returned of each."""
+    def rows(self, results: Results) -> Iterable[int]:
+        """The inputs that it looks at: those that were encoded."""
+        return encoded_indices(results)
+
+    def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
+        """Compare implementations with one another; told: what ``look`` returned."""
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
-        """Look at all implementations side by side, so that nobody waits for another's answers."""
+        """Look at all side by side: each round of questions is put at the same time."""
         judgement, told = Judgement(), {}
-        subjects = [Subject(self, seen, one, judgement) for one in self.asked(seen)]
-        looks = {one.name: self.look(one) for one in subjects}
-        answers: dict[str, Any] = dict.fromkeys(looks)  # which each is sent next
+        looks = {
+            subject: self.look(subject)
+            for one in self.asked(seen)
+            for index in self.rows(seen.results[one.name])
+            for subject in [Subject(self, seen, one, index, judgement)]
+        }
+        answers: dict[Subject, Any] = dict.fromkeys(looks)  # which each is sent next
         while answers:
-            asked: dict[str, Sequence[Probe]] = {}
-            for name, answer in answers.items():
+            asked: dict[Subject, Sequence[Question]] = {}
+            for subject, answer in answers.items():
                 try:
-                    asked[name] = looks[name].send(answer)
+                    asked[subject] = looks[subject].send(answer)
                 except StopIteration as end:
-                    told[name] = end.value
-            rest = iter(ask([probe for probes in asked.values() for probe in probes]))
-            answers = {name: [*islice(rest, len(probes))] for name, probes in asked.items()}
+                    told[subject] = end.value
+            outcomes = put([one for questions in asked.values() for one in questions], ask)
+            answers = {one: [*islice(outcomes, len(some))] for one, some in asked.items()}
         self.compare(seen, judgement, told)
         return judgement
 
@@ -454,9 +491,7 @@ class EncodesAnotherWay(AsksAgain):
     """The ways, and what to call them."""
 
     def look(self, one: Subject) -> Look:
-        """Compare each way with the first answers."""
-        rows = one.encoded
-        answers = yield [one.encode(one.texts(rows), way=way) for way, _ in self.stages]
-        for (way, stage), answer in zip(self.stages, answers, strict=True):
-            for index, again in zip(rows, answer, strict=True):
-                one.expect(index, stage, one.says(one.outcome(index)), again, way.words)
+        """Compare each way with the first answer."""
+        answers = yield [one.encode(one.data, way=way) for way, _ in self.stages]
+        for (way, stage), again in zip(self.stages, answers, strict=True):
+            one.expect(stage, one.says(one.outcome), again, way.words)

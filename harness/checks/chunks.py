@@ -68,23 +68,17 @@ class Chunks(AsksAgain):
 
     def look(self, one: Subject) -> Look:
         """Ask for both halves, and put them together."""
-        contract = one.seen.contract
-        if one.name not in contract.exact:
+        at = lawful_cut(one.vocabulary, one.data) if one.name in one.contract.exact else None
+        if at is None:
             return
-        cuts = {index: lawful_cut(one.vocabulary, one.data(index)) for index in one.encoded}
-        places = {index: at for index, at in cuts.items() if at is not None}
         dummy = bool(one.vocabulary.pieces) and one.vocabulary.normalizer.add_dummy_prefix
-        left, right = yield [
-            one.encode([one.data(index)[:at] for index, at in places.items()]),
-            one.encode([one.data(index)[at + dummy :] for index, at in places.items()]),
-        ]
-        for (index, at), first, rest in zip(places.items(), left, right, strict=True):
-            # One that was refused, or died, is not a matter of cutting.
-            if isinstance(first, Encoded) and isinstance(rest, Encoded):
-                whole, parted = one.says(one.outcome(index), "whole"), first.ids + rest.ids
-                one.expect(index, self.name, whole, Encoded(parted), f"cut at byte {at}")
+        left, right = yield [one.encode(one.data[:at]), one.encode(one.data[at + dummy :])]
+        # One that was refused, or died, is not a matter of cutting.
+        if isinstance(left, Encoded) and isinstance(right, Encoded):
+            parted, whole = Encoded(left.ids + right.ids), one.says(one.outcome, "whole")
+            one.expect(self.name, whole, parted, f"cut at byte {at}")
 
-    def compare(self, seen: Observation, judgement: Judgement, told: Mapping[str, Any]) -> None:
+    def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
         """Drop whoever does as a reference does, and is right to follow it."""
         trusted = seen.contract.references
         told_of: dict[object, str] = {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
 from harness.checks.base import AsksAgain, Look, Severity, Subject, decoding_stage
-from harness.core.outcomes import Encoded
+from harness.core.outcomes import Encoded, Unsupported
 from impls.interface import Capability
 
 if TYPE_CHECKING:
@@ -45,21 +45,17 @@ class CleanUp(AsksAgain):
     needs = (Capability.DECODE,)
 
     def look(self, one: Subject) -> Look:
-        """The texts with their spaces cleaned up, and of those who do that, as they are."""
-        rows = one.encoded
-        ids = [one.ids(index) for index in rows]
-        (answer,) = yield [one.decode(ids, clean=True)]
-        if answer.unsupported:
+        """The text with its spaces cleaned up, and of those who do that, as it is."""
+        (outcome,) = yield [one.decode(one.ids, clean=True)]
+        if isinstance(outcome, Unsupported):
             return
-        (plain,) = yield [one.decode(ids)]
-        for index, outcome, decoded in zip(rows, answer, plain, strict=True):
-            if not isinstance(decoded, Encoded):
-                continue  # a decoder that fails by itself is the round trip's
+        (decoded,) = yield [one.decode(one.ids)]
+        if isinstance(decoded, Encoded):  # a decoder that fails by itself is the round trip's
             lawful = texts_of(one.vocabulary, decoded.text or b"")
             right = isinstance(outcome, Encoded) and outcome.text in lawful
             wanted = one.says(Encoded(decoded.ids, text=lawful[0]), "cleaned up by the rule")
             fault = decoding_stage(outcome), wanted, one.says(outcome, "cleaning up")
-            one.judge(index, outcome, None if right else fault)
+            one.judge(outcome, None if right else fault)
 
 
 def cleaned(text: bytes) -> bytes:

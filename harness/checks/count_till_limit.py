@@ -26,28 +26,22 @@ class CountTillLimit(AsksAgain):
 
     def look(self, one: Subject) -> Look:
         """Compare the services with the number of ids, which is known already."""
-        for service in filter(one.participant.can, self.needs):
-            asked = [
-                (index, limit)
-                for index in one.encoded
-                for limit in limits(service, one.data(index), len(one.ids(index)))
-            ]
-            texts = one.texts(index for index, _ in asked)
-            (answer,) = yield [one.serve(service, texts, (limit for _, limit in asked))]
-            for (index, limit), outcome in zip(asked, answer, strict=True):
-                right, where, fault = len(one.ids(index)), "the text", None
-                for most in limit:
-                    where = f"the text, with a limit of {most}"
-                    right = right if right <= most else PAST_THE_LIMIT
-                if not isinstance(outcome, Encoded):
-                    fault = unanswered(one, service, outcome)
-                elif outcome.ids != (right,):
-                    fault = wrong_count(one, service, one.name, right, outcome.ids[0], where)
-                one.judge(index, outcome, fault)
-
-
-def limits(service: Capability, data: bytes, size: int) -> list[tuple[int, ...]]:
-    """The limits up to which a text is counted, if the service takes any. size: its ids."""
-    if service is Capability.COUNT:
-        return [()]
-    return [(size,), (max(0, size - 1),), (draw(data).randint(0, size + 1),)]
+        count, limited = self.needs
+        size = len(one.ids)
+        limits: list[int | None] = [size, max(0, size - 1), draw(one.data).randint(0, size + 1)]
+        asked = [(limited, limit) for limit in limits] if one.participant.can(limited) else []
+        asked += [(count, None)] if one.participant.can(count) else []
+        answers = yield [
+            one.serve(service, one.data, *([] if limit is None else [limit]))
+            for service, limit in asked
+        ]
+        for (service, limit), outcome in zip(asked, answers, strict=True):
+            right, where, fault = size, "the text", None
+            if limit is not None:
+                where = f"the text, with a limit of {limit}"
+                right = size if size <= limit else PAST_THE_LIMIT
+            if not isinstance(outcome, Encoded):
+                fault = unanswered(one, service, outcome)
+            elif outcome.ids != (right,):
+                fault = wrong_count(one, service, one.name, right, outcome.ids[0], where)
+            one.judge(outcome, fault)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from harness.checks.base import AsksAgain, Look, Script, Severity, Shows, Subject
+from harness.checks.base import (
+    Ask,
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Script,
+    Severity,
+    Shows,
+    Subject,
+)
+from harness.core.messages import Encode
+from harness.core.outcomes import Inputs
 from harness.core.partition import comparable
 from impls.interface import Capability
 
 
-class Determinism(AsksAgain):
+class Determinism(Check):
     """encode(x) is one value: later, in another order, and from several threads at once.
 
     The threads are tried only where an implementation claims to allow them.
@@ -22,14 +34,23 @@ class Determinism(AsksAgain):
     by_chance = True
     script = Script(Shows.CHANGES)
 
-    def look(self, one: Subject) -> Look:
-        """The batch backwards, and from threads."""
-        again = [*one.seen.inputs][::-1]
-        stages = ["order", "threads"] if one.participant.can(Capability.THREADS) else ["order"]
-        answers = yield [one.encode(again, threads=stage == "threads") for stage in stages]
-        for stage, answer in zip(stages, answers, strict=True):
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
+        """Ask for the batch backwards, and from threads."""
+        judgement, inputs = Judgement(), Inputs.of([*seen.inputs][::-1])
+        asked = [
+            (one, threads)
+            for one in self.asked(seen)
+            for threads in ([False, True] if one.can(Capability.THREADS) else [False])
+        ]
+        mode = seen.contract.mode
+        answers = ask(
+            [Probe(one.name, Encode(inputs, mode, threads=threads)) for one, threads in asked]
+        )
+        for (one, threads), answer in zip(asked, answers, strict=True):
             for index, second in enumerate([*answer][::-1]):
-                first = one.says(one.outcome(index))
+                subject = Subject(self, seen, one, index, judgement)
                 # A death on the first call is the survival check's, one on a later call is not.
-                if comparable(first.outcome):
-                    one.expect(index, stage, first, second, "again")
+                if comparable(subject.outcome):
+                    first = subject.says(subject.outcome)
+                    subject.expect("threads" if threads else "order", first, second, "again")
+        return judgement

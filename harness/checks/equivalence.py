@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from harness.checks.base import Check, Judgement, Observation, Script, Severity, Shows
+from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity, Shows
 from harness.core.comparisons import ComparedGroup, Contract
 from harness.core.outcomes import Outcome, Results, Unsupported
 from harness.core.standing import Standing
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from harness.checks.base import Ask
 
 
 class Equivalence(Check):
@@ -56,13 +51,13 @@ class Equivalence(Check):
 
 def compared(seen: Observation, groups: Sequence[ComparedGroup]) -> dict[str, int]:
     """How many answers of each had another one of its group beside them; each is counted once."""
-    masks: dict[str, NDArray[np.bool_]] = {}
+    judged: dict[str, Any] = {}
     for group in groups:
-        answered = np.stack([seen.results[name].answered for name in group.names])
-        with_others = answered & (answered.sum(axis=0) > 1)
-        for name, mask in zip(group.names, with_others, strict=True):
-            masks[name] = masks[name] | mask if name in masks else mask
-    return {name: int(mask.sum()) for name, mask in masks.items()}
+        answered = {name: seen.results[name].answered for name in group.names}
+        several = np.sum([*answered.values()], axis=0) > 1
+        for name, mask in answered.items():
+            judged[name] = judged.get(name, False) | (mask & several)
+    return {name: int(mask.sum()) for name, mask in judged.items()}
 
 
 def undefined(contract: Contract, group: ComparedGroup, outcomes: Mapping[str, Outcome]) -> bool:

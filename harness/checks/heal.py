@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.checks.base import AsksAgain, Fault, Look, Severity, Subject, ids_of
 from harness.checks.heal_questions import HealQuestion, question
-from harness.checks.serving import DEFINITION, against, by_text, unanswered
+from harness.checks.serving import DEFINITION, against, unanswered
 from harness.core.comparisons import Contract
 from harness.core.messages import healing_numbers
 from harness.core.outcomes import Encoded, Outcome
@@ -50,29 +50,22 @@ class Heal(AsksAgain):
         return contract.mode.special == "none" and super().applies(contract)
 
     def look(self, one: Subject) -> Look:
-        """Have contexts and sentences encoded by who defines them, then heal after the contexts."""
-        rows, pretokenize = one.encoded, one.mode.pretokenize
-        asked = [question(data, one.vocabulary, text=pretokenize) for data in one.texts(rows)]
+        """Have context and sentences encoded by who defines them, then heal after the context."""
+        asked = question(one.data, one.vocabulary, text=one.contract.mode.pretokenize)
         # The definition's, where both mean the same.
         defined = one.participant.about.defined and DEFINITION in one.seen.results
         whose = DEFINITION if defined else one.name
-        (encoded,) = yield [one.encode([text for each in asked for text in each.texts], by=whose)]
-        encodings = [*by_text([each.texts for each in asked], encoded)]
-        numbers = [
-            healing_numbers(ids_of(texts[0]), each.forced, each.allowed)
-            for each, texts in zip(asked, encodings, strict=True)
-        ]
-        given = [each.forced + b"".join(each.allowed or ()) for each in asked]
-        (healed,) = yield [one.serve(Capability.HEAL, given, numbers)]
-        for index, each, texts, outcome in zip(rows, asked, encodings, healed, strict=True):
-            if not isinstance(texts[0], Encoded):
-                continue  # where a part is rejected, nobody knows what is right
-            found = fault(one, whose, each, texts, outcome)
-            one.judge(index, outcome, found)
-            most = possible(one.vocabulary, each, texts)
-            if found is None and most and isinstance(outcome, Encoded):
-                share = {"forced": min(len(outcome.ids), most), "possible": most}
-                one.judgement.forced.setdefault(one.name, Counter()).update(share)
+        texts = yield [one.encode(text, by=whose) for text in asked.texts]
+        if not isinstance(texts[0], Encoded):
+            return  # where a part is rejected, nobody knows what is right
+        given = asked.forced + b"".join(asked.allowed or ())
+        numbers = healing_numbers(texts[0].ids, asked.forced, asked.allowed)
+        (outcome,) = yield [one.serve(Capability.HEAL, given, *numbers)]
+        found, most = fault(one, whose, asked, texts, outcome), possible(one, asked, texts)
+        one.judge(outcome, found)
+        if found is None and most and isinstance(outcome, Encoded):
+            share = {"forced": min(len(outcome.ids), most), "possible": most}
+            one.judgement.forced.setdefault(one.name, Counter()).update(share)
 
 
 def fault(
@@ -112,10 +105,11 @@ def fault(
     return None
 
 
-def possible(vocabulary: Vocabulary, asked: HealQuestion, texts: Sequence[Outcome]) -> int | None:
+def possible(one: Subject, asked: HealQuestion, texts: Sequence[Outcome]) -> int | None:
     """How many tokens might be forced: those with which all sentences begin, within the forced
     bytes. None where the healer is not told all that may follow, or nobody knows.
     """
+    vocabulary = one.vocabulary
     told = asked.kind in COMPLETE and asked.allowed == asked.sentences
     if not told or vocabulary.normalizes or vocabulary.pieces:
         return None

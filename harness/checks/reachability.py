@@ -74,32 +74,25 @@ class Reachability(AsksAgain):
         )
 
     def look(self, one: Subject) -> Look:
-        """Its encodings, if it leaves merges out always, and several with dropout."""
-        if reachable(one.vocabulary) is None:
+        """Its encoding, if it leaves merges out always, and several with dropout."""
+        if reachable(one.vocabulary) is None or len(one.data) > LONGEST:
             return
-        rows = [index for index in one.encoded if len(one.data(index)) <= LONGEST]
         if one.participant.about.law is Law.REACHABLE:
-            common = trusted(one.seen)
-            for index in rows:
-                hold(one, index, one.outcome(index), common.outcome(index))
+            hold(one, one.outcome, trusted(one.seen).outcome(one.index))
         if one.vocabulary.dropout:
-            (answer,) = yield [one.encode(one.texts(rows), shape=Dropout(DRAWS))]
-            for index, outcome in zip(rows, answer, strict=True):
-                drawn = map(Encoded, sequences_in(ids_of(outcome)))
-                hold(one, index, outcome, one.outcome(index), [*drawn])
+            (outcome,) = yield [one.encode(one.data, shape=Dropout(DRAWS))]
+            hold(one, outcome, one.outcome, [*map(Encoded, sequences_in(ids_of(outcome)))])
 
 
-def hold(
-    one: Subject, index: int, outcome: Outcome, right: Outcome, drawn: Sequence[Outcome] = ()
-) -> None:
+def hold(one: Subject, outcome: Outcome, right: Outcome, drawn: Sequence[Outcome] = ()) -> None:
     """Judge an answer by the first of its encodings that is none. drawn: those, if it has many."""
-    cuts, fault = cuts_of(one.seen.contract, one.data(index)), None
+    cuts, fault = cuts_of(one.contract, one.data), None
     for each in drawn or [outcome]:
         stage = stage_of(one.vocabulary, cuts, each, right)
         if stage is not None:
             fault = stage, Part(("without dropout",), right), one.says(each)
             break
-    one.judge(index, outcome, fault)
+    one.judge(outcome, fault)
 
 
 def stage_of(

@@ -56,11 +56,9 @@ class RoundTrip(AsksAgain):
 
     def look(self, one: Subject) -> Look:
         """Its own ids give the text back."""
-        rows = one.encoded
-        (answer,) = yield [one.decode([one.ids(index) for index in rows])]
-        for index, outcome in zip(rows, answer, strict=True):
-            right = Part(("the input",), Encoded(one.ids(index), text=one.data(index)))
-            one.expect(index, decoding_stage(outcome), right, outcome)
+        (outcome,) = yield [one.decode(one.ids)]
+        right = Part(("the input",), Encoded(one.ids, text=one.data))
+        one.expect(decoding_stage(outcome), right, outcome)
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at each by itself; where texts do not come back, compare them with one another."""

@@ -7,17 +7,17 @@ and of ``bpe.naive``, the definition put literally, where it takes part in the c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from harness.checks.base import AsksAgain, Look, Subject, is_raw
 from harness.core.messages import PAST_THE_LIMIT
-from harness.core.outcomes import Answered, Encoded, Outcome, Results
+from harness.core.outcomes import Answered, Encoded, Outcome
 from harness.core.partition import Part
 
 if TYPE_CHECKING:
-    from harness.checks.base import Fault, Probe
+    from harness.checks.base import Fault, Question
     from harness.core.comparisons import Contract
     from impls.interface import Capability
 
@@ -44,20 +44,18 @@ class CountsParts(AsksAgain):
 
     def look(self, one: Subject) -> Look:
         """Ask each service, and hold its numbers against the tokens that each definer gives."""
-        rows = one.encoded
-        texts = one.texts(rows)
         for service in filter(one.participant.can, self.needs):
-            asked = [self.parts(service, data) for data in texts]
-            ranges = [some for _, some in asked]
-            served, *encodings = yield [
-                one.serve(service, texts, [numbers for numbers, _ in asked]),
-                *by_definers(one, texts, ranges),
+            numbers, ranges = self.parts(service, one.data)
+            outcome, *sizes = yield [
+                one.serve(service, one.data, *numbers),
+                *by_definers(one, ranges),
             ]
-            defined = [by_text(ranges, encoding) for encoding in encodings]
-            for index, some, outcome, *sizes in zip(rows, ranges, served, *defined, strict=True):
-                by_definer = zip(definers(one), sizes, strict=True)
-                faults = (miscounted(one, service, who, some, n, outcome) for who, n in by_definer)
-                one.judge(index, outcome, next(filter(None, faults), None))
+            rest = iter(sizes)
+            faults = [
+                miscounted(one, service, who, ranges, [*islice(rest, len(ranges))], outcome)
+                for who in definers(one)
+            ]
+            one.judge(outcome, next(filter(None, faults), None))
 
 
 def definers(one: Subject) -> tuple[str, ...]:
@@ -65,18 +63,9 @@ def definers(one: Subject) -> tuple[str, ...]:
     return tuple(dict.fromkeys([one.name, *({DEFINITION} & set(one.seen.results))]))
 
 
-def by_definers(one: Subject, texts: Sequence[bytes], ranges: Sequence[Ranges]) -> list[Probe]:
-    """Each definer is asked to encode the parts of each text."""
-    parts = [
-        data[start:end] for data, some in zip(texts, ranges, strict=True) for start, end in some
-    ]
-    return [one.encode(parts, by=definer) for definer in definers(one)]
-
-
-def by_text(groups: Sequence[Sequence[object]], encoding: Results) -> Iterator[list[Outcome]]:
-    """The outcomes of as many parts as each text has."""
-    rest = iter(encoding)
-    return ([*islice(rest, len(group))] for group in groups)
+def by_definers(one: Subject, ranges: Ranges) -> list[Question]:
+    """Each definer is asked to encode the parts of the text."""
+    return [one.encode(one.data[a:b], by=definer) for definer in definers(one) for a, b in ranges]
 
 
 def miscounted(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, islice
 from typing import TypeVar
 
-from harness.checks.base import AsksAgain, Look, Severity, Subject, stage_of
+from harness.checks.base import AsksAgain, Look, Severity, Subject, ids_of, stage_of
 from harness.core.comparisons import Contract
 from harness.core.messages import Padding, Windows
 from harness.core.outcomes import Encoded, Outcome
@@ -47,13 +47,11 @@ class Truncation(AsksAgain):
     every = 10
 
     def look(self, one: Subject) -> Look:
-        """Each input in one of the shapes, which its checksum decides, by definition, too."""
-        asked = shaped(one, windows_for(one.seen.contract))
-        answers = yield [one.encode(one.texts(rows), shape=shape) for shape, rows in asked]
-        for (shape, rows), answer in zip(asked, answers, strict=True):
-            for index, outcome in zip(rows, answer, strict=True):
-                right = by_definition(shape, flat(windows(one.ids(index), shape)))
-                one.expect(index, stage_of(outcome, self.name), right, outcome)
+        """In one of the shapes, and by definition."""
+        shape = drawn(one, windows_for(one.contract))
+        (outcome,) = yield [one.encode(one.data, shape=shape)]
+        right = by_definition(shape, flat(windows(one.ids, shape)))
+        one.expect(stage_of(outcome, self.name), right, outcome)
 
 
 class PaddedRows(AsksAgain):
@@ -74,28 +72,20 @@ class PaddedRows(AsksAgain):
         """The rows, the text twice over by itself, and the empty one; and the rows by definition,
         whatever stands where the mask is 0.
         """
-        asked = shaped(one, PADDING)
-        rows = [index for _, some in asked for index in some]
-        twice, empty, *padded = yield [
-            one.encode([data + data for data in one.texts(rows)]),
-            one.encode([b""]),
-            *(one.encode(one.texts(some), shape=shape) for shape, some in asked),
+        shape = drawn(one, PADDING)
+        outcome, *others = yield [
+            one.encode(one.data, shape=shape),
+            *map(one.encode, (one.data * 2, b"")),
         ]
-        none, doubles = empty.outcome(0), dict(zip(rows, twice, strict=True))
-        for (shape, some), answer in zip(asked, padded, strict=True):
-            for index, outcome in zip(some, answer, strict=True):
-                double = doubles[index]
-                if isinstance(double, Encoded) and isinstance(none, Encoded):
-                    texts = one.ids(index), double.ids, none.ids
-                    right, made = by_definition(shape, masked(texts, shape)), unpadded(outcome)
-                    one.expect(index, stage_of(made, self.name), right, made)
+        if all(isinstance(other, Encoded) for other in others):
+            texts = [one.ids, *map(ids_of, others)]
+            right, made = by_definition(shape, masked(texts, shape)), unpadded(outcome)
+            one.expect(stage_of(made, self.name), right, made)
 
 
-def shaped(one: Subject, shapes: Sequence[Shape]) -> list[tuple[Shape, list[int]]]:
-    """By shape the inputs that it encodes and that the shape falls to."""
-    kinds = {index: zlib.crc32(one.data(index)) % len(shapes) for index in one.encoded}
-    found = [(shape, [i for i in kinds if kinds[i] == n]) for n, shape in enumerate(shapes)]
-    return [(shape, rows) for shape, rows in found if rows]
+def drawn(one: Subject, shapes: Sequence[Shape]) -> Shape:
+    """The shape that falls to an input, which its checksum decides."""
+    return shapes[zlib.crc32(one.data) % len(shapes)]
 
 
 def by_definition(shape: Windows | Padding, rows: Iterable[int]) -> Part:

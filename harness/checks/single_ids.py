@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
 
 from harness.checks.base import (
     REPLACEMENT,
@@ -18,12 +17,9 @@ from harness.checks.base import (
     stage_of,
 )
 from harness.checks.round_trip import rewrites
-from harness.core.outcomes import Encoded, Failed, Outcome, Status, Unsupported
+from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
 from harness.core.partition import Part
 from impls.interface import Capability
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
 
 MOST_IDS = 8
 """Tokens drawn for one input."""
@@ -54,44 +50,42 @@ class SingleIds(AsksAgain):
     needs = (Capability.DECODE,)
     script = Script(Shows.ANOTHER_TEXT, "decode")
 
+    def rows(self, results: Results) -> range:
+        """All inputs, as the ids do not come from their encodings."""
+        return range(len(results))
+
     def look(self, one: Subject) -> Look:
         """Decode each of the ids by itself."""
-        exact = not rewrites(one.seen.contract)
-        rows = [
-            (index, token_id, wanted)
-            for index, data in enumerate(one.seen.inputs)
-            for token_id, wanted in drawn(data, one.vocabulary, exact=exact)
-        ]
-        (answer,) = yield [one.decode([[token_id] for _, token_id, _ in rows])]
-        blamed: set[int] = set()
-        for (index, token_id, wanted), outcome in zip(rows, answer, strict=True):
-            if index in blamed or lawful(outcome, wanted):  # one violation an input says enough
-                one.judge(index, outcome, None)
+        asked = drawn(one)
+        answers = yield [one.decode([token_id]) for token_id, _ in asked]
+        blamed = False
+        for (token_id, wanted), outcome in zip(asked, answers, strict=True):
+            if blamed or lawful(outcome, wanted):  # one violation an input says enough
+                one.judge(outcome, None)
                 continue
-            blamed.add(index)
+            blamed = True
             what, stage = f"the token {token_id}", "decode"
             if wanted is None:
                 what, stage = f"the id {token_id}, which is no token's,", "unknown-id"
             right = Part((what,), Encoded((token_id,), text=wanted or b""))
-            one.judge(index, outcome, (stage_of(outcome, stage), right, one.says(outcome)))
+            one.judge(outcome, (stage_of(outcome, stage), right, one.says(outcome)))
 
 
-def drawn(data: bytes, vocabulary: Vocabulary, *, exact: bool) -> list[tuple[int, bytes | None]]:
+def drawn(one: Subject) -> list[tuple[int, bytes | None]]:
     """The ids that an input stands for, with the token's bytes, or None for no token's.
 
     Whatever the input, -1 and the first number past all tokens are among them, so that what goes
-    wrong with these is minimised to the empty input. exact: with tokens, whose bytes are known.
+    wrong with these is minimised to the empty input. Tokens are, where their bytes come back.
     """
-    past = first_past(vocabulary)
-    far = zlib.crc32(data)
+    vocabulary = one.vocabulary
+    past, far = first_past(vocabulary), zlib.crc32(one.data)
     unknown = [-1, past, -1 - far % past, past + far % (LIMIT - past)]
     found: list[tuple[int, bytes | None]] = [(i, None) for i in dict.fromkeys(unknown)]
-    if not exact:
+    if rewrites(one.contract):
         return found
-    size = len(vocabulary)
     special = set(vocabulary.special_tokens.values())
-    for number in numbers_in(data, MOST_IDS):
-        token_id = number % size
+    for number in numbers_in(one.data, MOST_IDS):
+        token_id = number % len(vocabulary)
         token = vocabulary.tokens[token_id]
         if token is not None and token_id not in special:
             found.append((token_id, vocabulary.spelling(token_id)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import compress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
@@ -38,28 +38,23 @@ class Specials(AsksAgain):
 
     def look(self, one: Subject) -> Look:
         """Look at every id; or where special tokens are on, ask with them off."""
-        if one.mode.special == "none":
-            special = never_in_texts(one.vocabulary)
-            for index in one.encoded:
-                ids = one.ids(index)
-                lawful = Encoded(tuple(i for i in ids if i not in special))
-                right = Part(("without special tokens",), lawful)
-                one.expect(index, "off", right, Encoded(ids))
+        vocabulary, mode = one.vocabulary, one.contract.mode
+        if mode.special == "none":
+            special = never_in_texts(vocabulary)
+            lawful = Encoded(tuple(i for i in one.ids if i not in special))
+            one.expect("off", Part(("without special tokens",), lawful), one.outcome)
             return
-        made = (token.special and token.normalized for token in one.vocabulary.added_tokens)
-        if one.vocabulary.normalizes and any(made):
+        made = any(token.special and token.normalized for token in vocabulary.added_tokens)
+        if vocabulary.normalizes and made:
             return  # other texts may make one by their normalization
-        special_texts = [text.encode() for text in one.vocabulary.special_tokens]
-        free = (not any(text in data for text in special_texts) for data in one.texts(one.encoded))
-        rows = [*compress(one.encoded, free)]
-        off_mode = Mode(pretokenize=one.mode.pretokenize)
-        (answer,) = yield [one.encode(one.texts(rows), off_mode)]
-        for index, off in zip(rows, answer, strict=True):
-            if isinstance(off, Encoded):
-                right = one.says(off, "special tokens off")
-                one.expect(index, "on", right, one.outcome(index), "on")
+        if any(text.encode() in one.data for text in vocabulary.special_tokens):
+            return
+        (off,) = yield [one.encode(one.data, mode=Mode(pretokenize=mode.pretokenize))]
+        if isinstance(off, Encoded):
+            one.expect("on", one.says(off, "special tokens off"), one.outcome, "on")
 
 
+@lru_cache(maxsize=4)
 def special_ids(vocabulary: Vocabulary) -> frozenset[int]:
     """The ids that only a policy of special tokens yields; not the unknown token's."""
     tokens, unknown = vocabulary.tokens, vocabulary.unk_id
@@ -70,6 +65,7 @@ def special_ids(vocabulary: Vocabulary) -> frozenset[int]:
     )
 
 
+@lru_cache(maxsize=4)
 def never_in_texts(vocabulary: Vocabulary) -> frozenset[int]:
     """The ids that no text yields while special tokens are off.
 

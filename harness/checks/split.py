@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import pairwise, product
 
 from corpora.generators.material import is_text
 from harness.checks.base import AsksAgain, Fault, LongRuns, Look, Severity, Subject, draw, ids_of
 from harness.checks.serving import (
-    Ranges,
     against,
     by_definers,
-    by_text,
     counted,
     definers,
     unanswered,
 )
-from harness.core.outcomes import Encoded, Outcome
+from harness.core.outcomes import Encoded
 from impls.interface import Capability
 
 LIMITS = (1, 2, 3, 7)
@@ -46,29 +44,16 @@ class Split(AsksAgain):
 
     def look(self, one: Subject) -> Look:
         """Ask for the chunks, then for their encodings, and look at every cut."""
-        rows = one.encoded
-        texts = one.texts(rows)
-        limits = [
-            max(draw(one.data(index)).choice(LIMITS), len(one.ids(index)) // CHUNKS)
-            for index in rows
-        ]
-        (answer,) = yield [one.serve(Capability.SPLIT, texts, [(limit,) for limit in limits])]
-        chunks = [chunks_of(*pair) for pair in zip(texts, answer, strict=True)]
-        encodings = yield by_definers(one, texts, chunks)
-        sizes = [by_text(chunks, encoding) for encoding in encodings]
-        columns = zip(rows, limits, chunks, answer, zip(*sizes, strict=True), strict=True)
-        for index, limit, ranges, outcome, each in columns:
-            if isinstance(outcome, Encoded):
-                by_definer = dict(zip(definers(one), each, strict=True))
-                one.judge(index, outcome, fault(one, index, limit, outcome.ids, ranges, by_definer))
-            else:
-                one.judge(index, outcome, unanswered(one, "split", outcome))
-
-
-def chunks_of(data: bytes, outcome: Outcome) -> Ranges:
-    """The ranges of the chunks; none where the ends do not cover the text."""
-    covered = isinstance(outcome, Encoded) and covers(data, outcome.ids)
-    return [*pairwise((0, *ids_of(outcome)))] if covered else []
+        limit = max(draw(one.data).choice(LIMITS), len(one.ids) // CHUNKS)
+        (outcome,) = yield [one.serve(Capability.SPLIT, one.data, limit)]
+        if not isinstance(outcome, Encoded):
+            one.judge(outcome, unanswered(one, "split", outcome))
+            return
+        ends = outcome.ids
+        ranges = [*pairwise((0, *ends))] if covers(one.data, ends) else []
+        sizes = yield by_definers(one, ranges)
+        by_definer = [*zip(product(definers(one), ranges), map(ids_of, sizes), strict=True)]
+        one.judge(outcome, fault(one, limit, ends, by_definer))
 
 
 def covers(data: bytes, ends: Sequence[int]) -> bool:
@@ -79,15 +64,12 @@ def covers(data: bytes, ends: Sequence[int]) -> bool:
 
 def fault(
     one: Subject,
-    index: int,
     limit: int,
     ends: Sequence[int],
-    ranges: Ranges,
-    sizes: Mapping[str, Sequence[Outcome]],
+    chunks: Sequence[tuple[tuple[str, tuple[int, int]], tuple[int, ...]]],
 ) -> Fault | None:
-    """The rule that chunks break, if any. sizes: each chunk's encoding, by definer."""
-    data = one.data(index)
-    text = is_text(data)
+    """The rule that chunks break, if any. chunks: each with who encoded it, and to which ids."""
+    data, text = one.data, is_text(one.data)
 
     def broken(stage: str, law: str, wrong: str) -> Fault:
         return against(one, stage, "split", "the rule", law, wrong)
@@ -99,12 +81,11 @@ def fault(
     for end in ends[:-1]:
         if text and data[end] & 0xC0 == 0x80:
             return broken("character", "no cut inside a character", f"a cut at {end}")
-    for definer, outcomes in sizes.items():
-        for (start, end), outcome in zip(ranges, outcomes, strict=True):
-            size, chunk = len(ids_of(outcome)), data[start:end]
-            alone = len(chunk) <= LONGEST_CHARACTER and (not text or len(chunk.decode()) == 1)
-            if size > limit and not alone:
-                law = f"at most {counted(limit)} a chunk of several characters"
-                wrong = f"a chunk from {start} to {end}, of {counted(size)} by {definer}"
-                return broken("limit", law, wrong)
+    for (definer, (start, end)), ids in chunks:
+        chunk = data[start:end]
+        alone = len(chunk) <= LONGEST_CHARACTER and (not text or len(chunk.decode()) == 1)
+        if len(ids) > limit and not alone:
+            law = f"at most {counted(limit)} a chunk of several characters"
+            wrong = f"a chunk from {start} to {end}, of {counted(len(ids))} by {definer}"
+            return broken("limit", law, wrong)
     return None

@@ -26,15 +26,14 @@ class StreamDecoder(AsksAgain):
     needs = (Capability.DECODE,)
 
     def look(self, one: Subject) -> Look:
-        """The ids of texts at once, and id by id."""
-        rows = [index for index in one.encoded if is_text(one.data(index))]
-        ids = [one.ids(index) for index in rows]
-        whole, streamed = yield [one.decode(ids), one.decode(ids, stream=True)]
-        for index, once, pieces in zip(rows, whole, streamed, strict=True):
-            if isinstance(once, Encoded):  # a decoder that fails on the whole is the round trip's
-                stage = stage_of(pieces, "decode")
-                fault = stage, one.says(once, "at once"), one.says(pieces, "id by id")
-                one.judge(index, pieces, None if settled(pieces) == settled(once) else fault)
+        """The ids of a text at once, and id by id."""
+        if not is_text(one.data):
+            return
+        once, pieces = yield [one.decode(one.ids), one.decode(one.ids, stream=True)]
+        if isinstance(once, Encoded):  # a decoder that fails on the whole is the round trip's
+            stage = stage_of(pieces, "decode")
+            fault = stage, one.says(once, "at once"), one.says(pieces, "id by id")
+            one.judge(pieces, None if settled(pieces) == settled(once) else fault)
 
 
 def settled(outcome: Outcome) -> bytes | None:

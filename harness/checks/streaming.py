@@ -39,24 +39,18 @@ class Streaming(AsksAgain):
         return not rewrites(contract) and super().applies(contract)
 
     def look(self, one: Subject) -> Look:
-        """The whole, then both parts, of each input that has a place to cut."""
-        cuts = {}
-        for index in one.encoded:
-            data = one.data(index)
-            places = character_ends(one.vocabulary, one.ids(index), data) if is_text(data) else []
-            if places:
-                cuts[index] = draw(data).choice(places)
-        ids = {index: one.ids(index) for index in cuts}
-        whole, first, rest = yield [
-            one.decode([*ids.values()]),
-            one.decode([ids[index][:at] for index, at in cuts.items()]),
-            one.decode([ids[index][at:] for index, at in cuts.items()]),
-        ]
-        for (index, at), once, left, right in zip(cuts.items(), whole, first, rest, strict=True):
-            if not isinstance(once, Encoded):
-                continue  # a decoder that fails on the whole is the round trip's
-            parted = right if isinstance(left, Encoded) else left
-            if isinstance(parted, Encoded) and isinstance(left, Encoded):
-                parted = Encoded(once.ids, (left.text or b"") + (parted.text or b""))
-            stage, whole_text = decoding_stage(parted), one.says(once, "whole")
-            one.expect(index, stage, whole_text, parted, f"cut after {at} ids")
+        """The whole, then both parts, of a text that has a place to cut."""
+        ids, data = one.ids, one.data
+        places = character_ends(one.vocabulary, ids, data) if is_text(data) else []
+        if not places:
+            return
+        at = draw(data).choice(places)
+        whole, left, parted = yield [one.decode(part) for part in (ids, ids[:at], ids[at:])]
+        if not isinstance(whole, Encoded):
+            return  # a decoder that fails on the whole is the round trip's
+        if not isinstance(left, Encoded):
+            parted = left
+        elif isinstance(parted, Encoded):
+            parted = Encoded(ids, (left.text or b"") + (parted.text or b""))
+        stage = decoding_stage(parted)
+        one.expect(stage, one.says(whole, "whole"), parted, f"cut after {at} ids")

@@ -35,20 +35,18 @@ class Surrogates(AsksAgain):
 
     def look(self, one: Subject) -> Look:
         """The text with a surrogate, and what it may be taken for."""
-        rows = [index for index in one.encoded if is_text(one.data(index))]
-        texts = one.texts(rows)
-        given, *taken = yield [
-            one.encode([*map(halved, texts)], way=Way.STR),
-            *(one.encode([*column]) for column in zip(*map(readings, texts), strict=True)),
+        if not is_text(one.data):
+            return
+        *texts, half = readings(one.data)
+        outcome, *taken = yield [
+            one.encode(half, way=Way.STR),
+            *map(one.encode, [*texts, half]),
         ]
-        for index, outcome, *ways in zip(rows, given, *taken, strict=True):
-            known = [way for way in ways if isinstance(way, Encoded)]
-            if lawful(outcome, known):
-                one.judge(index, outcome, None)
-            else:
-                right = one.says(known[0] if known else outcome, "U+FFFD in place of the surrogate")
-                wrong = one.says(outcome, f"{Way.STR.words}, with a surrogate")
-                one.judge(index, outcome, (stage_of(outcome, self.name), right, wrong))
+        known = [way for way in taken if isinstance(way, Encoded)]
+        right = one.says(known[0] if known else outcome, "U+FFFD in place of the surrogate")
+        wrong = one.says(outcome, f"{Way.STR.words}, with a surrogate")
+        fault = stage_of(outcome, self.name), right, wrong
+        one.judge(outcome, None if lawful(outcome, known) else fault)
 
 
 def parted(data: bytes) -> tuple[str, str, str]:

@@ -18,7 +18,7 @@ from harness.core.messages import Template
 from harness.core.outcomes import Encoded, Outcome
 from harness.core.partition import Part
 
-SINGLE, PAIR = Template(pair=False), Template(pair=True)
+SHAPES = Template(pair=False), Template(pair=True)
 
 LETTER = b"a"
 """A text that shows what is added. Empty ones do not: some take an empty second text for none."""
@@ -46,38 +46,32 @@ class AddedSpecials(AsksAgain):
     every = 12
 
     def look(self, one: Subject) -> Look:
-        """Look for the ids of texts and pairs among those with special tokens; the letter first.
+        """Look for the ids of the text and the pair among those with special tokens.
 
-        Returns the answers by index, template and ids of the texts.
+        Returns the answers by template and ids of the texts.
         """
-        rows = one.encoded
-        texts = [LETTER, *one.texts(rows)]
-        letter, twice, *both = yield [
-            one.encode([LETTER]),
-            one.encode([data + data for data in texts]),
-            *(one.encode(texts, shape=shape) for shape in (SINGLE, PAIR)),
+        letter, letters, twice, *framed_by = yield [
+            *map(one.encode, (LETTER, LETTER * 2, one.data * 2)),
+            *(one.encode(text, shape=each) for each in SHAPES for text in (LETTER, one.data)),
         ]
-        alone = [*letter, *map(one.outcome, rows)]
-        answered = {}
-        for shape, added in zip((SINGLE, PAIR), both, strict=True):
-            known: set[Frame] | None = None  # where it adds none, or has no letter
-            for index, once, double, outcome in zip((-1, *rows), alone, twice, added, strict=True):
-                ids = texts_of(once, double, shape)
-                if index < 0:
-                    if ids and isinstance(outcome, Encoded):
-                        known = frames(outcome.ids, ids)
-                elif ids:
-                    if isinstance(outcome, Encoded):
-                        answered[index, shape, tuple(ids)] = outcome
-                    if known is not None:
-                        right = {framed(frame, ids) for frame in known}
-                        wanted = Part((f"encode, {shape}",), Encoded(min(right, default=())))
-                        fault = stage_of(outcome, self.name), wanted, one.says(outcome)
-                        lawful = isinstance(outcome, Encoded) and outcome.ids in right
-                        one.judge(index, outcome, None if lawful else fault)
-        return answered
+        told = {}
+        for number, shape in enumerate(SHAPES):
+            shown, outcome = framed_by[2 * number : 2 * number + 2]
+            first, ids = texts_of(letter, letters, shape), texts_of(one.outcome, twice, shape)
+            if ids is None:
+                continue
+            if isinstance(outcome, Encoded):
+                told[shape, ids] = outcome
+            if first is None or not isinstance(shown, Encoded):
+                continue  # it adds none, or has no letter
+            right = {framed(frame, ids) for frame in frames(shown.ids, first)}
+            wanted = Part((f"encode, {shape}",), Encoded(min(right, default=())))
+            fault = stage_of(outcome, self.name), wanted, one.says(outcome)
+            lawful = isinstance(outcome, Encoded) and outcome.ids in right
+            one.judge(outcome, None if lawful else fault)
+        return told
 
-    def compare(self, seen: Observation, judgement: Judgement, told: Mapping[str, Any]) -> None:
+    def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
         """Blame those who add other tokens to the same ids than who is trusted.
 
         Who read a file are asked what it adds, where no other can know. Of those who are at fault
@@ -87,19 +81,19 @@ class AddedSpecials(AsksAgain):
             return
         wrong = {(one.index, *one.culprits) for one in judgement.violations}
         answers: dict[Any, dict[str, Outcome]] = {}
-        for name, answered in told.items():
+        for one, answered in told.items():
             for asked, outcome in answered.items():
-                if (asked[0], name) not in wrong:
-                    answers.setdefault(asked, {})[name] = outcome
-        for (index, *_), outcomes in answers.items():
+                if (one.index, one.name) not in wrong:
+                    answers.setdefault((one.index, asked), {})[one.name] = outcome
+        for (index, _), outcomes in answers.items():
             for group in seen.contract.compared_groups(outcomes):
                 judgement.violations += self.parted(seen, index, outcomes, group, self.name)
 
 
-def texts_of(once: Outcome, twice: Outcome, shape: Template) -> list[tuple[int, ...]] | None:
+def texts_of(once: Outcome, twice: Outcome, shape: Template) -> Frame | None:
     """The ids of the text, of a pair those of both; None where they are not known."""
     outcomes = [once, twice] if shape.pair else [once]
-    texts = [outcome.ids for outcome in outcomes if isinstance(outcome, Encoded)]
+    texts = tuple(outcome.ids for outcome in outcomes if isinstance(outcome, Encoded))
     return texts if len(texts) == len(outcomes) else None
 
 

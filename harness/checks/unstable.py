@@ -9,10 +9,10 @@ from corpora.generators.material import is_text
 from harness.checks.base import AsksAgain, Fault, Look, Severity, Subject, draw, ids_of, spelled
 from harness.checks.heal import shown, tokens
 from harness.checks.heal_questions import STAND_INS, boundary, tails
-from harness.checks.serving import against, by_text, unanswered
+from harness.checks.serving import against, unanswered
 from harness.core.comparisons import Contract
 from harness.core.messages import Unstable, unstable_parts
-from harness.core.outcomes import Encoded, Outcome
+from harness.core.outcomes import Encoded, Outcome, Unsupported
 
 WHOLE = 64
 """Batches up to this size are asked whole: in such ones a finding is confirmed and made smaller."""
@@ -54,26 +54,27 @@ class UnstableEnds(AsksAgain):
         )
 
     def look(self, one: Subject) -> Look:
-        """What is stable of each text, and of those who say so, how the texts go on."""
+        """What is stable of a text, and of those who say so, how the text goes on."""
         size = len(one.seen.inputs)
-        one_in = 1 if size <= WHOLE else size // ASKED
-        rows = [index for index in one.encoded if zlib.crc32(one.data(index)) % one_in == 0]
-        texts = [data[: boundary(data, LONGEST)] for data in one.texts(rows)]
-        (answer,) = yield [one.encode(texts, shape=Unstable(COMPLETIONS))]
-        if answer.unsupported:
+        if size > WHOLE and zlib.crc32(one.data) % (size // ASKED):
             return
-        ways = [ways_on(one, text) for text in texts]
-        on = [text + way for text, some in zip(texts, ways, strict=True) for way in some]
-        (encoded,) = yield [one.encode(on)]
-        columns = zip(rows, texts, answer, ways, by_text(ways, encoded), strict=True)
-        for index, text, outcome, some, after in columns:
-            one.judge(index, outcome, fault(one, text, outcome, some, after))
+        text = one.data[: boundary(one.data, LONGEST)]
+        (outcome,) = yield [one.encode(text, shape=Unstable(COMPLETIONS))]
+        if isinstance(outcome, Unsupported):
+            return
+        ways = ways_on(one, text)
+        after = yield [one.encode(text + way) for way in ways]
+        one.judge(outcome, fault(one, text, outcome, ways, after))
 
 
 def ways_on(one: Subject, text: bytes) -> list[bytes]:
     """What a text goes on with."""
     some = [*tails(text, one.vocabulary), *draw(text).sample(STAND_INS, DRAWN)]
-    return [way for way in dict.fromkeys(some) if not one.mode.pretokenize or is_text(text + way)]
+    return [
+        way
+        for way in dict.fromkeys(some)
+        if not one.contract.mode.pretokenize or is_text(text + way)
+    ]
 
 
 def fault(

@@ -31,24 +31,18 @@ class Validity(AsksAgain):
         return pairs and is_raw(contract) and contract.proper
 
     def look(self, one: Subject) -> Look:
-        """The text of a part of each encoding, which must be the part itself."""
-        if one.name not in one.seen.contract.exact:
+        """The text of a part of the encoding, which must be the part itself."""
+        ids, drawn = one.ids, zlib.crc32(one.data)
+        if one.name not in one.contract.exact or len(ids) < 2:
             return
-        rows = []
-        for index in one.encoded:
-            ids = one.ids(index)
-            if len(ids) < 2:
-                continue
-            drawn = zlib.crc32(one.data(index))
-            start = drawn % len(ids)
-            part = ids[start : start + 1 + (drawn >> 16) % (len(ids) - start)]
-            text = spelled(one.vocabulary, part)
-            if text is not None:  # an id that does not exist is for the equivalence check
-                rows.append((index, text, Encoded(part)))
-        (answer,) = yield [one.encode([text for _, text, _ in rows])]
-        for (index, text, wanted), outcome in zip(rows, answer, strict=True):
-            # A rejection is lawful, as parts cut characters.
-            right = isinstance(outcome, Rejected) or outcome == wanted
-            known = one.says(wanted, "as part of the input")
-            fault = stage_of(outcome, "part"), known, one.says(outcome, f"by itself: {text!r}")
-            one.judge(index, outcome, None if right else fault)
+        start = drawn % len(ids)
+        part = ids[start : start + 1 + (drawn >> 16) % (len(ids) - start)]
+        text = spelled(one.vocabulary, part)
+        if text is None:
+            return  # an id that does not exist is for the equivalence check
+        (outcome,) = yield [one.encode(text)]
+        # A rejection is lawful, as parts cut characters.
+        wanted = one.says(Encoded(part), "as part of the input")
+        fault = stage_of(outcome, "part"), wanted, one.says(outcome, f"by itself: {text!r}")
+        right = isinstance(outcome, Rejected) or outcome == wanted.outcome
+        one.judge(outcome, None if right else fault)
