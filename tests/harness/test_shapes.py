@@ -6,7 +6,7 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
-from harness.checks.shapes import masked, windows, unpadded
+from harness.checks.shapes import masked, unpadded, windows
 from harness.core.messages import Padding, Windows
 from harness.core.outcomes import Encoded
 from impls.adapters import tokenizers
