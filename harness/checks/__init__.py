@@ -1,68 +1,70 @@
 """Properties that outcomes must have: one file a property."""
 
+from harness.checks import (
+    batch,
+    chunks,
+    clean_up,
+    count_till_limit,
+    determinism,
+    equivalence,
+    heal,
+    incremental,
+    interval,
+    minimality,
+    offsets,
+    re_encoding,
+    reachability,
+    releases,
+    reload,
+    round_trip,
+    shapes,
+    single_ids,
+    skip_specials,
+    specials,
+    split,
+    stream_decoder,
+    streaming,
+    surrogates,
+    survival,
+    template,
+    unstable,
+    validity,
+)
 from harness.checks.base import Check
-from harness.checks.batch import Batch
-from harness.checks.chunks import Chunks
-from harness.checks.clean_up import CleanUp
-from harness.checks.count_till_limit import CountTillLimit
-from harness.checks.determinism import Determinism
-from harness.checks.equivalence import Equivalence
-from harness.checks.heal import Heal
-from harness.checks.incremental import Incremental
-from harness.checks.interval import Interval
-from harness.checks.minimality import Minimality
-from harness.checks.offsets import Offsets
-from harness.checks.re_encoding import ReEncoding
-from harness.checks.reachability import Reachability
-from harness.checks.releases import ReleaseDecode, ReleaseOffsets
-from harness.checks.reload import Reload
-from harness.checks.round_trip import RoundTrip
-from harness.checks.shapes import PaddedRows, Truncation
-from harness.checks.single_ids import SingleIds
-from harness.checks.skip_specials import SkipSpecials
-from harness.checks.specials import Specials
-from harness.checks.split import Split
-from harness.checks.stream_decoder import StreamDecoder
-from harness.checks.streaming import Streaming
-from harness.checks.surrogates import Surrogates
-from harness.checks.survival import Survival
-from harness.checks.template import AddedSpecials
-from harness.checks.unstable import UnstableEnds
-from harness.checks.validity import Validity
 
 CHECKS: dict[str, Check] = {
     check.name: check
     for check in (
-        Survival(),
-        Equivalence(),
-        RoundTrip(),
-        ReEncoding(),
-        Determinism(),
-        Batch(),
-        Reload(),
-        Specials(),
-        Streaming(),
-        StreamDecoder(),
-        SingleIds(),
-        SkipSpecials(),
-        CleanUp(),
-        Truncation(),
-        PaddedRows(),
-        AddedSpecials(),
-        UnstableEnds(),
-        Surrogates(),
-        Chunks(),
-        Validity(),
-        Offsets(),
-        ReleaseOffsets(),
-        ReleaseDecode(),
-        Minimality(),
-        Reachability(),
-        Incremental(),
-        Interval(),
-        CountTillLimit(),
-        Split(),
-        Heal(),
+        survival.Survival(),
+        equivalence.Equivalence(),
+        round_trip.RoundTrip(),
+        re_encoding.ReEncoding(),
+        determinism.Determinism(),
+        batch.Batch(),
+        reload.Reload(),
+        specials.Specials(),
+        streaming.Streaming(),
+        stream_decoder.StreamDecoder(),
+        single_ids.SingleIds(),
+        skip_specials.SkipSpecials(),
+        clean_up.CleanUp(),
+        shapes.Truncation(),
+        shapes.PaddedRows(),
+        template.AddedSpecials(),
+        unstable.UnstableEnds(),
+        surrogates.Surrogates(),
+        chunks.Chunks(),
+        validity.Validity(),
+        offsets.Offsets(),
+        releases.ReleaseOffsets(),
+        releases.ReleaseDecode(),
+        minimality.Minimality(),
+        reachability.Reachability(),
+        incremental.Incremental(),
+        interval.Interval(),
+        count_till_limit.CountTillLimit(),
+        split.Split(),
+        heal.Heal(),
     )
 }
 """All checks by name, in the order in which they judge."""

@@ -7,24 +7,28 @@ never touches a process.
 
 from __future__ import annotations
 
+import random
+import zlib
 from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from itertools import accumulate, islice
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
-from impls.interface import Capability
+from harness.core.messages import Decode, Encode, Serve, Way
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.partition import Part, blames, partition
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
-    from harness.core.comparisons import Contract
-    from harness.core.messages import Decode, Encode, Serve
-    from harness.core.partition import Part
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import ComparedGroup, Contract
+    from harness.core.participants import Participant
+    from impls.interface import Capability
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,43 +171,71 @@ class Check(Protocol):
     script: ClassVar[Script | None] = None
     """How a reproducer asks. None: it has ``tokgate replay`` ask."""
 
-    @property
-    def asks_further(self) -> bool:
-        """Whether it has questions of its own; if not, it takes no time to speak of."""
-        return type(self).probes is not Check.probes
+    asks_further: ClassVar[bool] = True
+    """Whether it has questions of its own; if not, it takes no time to speak of."""
 
     def applies(self, contract: Contract) -> bool:
         """Whether it says anything under this contract."""
-        return not self.needs or any(
-            one.can(need) for one in contract.participants for need in self.needs
-        )
+        return not self.needs or any(map(self.concerns, contract.participants))
 
-    def probes(self, seen: Observation) -> list[Probe]:
-        """Further questions; none for a check of what is already known."""
-        return []
+    def concerns(self, one: Participant) -> bool:
+        """Whether it asks an implementation, which then has one of the capabilities."""
+        return not self.needs or any(map(one.can, self.needs))
 
-    def follow_ups(self, seen: Observation, answers: Sequence[Results]) -> list[Probe]:
-        """Questions about the answers to ``probes``."""
-        return []
+    def asked(self, seen: Observation) -> list[Participant]:
+        """Those who answered the batch, of whom it asks."""
+        some = filter(self.concerns, seen.contract.participants)
+        return [one for one in some if one.name in seen.results]
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """The violations; ``answers`` are those to the probes, then to the follow-ups."""
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
+        """The violations; ``ask`` puts further questions."""
         ...
 
+    def parted(
+        self,
+        seen: Observation,
+        index: int,
+        outcomes: Mapping[str, Outcome],
+        group: ComparedGroup,
+        stage: str | None = None,
+    ) -> list[Violation]:
+        """The violations of those of a group who part from one another on an input."""
+        some = {name: outcomes[name] for name in group.names if name in outcomes}
+        return [
+            self.violation(seen, index, one.parts, one.culprits, stage, one.undecided)
+            for one in blames(partition(some, group.standing), group.standing)
+        ]
 
-Fault = tuple[str, "tuple[Part, ...]"]
-"""The stage of a violation, and its parts: what is right first."""
+    def failed(
+        self, seen: Observation, index: int, outcomes: Mapping[str, Outcome], right: Part
+    ) -> list[Violation]:
+        """Those of who fails at a further question, which the survival check does not see.
+
+        right: what others answer.
+        """
+        return [
+            self.violation(seen, index, (right, Part((name,), outcome)), (name,), stage_of(outcome))
+            for name, outcome in outcomes.items()
+            if isinstance(outcome, Failed)
+        ]
+
+    def violation(self, seen: Observation, index: int, *rest: Any) -> Violation:
+        """A violation on an input; rest: from its parts on, as :class:`Violation` has them."""
+        return Violation(self.name, index, seen.inputs[index], *rest)
 
 
-def encoded_by(seen: Observation) -> list[tuple[str, list[int]]]:
-    """By implementation the inputs that it encoded, of those who encoded any."""
-    rows = {name: encoded_indices(results) for name, results in seen.results.items()}
-    return [(name, some) for name, some in rows.items() if some]
+Ask = Callable[[Sequence[Probe]], Sequence[Results]]
+"""Puts questions, all at the same time; the answers come in their order."""
 
 
-def stage_of(outcome: Outcome, stage: str) -> str:
+def stage_of(outcome: Outcome, stage: str = "") -> str:
     """How an answer failed; the stage of one that is wrong."""
     return Status(outcome.status).label if isinstance(outcome, Failed) else stage
+
+
+def decoding_stage(outcome: Outcome) -> str:
+    """``decode`` for another text, else how the decoder failed or what it refused."""
+    return "decode" if isinstance(outcome, Encoded) else Status(outcome.status).label
 
 
 def encoded_indices(results: Results) -> list[int]:
@@ -218,17 +250,62 @@ def ids_of(outcome: Outcome) -> tuple[int, ...]:
 
 def packed(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Sequences of ids as a request to decode carries them."""
-    flat = np.array([i for ids in rows for i in ids], dtype=np.int32)
+    flat = np.array([token_id for ids in rows for token_id in ids], dtype=np.int32)
     return flat, np.cumsum([len(ids) for ids in rows], dtype=np.int64)
 
 
-def decoders(seen: Observation) -> list[str]:
-    """Those who claim to decode and answered the batch."""
-    return [
-        one.name
-        for one in seen.contract.participants
-        if one.can(Capability.DECODE) and one.name in seen.results
-    ]
+def spellings(vocabulary: Vocabulary, ids: Sequence[int]) -> list[bytes] | None:
+    """The bytes of each token; None where one of the ids is no token's."""
+    try:
+        return [vocabulary.spelling(token_id) for token_id in ids]
+    except KeyError:
+        return None
+
+
+def spelled(vocabulary: Vocabulary, ids: Sequence[int]) -> bytes | None:
+    """What ids spell; None where one of them is no token's."""
+    parts = spellings(vocabulary, ids)
+    return None if parts is None else b"".join(parts)
+
+
+def character_ends(vocabulary: Vocabulary, ids: Sequence[int], data: bytes) -> list[int]:
+    """After how many of its ids, but not all, a text has whole characters behind it.
+
+    Nowhere, where the ids spell another text.
+    """
+    ends = [*accumulate(map(len, spellings(vocabulary, ids) or ()))]
+    if not ends or ends[-1] != len(data):
+        return []
+    return [k for k, end in enumerate(ends[:-1], 1) if data[end] & 0xC0 != 0x80]
+
+
+def added_ids(vocabulary: Vocabulary) -> set[int]:
+    """The ids of special and of added tokens."""
+    return {*vocabulary.special_tokens.values(), *(one.id for one in vocabulary.added_tokens)}
+
+
+def first_past(vocabulary: Vocabulary) -> int:
+    """The first number past the ids of all tokens, special and added ones included."""
+    return max(len(vocabulary), 1 + max(added_ids(vocabulary), default=-1))
+
+
+def numbers_in(data: bytes, most: int) -> list[int]:
+    """Numbers by which ids are drawn, one for three bytes of an input each, ``most`` at the most.
+
+    So what is taken out of the input takes ids out.
+    """
+    places = range(0, min(len(data), 3 * most), 3)
+    return [int.from_bytes(data[place : place + 3], "big") for place in places]
+
+
+def is_raw(contract: Contract) -> bool:
+    """Whether texts are one piece, special tokens being text like any other."""
+    return not contract.mode.pretokenize and contract.mode.special == "none"
+
+
+def draw(data: bytes) -> random.Random:
+    """Dice that fall alike for the same input, so that a violation comes back."""
+    return random.Random(zlib.crc32(data))
 
 
 REPLACEMENT = "\ufffd".encode()
@@ -240,10 +317,181 @@ def has_lost(decoded: Encoded, data: bytes) -> bool:
     return (decoded.text or b"").count(REPLACEMENT) > data.count(REPLACEMENT)
 
 
-def is_text(data: bytes) -> bool:
-    """Whether bytes are UTF-8."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a check asks about one input; those of one kind are put in one request.
+
+    implementation: who is asked. request, how: the class of the request, and what it is made with
+    besides what each input has of its own. row: a text, or ids to decode. numbers: those of a
+    service.
+    """
+
+    implementation: str
+    request: type
+    how: tuple[tuple[str, Any], ...]
+    row: Any
+    numbers: tuple[int, ...] = ()
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What is the same of all that are put in one request."""
+        return self.implementation, self.request, self.how
+
+
+def put(questions: Sequence[Question], ask: Ask) -> Iterator[Outcome]:
+    """Put questions in as few requests as can be; the answers come in their order."""
+    alike: dict[tuple[object, ...], list[Question]] = {}
+    for one in questions:
+        alike.setdefault(one.kind, []).append(one)
+    probes = []
+    for some in alike.values():
+        first, rows = some[0], [one.row for one in some]
+        how = dict(first.how)
+        if first.request is Decode:
+            how["ids"], how["ends"] = packed(rows)
+        else:
+            how["inputs"] = Inputs.of(rows)
+        if first.request is Serve:
+            how["numbers"] = tuple(one.numbers for one in some)
+        probes.append(Probe(first.implementation, first.request(**how)))
+    answers = dict(zip(alike, map(iter, ask(probes)), strict=True))
+    return (next(answers[one.kind]) for one in questions)
+
+
+Look = Generator[Sequence[Question], Sequence[Outcome], Any]
+"""How a check looks at one input of one implementation: it yields questions, and is sent the
+answers in their order, as often as it likes. What it returns is compared with what it returns of
+others."""
+
+Fault = tuple[str, Part, Part]
+"""The stage of a violation, what is right, and what is wrong."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """An input and an implementation that answered it: how to ask further, and tell what is wrong.
+
+    judgement: what the check makes of all of them.
+    """
+
+    check: Check
+    seen: Observation
+    participant: Participant
+    index: int
+    judgement: Judgement
+
+    @property
+    def name(self) -> str:
+        """The implementation's."""
+        return self.participant.name
+
+    @property
+    def contract(self) -> Contract:
+        """The comparison."""
+        return self.seen.contract
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """That of the comparison."""
+        return self.contract.vocabulary
+
+    @property
+    def data(self) -> bytes:
+        """The input."""
+        return self.seen.inputs[self.index]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the implementation answered at first."""
+        return self.seen.results[self.name].outcome(self.index)
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids that it answered, if any."""
+        return ids_of(self.outcome)
+
+    def encode(self, data: bytes, by: str = "", **how: Any) -> Question:
+        """Ask to encode, as :class:`Encode` has it; ``by`` another implementation, if named."""
+        how.setdefault("mode", self.contract.mode)
+        return Question(by or self.name, Encode, tuple(how.items()), data)
+
+    def decode(self, ids: Sequence[int], **how: Any) -> Question:
+        """Ask to decode, as :class:`Decode` has it."""
+        return Question(self.name, Decode, tuple(how.items()), ids)
+
+    def serve(self, service: Capability, data: bytes, *numbers: int) -> Question:
+        """Ask for a service, as :class:`Serve` has it."""
+        how = ("service", service), ("mode", self.contract.mode)
+        return Question(self.name, Serve, how, data, numbers)
+
+    def says(self, outcome: Outcome, words: str = "") -> Part:
+        """Its part in a violation; words: by which way it came to the outcome."""
+        return Part((f"{self.name} ({words})" if words else self.name,), outcome)
+
+    def judge(self, outcome: Outcome, fault: Fault | None) -> None:
+        """Note what is wrong with an outcome, if anything; who does not do this is not judged."""
+        if isinstance(outcome, Unsupported):
+            return
+        self.judgement.exercised[self.name] += 1
+        if fault is not None:
+            stage, *parts = fault
+            found = self.check.violation(self.seen, self.index, (*parts,), (self.name,), stage)
+            self.judgement.violations.append(found)
+
+    def expect(self, stage: str, right: Part, outcome: Outcome, words: str = "") -> None:
+        """Judge an outcome by whether it is the right one; words: as :meth:`says` has them."""
+        fault = stage, right, self.says(outcome, words)
+        self.judge(outcome, None if outcome == right.outcome else fault)
+
+
+class AsksAgain(Check):
+    """A check that judges each implementation on each input by answers to further questions."""
+
+    def look(self, one: Subject) -> Look:
+        """Ask about an input, and judge the answers."""
+        raise NotImplementedError
+
+    def rows(self, results: Results) -> Iterable[int]:
+        """The inputs that it looks at: those that were encoded."""
+        return encoded_indices(results)
+
+    def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
+        """Compare implementations with one another; told: what ``look`` returned."""
+
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
+        """Look at all side by side: each round of questions is put at the same time."""
+        judgement, told = Judgement(), {}
+        looks = {
+            subject: self.look(subject)
+            for one in self.asked(seen)
+            for index in self.rows(seen.results[one.name])
+            for subject in [Subject(self, seen, one, index, judgement)]
+        }
+        answers: dict[Subject, Any] = dict.fromkeys(looks)  # which each is sent next
+        while answers:
+            asked: dict[Subject, Sequence[Question]] = {}
+            for subject, answer in answers.items():
+                try:
+                    asked[subject] = looks[subject].send(answer)
+                except StopIteration as end:
+                    told[subject] = end.value
+            outcomes = put([one for questions in asked.values() for one in questions], ask)
+            answers = {one: [*islice(outcomes, len(some))] for one, some in asked.items()}
+        self.compare(seen, judgement, told)
+        return judgement
+
+
+class EncodesAnotherWay(AsksAgain):
+    """The same inputs, encoded by another way, have the same ids.
+
+    Who does not know a way answers that it is unsupported.
+    """
+
+    stages: ClassVar[tuple[tuple[Way, str], ...]]
+    """The ways, and what to call them."""
+
+    def look(self, one: Subject) -> Look:
+        """Compare each way with the first answer."""
+        answers = yield [one.encode(one.data, way=way) for way, _ in self.stages]
+        for (way, stage), again in zip(self.stages, answers, strict=True):
+            one.expect(stage, one.says(one.outcome), again, way.words)

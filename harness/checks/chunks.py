@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import Algorithm, PieceType
-from harness.checks.base import (
-    Check,
-    Judgement,
-    Observation,
-    Probe,
-    Severity,
-    Violation,
-    encoded_indices,
-)
-from harness.checks.serving import draw
+from harness.checks.base import AsksAgain, Judgement, Look, Observation, Severity, Subject, draw
 from harness.core.comparisons import Contract
-from harness.core.messages import Encode
-from harness.core.outcomes import Encoded, Inputs, Outcome, Results
-from harness.core.partition import Part
+from harness.core.outcomes import Encoded
 from harness.core.pretokens import piece_ends
 
 if TYPE_CHECKING:
@@ -43,7 +32,7 @@ SPACES = b" \n"
 """The white space before which a text for WordPiece may always be cut, since words end there."""
 
 
-class Chunks(Check):
+class Chunks(AsksAgain):
     """For uv with pieces(uv) = pieces(u) pieces(v): encode(uv) = encode(u) encode(v).
 
     pieces are the pre-tokens by the vocabulary's own patterns, so that whatever looks ahead over
@@ -77,71 +66,30 @@ class Chunks(Check):
             return words_apart(vocabulary)
         return bool(vocabulary.splits) and not vocabulary.normalizes and not vocabulary.added_tokens
 
-    def probes(self, seen: Observation) -> list[Probe]:
-        """Both halves of each input, to everybody who encodes it."""
-        cuts = self._cuts(seen)
-        return [
-            Probe(name, Encode(Inputs.of(halves(seen, rows, cuts)), seen.contract.mode))
-            for name, rows in self._rows(seen, cuts).items()
-        ]
+    def look(self, one: Subject) -> Look:
+        """Ask for both halves, and put them together."""
+        at = lawful_cut(one.vocabulary, one.data) if one.name in one.contract.exact else None
+        if at is None:
+            return
+        dummy = bool(one.vocabulary.pieces) and one.vocabulary.normalizer.add_dummy_prefix
+        left, right = yield [one.encode(one.data[:at]), one.encode(one.data[at + dummy :])]
+        # One that was refused, or died, is not a matter of cutting.
+        if isinstance(left, Encoded) and isinstance(right, Encoded):
+            parted, whole = Encoded(left.ids + right.ids), one.says(one.outcome, "whole")
+            one.expect(self.name, whole, parted, f"cut at byte {at}")
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Put the halves together."""
-        judgement = Judgement()
-        cuts = self._cuts(seen)
+    def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
+        """Drop whoever does as a reference does, and is right to follow it."""
         trusted = seen.contract.references
-        first: dict[tuple[int, Outcome, Outcome], str] = {}
-        asked = zip(self._rows(seen, cuts).items(), answers, strict=True)
-        # The references first: others who do as one of them does are right to follow it.
-        for (name, rows), answer in sorted(asked, key=lambda one: one[0][0] not in trusted):
-            for row, index in enumerate(rows):
-                left, right = answer.outcome(2 * row), answer.outcome(2 * row + 1)
-                whole = seen.results[name].outcome(index)
-                parted = joined(left, right)
-                if parted is None:
-                    continue  # refused, or dead: not a matter of cutting
-                judgement.exercised[name] += 1
-                if parted != whole:
-                    known = first.setdefault((index, whole, parted), name)
-                    if known != name and known in trusted:
-                        continue
-                    parts = (
-                        Part((f"{name} (whole)",), whole),
-                        Part((f"{name} (cut at byte {cuts[index]})",), parted),
-                    )
-                    data = seen.inputs[index]
-                    judgement.violations.append(
-                        Violation(self.name, index, data, parts, (name,), "chunks")
-                    )
-        return judgement
-
-    def _cuts(self, seen: Observation) -> dict[int, int]:
-        """The inputs that can be cut, and where."""
-        found = {}
-        for index, data in enumerate(seen.inputs):
-            place = lawful_cut(seen.contract, data)
-            if place is not None:
-                found[index] = place
-        return found
-
-    def _rows(self, seen: Observation, cuts: dict[int, int]) -> dict[str, list[int]]:
-        return {
-            name: [index for index in encoded_indices(results) if index in cuts]
-            for name, results in seen.results.items()
-            if name in seen.contract.exact
-        }
-
-
-def halves(seen: Observation, rows: Sequence[int], cuts: dict[int, int]) -> list[bytes]:
-    """The halves of inputs, one after another."""
-    vocabulary = seen.contract.vocabulary
-    dummy = bool(vocabulary.pieces) and vocabulary.normalizer.add_dummy_prefix
-    return [
-        part
-        for index in rows
-        for data, at in ((seen.inputs[index], cuts[index]),)
-        for part in (data[:at], data[at + dummy :])
-    ]
+        told_of: dict[object, str] = {}
+        kept = []
+        # The references first.
+        for one in sorted(judgement.violations, key=lambda one: one.culprits[0] not in trusted):
+            (name,) = one.culprits
+            known = told_of.setdefault((one.index, *(part.outcome for part in one.parts)), name)
+            if known == name or known not in trusted:
+                kept.append(one)
+        judgement.violations = kept
 
 
 @lru_cache(maxsize=4)
@@ -156,25 +104,25 @@ def words_apart(vocabulary: Vocabulary) -> bool:
     return "\u2581" in normal and not over and not vocabulary.added_tokens
 
 
-def lawful_cut(contract: Contract, data: bytes) -> int | None:
+@lru_cache(maxsize=256)
+def lawful_cut(vocabulary: Vocabulary, data: bytes) -> int | None:
     """Where a text may be cut so that its pre-tokens stay what they are; None if nowhere is found.
 
     Drawn from the text's checksum, the same for the same text.
     """
-    if contract.vocabulary.pieces:
-        between = list(spaces_between(data, symbols(contract.vocabulary)))
+    if vocabulary.pieces:
+        between = list(spaces_between(data, symbols(vocabulary)))
         return draw(data).choice(between) if between else None
     if len(data) > LONGEST:
         return None
-    wordy = contract.vocabulary.algorithm is Algorithm.WORDPIECE
-    if wordy:
+    if vocabulary.algorithm is Algorithm.WORDPIECE:
         places = [at for at in range(1, len(data)) if data[at] in SPACES]
-    else:
-        ends = piece_ends(contract.vocabulary, data) - {len(data)}
-        places = sorted(at for at in ends if data[at - 1] < 0x80 and data[at] < 0x80)
-    dice = draw(data)
-    for at in dice.sample(places, min(TRIED, len(places))):
-        if wordy or parts_there(contract, data, at, ends):
+        return draw(data).sample(places, 1)[0] if places else None
+    ends = piece_ends(vocabulary, data) - {len(data)}
+    places = sorted(at for at in ends if data[at - 1] < 0x80 and data[at] < 0x80)
+    for at in draw(data).sample(places, min(TRIED, len(places))):
+        right = {at + end for end in piece_ends(vocabulary, data[at:])}
+        if piece_ends(vocabulary, data[:at]) | right == ends | {len(data)}:
             return at
     return None
 
@@ -196,17 +144,3 @@ def symbols(vocabulary: Vocabulary) -> list[bytes]:
     """User-defined symbols: some cut them out of a text before they put a dummy space in front."""
     defined = (one.text for one in vocabulary.pieces if one.type is PieceType.USER_DEFINED)
     return [text.strip("\u2581").encode() for text in defined]
-
-
-def parts_there(contract: Contract, data: bytes, at: int, ends: set[int]) -> bool:
-    """Whether the halves have the pre-tokens of the whole. ends: those of the whole."""
-    left = piece_ends(contract.vocabulary, data[:at])
-    right = {at + end for end in piece_ends(contract.vocabulary, data[at:])}
-    return left | right == ends | {len(data)}
-
-
-def joined(left: Outcome, right: Outcome) -> Encoded | None:
-    """The ids of both, None if either was not encoded."""
-    if isinstance(left, Encoded) and isinstance(right, Encoded):
-        return Encoded(left.ids + right.ids)
-    return None

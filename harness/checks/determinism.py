@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
 from harness.checks.base import (
+    Ask,
     Check,
     Judgement,
     Observation,
@@ -14,12 +11,11 @@ from harness.checks.base import (
     Script,
     Severity,
     Shows,
-    Violation,
+    Subject,
 )
-from harness.checks.equivalence import differing
 from harness.core.messages import Encode
-from harness.core.outcomes import Inputs, Results, Unsupported
-from harness.core.partition import Part, comparable
+from harness.core.outcomes import Inputs
+from harness.core.partition import comparable
 from impls.interface import Capability
 
 
@@ -38,48 +34,23 @@ class Determinism(Check):
     by_chance = True
     script = Script(Shows.CHANGES)
 
-    def probes(self, seen: Observation) -> list[Probe]:
-        """Each implementation again: the batch backwards, and from threads."""
-        again = Inputs.of(list(seen.inputs)[::-1])
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
+        """Ask for the batch backwards, and from threads."""
+        judgement, inputs = Judgement(), Inputs.of([*seen.inputs][::-1])
+        asked = [
+            (one, threads)
+            for one in self.asked(seen)
+            for threads in ([False, True] if one.can(Capability.THREADS) else [False])
+        ]
         mode = seen.contract.mode
-        found = []
-        for participant in seen.contract.participants:
-            if participant.name not in seen.results:
-                continue
-            found.append(Probe(participant.name, Encode(again, mode)))
-            if participant.can(Capability.THREADS):
-                found.append(Probe(participant.name, Encode(again, mode, threads=True)))
-        return found
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Compare each implementation with itself."""
-        judgement = Judgement()
-        for probe, answer in zip(self.probes(seen), answers, strict=True):
-            assert isinstance(probe.request, Encode)
-            stage = "threads" if probe.request.threads else "order"
-            name = probe.implementation
-            first = seen.results[name]
-            again = backwards(answer)
-            judgement.exercised[name] += int((first.answered & again.answered).sum())
-            last = len(first) - 1
-            for index in differing(first, again):
-                parts = (
-                    Part((name,), first.outcome(index)),
-                    Part((f"{name} (again)",), answer.outcome(last - index)),
-                )
+        answers = ask(
+            [Probe(one.name, Encode(inputs, mode, threads=threads)) for one, threads in asked]
+        )
+        for (one, threads), answer in zip(asked, answers, strict=True):
+            for index, second in enumerate([*answer][::-1]):
+                subject = Subject(self, seen, one, index, judgement)
                 # A death on the first call is the survival check's, one on a later call is not.
-                if comparable(parts[0].outcome) and not isinstance(parts[1].outcome, Unsupported):
-                    data = seen.inputs[index]
-                    judgement.violations.append(
-                        Violation(self.name, index, data, parts, (name,), stage=stage)
-                    )
+                if comparable(subject.outcome):
+                    first = subject.says(subject.outcome)
+                    subject.expect("threads" if threads else "order", first, second, "again")
         return judgement
-
-
-def backwards(results: Results) -> Results:
-    """The results of a reversed batch in the batch's own order (ids and status only)."""
-    starts = np.concatenate(([0], results.ends[:-1])).astype(np.int64)
-    pieces = [results.ids[a:b] for a, b in zip(starts[::-1], results.ends[::-1], strict=True)]
-    lengths = (results.ends - starts)[::-1]
-    ids = np.concatenate(pieces) if pieces else results.ids
-    return Results(results.status[::-1], ids, np.cumsum(lengths), results.messages)

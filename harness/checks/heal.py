@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
-from harness.checks.base import (
-    Check,
-    Judgement,
-    Observation,
-    Probe,
-    Severity,
-    Violation,
-    encoded_indices,
-    ids_of,
-)
+from harness.checks.base import AsksAgain, Fault, Look, Severity, Subject, ids_of
 from harness.checks.heal_questions import HealQuestion, question
-from harness.checks.serving import DEFINITION, serving, unanswered
+from harness.checks.serving import DEFINITION, against, unanswered
 from harness.core.comparisons import Contract
-from harness.core.messages import Encode, Serve, healing_numbers
-from harness.core.outcomes import Answered, Encoded, Inputs, Outcome, Results, Unsupported
-from harness.core.partition import Part
+from harness.core.messages import healing_numbers
+from harness.core.outcomes import Encoded, Outcome
 from impls.interface import Capability
 
 if TYPE_CHECKING:
@@ -38,7 +28,7 @@ SHOWN = 40
 """Bytes of a text that stand in a finding's line."""
 
 
-class Heal(Check):
+class Heal(AsksAgain):
     """For (t, l) = heal(f, encode(c), W): t spells f without its end l, and for all w in W:
     encode(c f w) begins with encode(c) followed by t.
 
@@ -59,148 +49,79 @@ class Heal(Check):
         """With somebody who heals, where special tokens are text like any other."""
         return contract.mode.special == "none" and super().applies(contract)
 
-    def probes(self, seen: Observation) -> list[Probe]:
-        """The contexts and the sentences, encoded by who defines them."""
-        probes = []
-        for name in serving(seen, Capability.HEAL):
-            texts = [text for one in questions(seen, name) for text in one.texts]
-            request = Encode(Inputs.of(texts), seen.contract.mode)
-            probes.append(Probe(definer(seen, name), request))
-        return probes
-
-    def follow_ups(self, seen: Observation, answers: Sequence[Results]) -> list[Probe]:
-        """The healing, after the context's tokens."""
-        probes = []
-        for name, encoded in zip(serving(seen, Capability.HEAL), answers, strict=True):
-            inputs, numbers = [], []
-            for one, texts in encodings(seen, name, encoded):
-                context = texts[0]
-                recent = context.ids if isinstance(context, Encoded) else ()
-                inputs.append(one.forced + b"".join(one.allowed or ()))
-                numbers.append(healing_numbers(recent, one.forced, one.allowed))
-            asked = Inputs.of(inputs)
-            request = Serve(Capability.HEAL, asked, tuple(numbers), seen.contract.mode)
-            probes.append(Probe(name, request))
-        return probes
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Look for a sentence that the forced tokens do not fit. answers: probes', follow-ups'."""
-        judgement = Judgement()
-        names = serving(seen, Capability.HEAL)
-        definitions, healings = answers[: len(names)], answers[len(names) :]
-        for name, encoded, healed in zip(names, definitions, healings, strict=True):
-            whose = definer(seen, name)
-            for row, (one, texts) in enumerate(encodings(seen, name, encoded)):
-                outcome = healed.outcome(row)
-                # Where a part is rejected, nobody knows what is right.
-                if isinstance(outcome, Unsupported) or not isinstance(texts[0], Encoded):
-                    continue
-                judgement.exercised[name] += 1
-                found = fault(seen.contract, name, whose, one, texts, outcome)
-                most = possible(seen.contract.vocabulary, one, texts)
-                if found is None and most and isinstance(outcome, Encoded):
-                    given = {"forced": min(len(outcome.ids), most), "possible": most}
-                    judgement.forced.setdefault(name, Counter()).update(given)
-                if found is not None:
-                    stage, parts = found
-                    data = seen.inputs[one.index]
-                    judgement.violations.append(
-                        Violation(self.name, one.index, data, parts, (name,), stage)
-                    )
-        return judgement
-
-
-def definer(seen: Observation, name: str) -> str:
-    """Whose encoding says what is canonical: the definition's where both mean the same."""
-    about = next(one.about for one in seen.contract.participants if one.name == name)
-    return DEFINITION if about.defined and DEFINITION in seen.results else name
-
-
-def questions(seen: Observation, name: str) -> list[HealQuestion]:
-    """What a healer is asked: one question for each input that it encodes."""
-    contract = seen.contract
-    text = contract.mode.pretokenize
-    return [
-        question(index, seen.inputs[index], contract.vocabulary, text=text)
-        for index in encoded_indices(seen.results[name])
-    ]
-
-
-def encodings(
-    seen: Observation, name: str, encoded: Results
-) -> Iterator[tuple[HealQuestion, list[Outcome]]]:
-    """Each question with the encodings of its texts."""
-    place = 0
-    for one in questions(seen, name):
-        rows = range(place, place + len(one.texts))
-        place = rows.stop
-        yield one, [encoded.outcome(row) for row in rows]
+    def look(self, one: Subject) -> Look:
+        """Have context and sentences encoded by who defines them, then heal after the context."""
+        asked = question(one.data, one.vocabulary, text=one.contract.mode.pretokenize)
+        # The definition's, where both mean the same.
+        defined = one.participant.about.defined and DEFINITION in one.seen.results
+        whose = DEFINITION if defined else one.name
+        texts = yield [one.encode(text, by=whose) for text in asked.texts]
+        if not isinstance(texts[0], Encoded):
+            return  # where a part is rejected, nobody knows what is right
+        given = asked.forced + b"".join(asked.allowed or ())
+        numbers = healing_numbers(texts[0].ids, asked.forced, asked.allowed)
+        (outcome,) = yield [one.serve(Capability.HEAL, given, *numbers)]
+        found, most = fault(one, whose, asked, texts, outcome), possible(one, asked, texts)
+        one.judge(outcome, found)
+        if found is None and most and isinstance(outcome, Encoded):
+            share = {"forced": min(len(outcome.ids), most), "possible": most}
+            one.judgement.forced.setdefault(one.name, Counter()).update(share)
 
 
 def fault(
-    contract: Contract,
-    name: str,
-    whose: str,
-    one: HealQuestion,
-    texts: Sequence[Outcome],
-    outcome: Outcome,
-) -> tuple[str, tuple[Part, ...]] | None:
-    """The stage and the parts of a violation, or None. texts: the encodings of ``one.texts``."""
-    context, *sentences = texts
-    assert isinstance(context, Encoded)
+    one: Subject, whose: str, asked: HealQuestion, texts: Sequence[Outcome], outcome: Outcome
+) -> Fault | None:
+    """What is wrong, if anything is. texts: the encodings of ``asked.texts``."""
     if not isinstance(outcome, Encoded):
-        if all(isinstance(text, Encoded) for text in texts):
-            return unanswered(name, "heal", outcome)
-        return None
-    ids, leftover = outcome.ids, outcome.text or b""
-    where = f"after {shown(one.context)}, with {shown(one.forced)} forced"
+        whole = all(isinstance(text, Encoded) for text in texts)
+        return unanswered(one, "heal", outcome) if whole else None
+    vocabulary, ids, leftover = one.vocabulary, outcome.ids, outcome.text or b""
+    where = f"after {shown(asked.context)}, with {shown(asked.forced)} forced"
 
-    def against(law: str, wrong: str, who: str) -> tuple[Part, ...]:
-        healer = Part((f"{name} (heal)",), Answered(f"{wrong} {where}"))
-        return (Part((who,), Answered(law)), healer)
+    def broken(stage: str, law: str, wrong: str, who: str = "the rule") -> Fault:
+        return against(one, stage, "heal", who, law, f"{wrong} {where}")
 
-    if not one.forced.endswith(leftover):
+    if not asked.forced.endswith(leftover):
         law = "what is left over is the end of the forced bytes"
-        return "leftover", against(law, f"leaves {shown(leftover)} over", "the rule")
-    vocabulary = contract.vocabulary
+        return broken("leftover", law, f"leaves {shown(leftover)} over")
     if not vocabulary.normalizes and not vocabulary.pieces:
-        taken = one.forced[: len(one.forced) - len(leftover)]
-        known = all(0 <= token_id < len(vocabulary) for token_id in ids)
-        known = known and all(vocabulary.tokens[token_id] is not None for token_id in ids)
-        spelled = vocabulary.spell(list(ids)) if known else None
-        if spelled != taken:
-            wrong = f"forces {list(ids)}, which spell {shown(spelled) if known else 'nothing'},"
+        taken = asked.forced[: len(asked.forced) - len(leftover)]
+        known = all(0 <= i < len(vocabulary) and vocabulary.tokens[i] is not None for i in ids)
+        said = vocabulary.spell([*ids]) if known else None
+        if said != taken:
+            spelling = "nothing" if said is None else shown(said)
+            wrong = f"forces {list(ids)}, which spell {spelling},"
             law = f"the forced tokens spell {shown(taken)}, all that is not left over"
-            return "spelling", against(law, wrong, "the rule")
-    own = (*context.ids, *ids)
-    for way, right in zip(one.sentences, sentences, strict=True):
-        if not isinstance(right, Encoded) or right.ids[: len(context.ids)] != context.ids:
-            continue
-        if right.ids[: len(own)] != own:
-            canonical = right.ids[len(context.ids) :][: len(ids) + 1]
-            given = tokens(vocabulary, canonical)
+            return broken("spelling", law, wrong)
+    context = ids_of(texts[0])
+    for way, text in zip(asked.sentences, texts[1:], strict=True):
+        before, after = ids_of(text)[: len(context)], ids_of(text)[len(context) :]
+        if isinstance(text, Encoded) and before == context and after[: len(ids)] != ids:
+            given = tokens(vocabulary, after[: len(ids) + 1])
             law = f"the tokens are {given}, .. when the text goes on with {shown(way)}"
-            wrong = f"forces {tokens(vocabulary, ids)}"
-            return "canonical", against(law, wrong, f"{whose} (encode)")
+            return broken(
+                "canonical", law, f"forces {tokens(vocabulary, ids)}", f"{whose} (encode)"
+            )
     return None
 
 
-def possible(vocabulary: Vocabulary, one: HealQuestion, texts: Sequence[Outcome]) -> int | None:
+def possible(one: Subject, asked: HealQuestion, texts: Sequence[Outcome]) -> int | None:
     """How many tokens might be forced: those with which all sentences begin, within the forced
     bytes. None where the healer is not told all that may follow, or nobody knows.
     """
-    if one.kind not in COMPLETE or one.allowed != one.sentences:
+    vocabulary = one.vocabulary
+    told = asked.kind in COMPLETE and asked.allowed == asked.sentences
+    if not told or vocabulary.normalizes or vocabulary.pieces:
         return None
-    if vocabulary.normalizes or vocabulary.pieces:
+    context, *sentences = map(ids_of, texts)
+    size = len(context)
+    known = all(isinstance(text, Encoded) for text in texts)
+    if not known or any(ids[:size] != context for ids in sentences):
         return None
-    context, *sentences = (ids_of(text) if isinstance(text, Encoded) else None for text in texts)
-    size = len(context or ())
-    if context is None or any(ids is None or ids[:size] != context for ids in sentences):
-        return None
-    columns = zip(*(ids[size:] for ids in sentences if ids is not None), strict=False)
-    same = takewhile(lambda column: len(set(column)) == 1, columns)
+    columns = zip(*(ids[size:] for ids in sentences), strict=False)
+    same = takewhile(lambda column: len({*column}) == 1, columns)
     ends = accumulate(len(vocabulary.spelling(column[0])) for column in same)
-    return sum(end <= len(one.forced) for end in ends)
+    return sum(end <= len(asked.forced) for end in ends)
 
 
 def tokens(vocabulary: Vocabulary, ids: Sequence[int]) -> str:

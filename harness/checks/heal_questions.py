@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from harness.checks.serving import draw
+from corpora.generators.material import is_text
+from harness.checks.base import draw
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Iterable
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -51,12 +53,10 @@ STAND_INS = (b"", b" ", b"a", b"e", b"1", b"\n", b".", b'"', b'":', b"  x", b"'s
 class HealQuestion:
     """A context, forced bytes, and what may follow.
 
-    index: the input in its batch. kind: of the grammar. sentences: whole continuations that the
-    grammar admits; all of them for ``finite`` and ``schema``. allowed: what a healer is told of
-    the grammar, None for anything.
+    kind: of the grammar. sentences: whole continuations that the grammar admits; all of them for
+    ``finite`` and ``schema``. allowed: what a healer is told of the grammar, None for anything.
     """
 
-    index: int
     kind: str
     context: bytes
     forced: bytes
@@ -69,115 +69,87 @@ class HealQuestion:
         return (self.context, *(self.context + self.forced + way for way in self.sentences))
 
 
-class SortedTokens:
-    """The tokens of a vocabulary in order, so that those with a beginning stand together."""
-
-    def __init__(self, tokens: Sequence[bytes | None]) -> None:
-        self.every = sorted({token for token in tokens if token})
-        self.longest = max(map(len, self.every), default=1)
-
-    def tails(self, beginning: bytes, most: int) -> Iterator[bytes]:
-        """What comes after ``beginning`` in tokens that go on after it, at most ``most``."""
-        place = bisect_left(self.every, beginning)
-        for token in self.every[place : place + most + 1]:
-            if not token.startswith(beginning):
-                return
-            if len(token) > len(beginning):
-                yield token[len(beginning) :]
-
-
-@lru_cache(maxsize=4)
-def tokens_of(tokens: tuple[bytes | None, ...]) -> SortedTokens:
-    """The tokens of a vocabulary, sorted once."""
-    return SortedTokens(tokens)
-
-
-def question(index: int, data: bytes, vocabulary: Vocabulary, *, text: bool) -> HealQuestion:
+def question(data: bytes, vocabulary: Vocabulary, *, text: bool) -> HealQuestion:
     """What is asked about one input. text: sentences must be UTF-8, as the input then is."""
     dice = draw(data)
-    tokens = tokens_of(vocabulary.tokens)
+    longest = vocabulary.max_token_bytes or 1
     kind = dice.choice(("finite", "regular", "schema", "anything"))
-    first, last = (boundary(data, dice.randint(0, len(data))) for _ in range(2))
-    first, last = min(first, last), max(first, last)
+    first, last = sorted(boundary(data, dice.randint(0, len(data))) for _ in range(2))
     context = data[boundary(data, max(0, first - LONGEST_CONTEXT)) : first]
     last = boundary(data, min(last, first + LONGEST_FORCED))
-    forced = data[first:last]
-    rest = data[last : boundary(data, last + LONGEST_WAY)]
+    forced, rest = data[first:last], data[last : boundary(data, last + LONGEST_WAY)]
     if kind == "schema":
-        return schema(index, data, dice, tokens, text=text)
-    if tokens.every and dice.random() < PLANTED:
-        token = max((dice.choice(tokens.every) for _ in range(DRAWN_TOKENS)), key=len)
+        context = b'{"k": "'
+        forced, sentences = schema(context, data, dice, vocabulary, text=text)
+    else:
+        token = planted(dice, vocabulary)
         # U+2581 stands for the space where pieces are characters.
         token = token.replace("\u2581".encode(), b" ") if vocabulary.pieces else token
-        cut = boundary(token, dice.randint(1, len(token)))
-        if cut and (not text or whole(token)):
+        cut = boundary(token, dice.randint(1, len(token))) if token else 0
+        if cut and (not text or is_text(token)):
             forced, rest = forced + token[:cut], token[cut:] + rest
-    if kind == "regular":
-        unit = rest[: boundary(rest, dice.randint(1, 6))] or b"a"
-        tail = dice.choice(STAND_INS)
-        times = range(tokens.longest // len(unit) + 2)
-        ways = [unit * number + tail for number in times]
-    else:
-        ways = [rest, *tails(forced, tokens), *dice.sample(STAND_INS, 3)]
-        ways += STAND_INS if kind == "anything" else ()
-    sentences = tuple(dict.fromkeys(way for way in ways if not text or whole(forced + way)))
-    return asked(index, kind, context, forced, sentences or (b"",), tokens.longest)
+        if kind == "regular":
+            unit = rest[: boundary(rest, dice.randint(1, 6))] or b"a"
+            tail = dice.choice(STAND_INS)
+            ways = [unit * times + tail for times in range(longest // len(unit) + 2)]
+        else:
+            ways = [rest, *tails(forced, vocabulary), *dice.sample(STAND_INS, 3)]
+            ways += STAND_INS if kind == "anything" else ()
+        sentences = [way for way in ways if not text or is_text(forced + way)] or [b""]
+    told = unique(way[:longest] for way in sentences)
+    return HealQuestion(
+        kind, context, forced, unique(sentences), None if kind == "anything" else told
+    )
 
 
 def schema(
-    index: int, data: bytes, dice: random.Random, tokens: SortedTokens, *, text: bool
-) -> HealQuestion:
-    """An object whose one value is of an enum: strings that begin with what is forced, spelled."""
+    context: bytes, data: bytes, dice: random.Random, vocabulary: Vocabulary, *, text: bool
+) -> tuple[bytes, list[bytes]]:
+    """What is forced, and what may follow, of an object whose one value is of an enum: strings
+    that begin alike.
+    """
     words = data.decode("utf-8", "ignore" if text else "replace")[:LONGEST_FORCED]
     stem = words[: dice.randint(0, len(words))]
-    if tokens.every and dice.random() < PLANTED:
-        token = max((dice.choice(tokens.every) for _ in range(DRAWN_TOKENS)), key=len)
+    token = planted(dice, vocabulary)
+    if token:
         stem += token[: dice.randint(1, len(token))].decode("utf-8", "ignore")
-    ends = [words[len(stem) :], *(way.decode("utf-8", "ignore") for way in STAND_INS)]
-    ends += [
-        way.decode("utf-8", "ignore") for way in tails(stem.encode("utf-8", "replace"), tokens)
-    ]
+    further = [*STAND_INS, *tails(stem.encode("utf-8", "replace"), vocabulary)]
+    ends = [words[len(stem) :], *(way.decode("utf-8", "ignore") for way in further)]
     values = dict.fromkeys(stem + end for end in ends)
     documents = [json.dumps({"k": value}, ensure_ascii=False).encode() for value in values]
-    context = b'{"k": "'
     spelled = [document[len(context) :] for document in documents]
-    forced = common_beginning(spelled)
-    sentences = tuple(dict.fromkeys(one[len(forced) :] for one in spelled))
-    return asked(index, "schema", context, forced, sentences, tokens.longest)
+    columns = zip(*spelled, strict=False)
+    alike = sum(1 for _ in takewhile(lambda column: len({*column}) == 1, columns))
+    size = boundary(spelled[0], alike)
+    return spelled[0][:size], [one[size:] for one in spelled]
 
 
-def asked(
-    index: int,
-    kind: str,
-    context: bytes,
-    forced: bytes,
-    sentences: tuple[bytes, ...],
-    longest: int,
-) -> HealQuestion:
-    """The question; a healer is told the sentences, each cut at the longest token's length."""
-    continuations = tuple(dict.fromkeys(way[:longest] for way in sentences))
-    allowed = None if kind == "anything" else continuations
-    return HealQuestion(index, kind, context, forced, sentences, allowed)
+@lru_cache(maxsize=4)
+def in_order(vocabulary: Vocabulary) -> list[bytes]:
+    """The tokens of a vocabulary, so that those with one beginning stand together."""
+    return sorted({*filter(None, vocabulary.tokens)})
 
 
-def tails(forced: bytes, tokens: SortedTokens) -> list[bytes]:
+def planted(dice: random.Random, vocabulary: Vocabulary) -> bytes:
+    """A long token that is drawn, in half of all cases; else nothing."""
+    every = in_order(vocabulary)
+    if not every or dice.random() >= PLANTED:
+        return b""
+    return max((dice.choice(every) for _ in range(DRAWN_TOKENS)), key=len)
+
+
+def tails(forced: bytes, vocabulary: Vocabulary) -> list[bytes]:
     """Ends of tokens that the last bytes of ``forced`` begin, the longest beginnings first."""
+    every = in_order(vocabulary)
     found: list[bytes] = []
-    for start in range(max(0, len(forced) - tokens.longest), len(forced)):
-        found += tokens.tails(forced[start:], 3)
+    for start in range(max(0, len(forced) - vocabulary.max_token_bytes), len(forced)):
+        stem = forced[start:]
+        place = bisect_left(every, stem)
+        some = [token for token in every[place : place + 4] if token.startswith(stem)]
+        found += [token[len(stem) :] for token in some if token != stem]
         if len(found) >= TAILS:
             break
     return found[:TAILS]
-
-
-def common_beginning(texts: Sequence[bytes]) -> bytes:
-    """The bytes that all begin with, cut where a character ends."""
-    first, last = min(texts), max(texts)
-    size = next(
-        (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b),
-        min(len(first), len(last)),
-    )
-    return first[: boundary(first, size)]
 
 
 def boundary(data: bytes, place: int) -> int:
@@ -187,10 +159,6 @@ def boundary(data: bytes, place: int) -> int:
     return min(place, len(data))
 
 
-def whole(data: bytes) -> bool:
-    """Whether bytes are UTF-8."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+def unique(ways: Iterable[bytes]) -> tuple[bytes, ...]:
+    """Each once, in the order of the first."""
+    return tuple(dict.fromkeys(ways))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.checks.base import LongRuns, Severity
-from harness.checks.serving import CountsParts, Question, draw
+from harness.checks.base import LongRuns, Severity, draw
+from harness.checks.serving import CountsParts, Ranges
 from impls.interface import Capability
 
 EACH_BYTE = 12
@@ -29,13 +29,13 @@ class Incremental(CountsParts):
     needs = (Capability.APPEND, Capability.PREPEND)
     long_runs = LongRuns.ALL
 
-    def question(self, service: Capability, index: int, data: bytes) -> Question:
+    def parts(self, service: Capability, data: bytes) -> tuple[tuple[int, ...], Ranges]:
         """Where chunks end, and the texts up to there; or where they begin, the last one first."""
         ends = cuts(data)
         if service is Capability.APPEND:
-            return Question(service, index, ends, tuple((0, end) for end in ends))
+            return ends, [(0, end) for end in ends]
         starts = tuple(len(data) - cut for cut in ends)
-        return Question(service, index, starts, tuple((start, len(data)) for start in starts))
+        return starts, [(start, len(data)) for start in starts]
 
 
 def cuts(data: bytes) -> tuple[int, ...]:

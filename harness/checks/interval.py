@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import chain, combinations_with_replacement
 
-from harness.checks.base import LongRuns, Severity
-from harness.checks.serving import CountsParts, Question, draw
+from harness.checks.base import LongRuns, Severity, draw
+from harness.checks.serving import CountsParts, Ranges
 from impls.interface import Capability
 
 EVERY_RANGE = 6
@@ -32,10 +32,10 @@ class Interval(CountsParts):
     needs = (Capability.INTERVAL,)
     long_runs = LongRuns.ALL
 
-    def question(self, service: Capability, index: int, data: bytes) -> Question:
+    def parts(self, service: Capability, data: bytes) -> tuple[tuple[int, ...], Ranges]:
         """The ranges of a text that are asked for."""
         found = ranges(data)
-        return Question(service, index, tuple(chain.from_iterable(found)), found)
+        return tuple(chain.from_iterable(found)), found
 
 
 def ranges(data: bytes) -> tuple[tuple[int, int], ...]:

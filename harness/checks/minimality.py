@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
-
 import numpy as np
 
 from harness.checks.base import (
+    Ask,
     Check,
     Judgement,
     Observation,
     Script,
     Severity,
     Shows,
-    Violation,
+    ids_of,
+    is_raw,
+    spelled,
 )
 from harness.core.comparisons import Contract
-from harness.core.outcomes import Encoded, Results
 from harness.core.partition import Part
 from impls.interface import Law
 
@@ -38,43 +37,35 @@ class Minimality(Check):
     said = "gave more tokens than another, and claims the fewest"
     script = Script(Shows.DIFFER)
 
+    asks_further = False
+
     def applies(self, contract: Contract) -> bool:
         """With somebody who claims it, and somebody else."""
-        claims = [c for c in contract.participants if c.about.law is Law.FEWEST]
-        raw = not contract.mode.pretokenize and contract.mode.special == "none"
-        return raw and bool(claims) and len(contract.participants) > 1
+        claims = any(one.about.law is Law.FEWEST for one in contract.participants)
+        return claims and is_raw(contract) and len(contract.participants) > 1
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Only shorter answers are looked at, the shortest first; one violation an input."""
         judgement = Judgement()
         sizes = {
             name: np.where(results.status == 0, np.diff(results.ends, prepend=0), UNANSWERED)
             for name, results in seen.results.items()
         }
-        for participant in seen.contract.participants:
-            name = participant.name
-            if participant.about.law is not Law.FEWEST or name not in sizes:
+        least = np.min([*sizes.values()], axis=0)
+        for participant in self.asked(seen):
+            if participant.about.law is not Law.FEWEST:
                 continue
-            answered = seen.results[name].status == 0
-            judgement.exercised[name] += int(np.sum(answered))
-            beaten = answered & (np.min([*sizes.values()], axis=0) < sizes[name])
-            for index in np.nonzero(beaten)[0].tolist():
-                shorter = {who: int(size[index]) for who, size in sizes.items()}
-                shorter = {who: n for who, n in shorter.items() if n < shorter[name]}
-                others = sorted(shorter, key=shorter.__getitem__)
-                found = (self._violation(seen, index, name, other) for other in others)
-                judgement.violations.extend(islice(filter(None, found), 1))
+            name, own = participant.name, sizes[participant.name]
+            answered = own < UNANSWERED
+            judgement.exercised[name] += int(answered.sum())
+            for index in np.flatnonzero(answered & (least < own)).tolist():
+                data, long = seen.inputs[index], Part((name,), seen.results[name].outcome(index))
+                shorter = [other for other, size in sizes.items() if size[index] < own[index]]
+                for other in sorted(shorter, key=lambda other: int(sizes[other][index])):
+                    short = seen.results[other].outcome(index)
+                    if spelled(seen.contract.vocabulary, ids_of(short)) == data:
+                        parts = Part((other,), short), long
+                        found = self.violation(seen, index, parts, (name,), "length")
+                        judgement.violations.append(found)
+                        break
         return judgement
-
-    def _violation(self, seen: Observation, index: int, name: str, other: str) -> Violation | None:
-        data = seen.inputs[index]
-        long, short = (seen.results[n].outcome(index) for n in (name, other))
-        if not (isinstance(long, Encoded) and isinstance(short, Encoded)):
-            return None
-        try:
-            if seen.contract.vocabulary.spell(list(short.ids)) != data:
-                return None
-        except KeyError:
-            return None  # an id that does not exist
-        parts = (Part((other,), short), Part((name,), long))
-        return Violation(self.name, index, data, parts, (name,), stage="length")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from harness.checks.base import Check, Judgement, Observation, Probe, Severity, encoded_indices
+from harness.checks.base import Ask, Check, Judgement, Observation, Probe, Severity, encoded_indices
 from harness.checks.equivalence import Equivalence
 from harness.checks.round_trip import rewrites, trusted
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode, Encode
-from harness.core.outcomes import Encoded, Inputs, Results
+from harness.core.outcomes import Encoded, Inputs
 from harness.core.standing import most_trusted
 from impls.interface import Capability
 
@@ -37,42 +36,23 @@ class ReEncoding(Check):
         """Where text is normalized, someone decodes, and there are two to compare."""
         return rewrites(contract) and len(contract.exact) > 1 and super().applies(contract)
 
-    def probes(self, seen: Observation) -> list[Probe]:
-        """The text of the trusted one's ids."""
-        ids = trusted(seen)
-        decoders = [one.name for one in seen.contract.participants if one.can(Capability.DECODE)]
-        present = [name for name in decoders if name in seen.results]
-        if not present:
-            return []
-        first = most_trusted(present, seen.contract.standing)
-        return [Probe(first, Decode(ids.ids, ids.ends))]
-
-    def follow_ups(self, seen: Observation, answers: Sequence[Results]) -> list[Probe]:
-        """That text, to everybody."""
-        texts = Inputs.of([*self._texts(seen, answers).values()])
-        return [Probe(name, Encode(texts, seen.contract.mode)) for name in seen.results]
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """As :class:`Equivalence` does, on other inputs."""
-        if not answers:
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
+        """Have the trusted one's ids decoded, and that text encoded by everybody."""
+        decoders = [one.name for one in self.asked(seen)]
+        if not decoders:
             return Judgement()
-        texts = self._texts(seen, answers[:1])
-        rows = [*texts]
-        results = dict(zip(seen.results, answers[1:], strict=True))
-        again = Observation(seen.contract, Inputs.of([*texts.values()]), results)
-        judgement = Equivalence().judge(again, ())
-        judgement.violations = [
-            replace(violation, index=rows[violation.index]) for violation in judgement.violations
-        ]
+        ids = trusted(seen)
+        first = most_trusted(decoders, seen.contract.standing)
+        (decoded,) = ask([Probe(first, Decode(ids.ids, ids.ends))])
+        texts: dict[int, bytes] = {}
+        for index in encoded_indices(ids):
+            outcome = decoded.outcome(index)
+            if isinstance(outcome, Encoded) and outcome.text not in (None, seen.inputs[index]):
+                texts[index] = outcome.text
+        rows, inputs = [*texts], Inputs.of([*texts.values()])
+        request = Encode(inputs, seen.contract.mode)
+        answers = ask([Probe(name, request) for name in seen.results])
+        results = dict(zip(seen.results, answers, strict=True))
+        judgement = Equivalence().judge(Observation(seen.contract, inputs, results), ask)
+        judgement.violations = [replace(one, index=rows[one.index]) for one in judgement.violations]
         return judgement
-
-    def _texts(self, seen: Observation, answers: Sequence[Results]) -> dict[int, bytes]:
-        """The decoded texts by the rows of the inputs that they came from, where they differ."""
-        if not answers:
-            return {}
-        found: dict[int, bytes] = {}
-        for row in encoded_indices(trusted(seen)):
-            outcome = answers[0].outcome(row)
-            if isinstance(outcome, Encoded) and outcome.text not in (None, seen.inputs[row]):
-                found[row] = outcome.text
-        return found

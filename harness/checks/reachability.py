@@ -12,18 +12,20 @@ import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Alphabet, PieceType, RankOrder, Vocabulary
 from harness.checks.base import (
-    Check,
-    Judgement,
-    Observation,
-    Probe,
+    AsksAgain,
+    Look,
     Severity,
-    Violation,
-    encoded_indices,
+    Subject,
+    added_ids,
+    first_past,
+    ids_of,
+    spelled,
+    spellings,
 )
 from harness.checks.round_trip import trusted
 from harness.core.comparisons import Contract
-from harness.core.messages import Dropout, Encode
-from harness.core.outcomes import Encoded, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.messages import Dropout, sequences_in
+from harness.core.outcomes import Encoded, Outcome, Status
 from harness.core.partition import Part
 from harness.core.pretokens import piece_ends
 from impls.interface import Law
@@ -38,7 +40,7 @@ LONGEST = 4096
 """Bytes of an input that is looked at: it is encoded so many times."""
 
 
-class Reachability(Check):
+class Reachability(AsksAgain):
     """Of a symbol, and of t with a merge l r -> t, l and r being reachable: t is reachable. For A
     with ``Law.REACHABLE``, or with dropout, and all x: each token of A(x) is reachable, an added
     token or a pre-token looked up whole; none crosses the end of a pre-token; spell(A(x)) =
@@ -71,180 +73,100 @@ class Reachability(Check):
             and not vocabulary.unexpressed
         )
 
-    def probes(self, seen: Observation) -> list[Probe]:
-        """Several encodings with dropout of each input."""
-        if not seen.contract.vocabulary.dropout:
-            return []
-        mode, shape = seen.contract.mode, Dropout(DRAWS)
-        return [
-            Probe(name, Encode(Inputs.of([seen.inputs[i] for i in rows]), mode, shape=shape))
-            for name, rows in _asked(seen)
-        ]
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Of each input the first encoding that is none."""
-        judgement = Judgement()
-        if _reachable(seen.contract.vocabulary) is None:
-            return judgement
-        common = trusted(seen)
-        for participant in seen.contract.participants:
-            name = participant.name
-            if participant.about.law is not Law.REACHABLE or name not in seen.results:
-                continue
-            for index in _rows(seen, name):
-                judgement.exercised[name] += 1
-                outcome, right = seen.results[name].outcome(index), common.outcome(index)
-                self._hold(seen, judgement, name, index, [outcome], right)
-        for (name, rows), answer in zip(_asked(seen), answers, strict=False):
-            for row, index in enumerate(rows):
-                outcome = answer.outcome(row)
-                if isinstance(outcome, Unsupported):
-                    continue
-                judgement.exercised[name] += 1
-                drawn = _draws(outcome) if isinstance(outcome, Encoded) else [outcome]
-                self._hold(seen, judgement, name, index, drawn, seen.results[name].outcome(index))
-        return judgement
-
-    def _hold(
-        self,
-        seen: Observation,
-        judgement: Judgement,
-        name: str,
-        index: int,
-        drawn: Sequence[Outcome],
-        right: Outcome,
-    ) -> None:
-        data = seen.inputs[index]
-        cuts = _cuts(seen.contract, data)
-        for outcome in drawn:
-            stage = fault(seen.contract.vocabulary, cuts, outcome, right)
-            if stage is not None:
-                parts = (Part(("without dropout",), right), Part((name,), outcome))
-                judgement.violations.append(
-                    Violation(self.name, index, data, parts, (name,), stage)
-                )
-                return
+    def look(self, one: Subject) -> Look:
+        """Its encoding, if it leaves merges out always, and several with dropout."""
+        if reachable(one.vocabulary) is None or len(one.data) > LONGEST:
+            return
+        if one.participant.about.law is Law.REACHABLE:
+            hold(one, one.outcome, trusted(one.seen).outcome(one.index))
+        if one.vocabulary.dropout:
+            (outcome,) = yield [one.encode(one.data, shape=Dropout(DRAWS))]
+            hold(one, outcome, one.outcome, [*map(Encoded, sequences_in(ids_of(outcome)))])
 
 
-def fault(
+def hold(one: Subject, outcome: Outcome, right: Outcome, drawn: Sequence[Outcome] = ()) -> None:
+    """Judge an answer by the first of its encodings that is none. drawn: those, if it has many."""
+    cuts, fault = cuts_of(one.contract, one.data), None
+    for each in drawn or [outcome]:
+        stage = stage_of(one.vocabulary, cuts, each, right)
+        if stage is not None:
+            fault = stage, Part(("without dropout",), right), one.says(each)
+            break
+    one.judge(outcome, fault)
+
+
+def stage_of(
     vocabulary: Vocabulary, cuts: Sequence[int] | None, outcome: Outcome, right: Outcome
 ) -> str | None:
     """The stage at which an encoding is none that merges make of a text; None for one that is.
 
     cuts: where pre-tokens begin and end, None where that is not known for sure.
     """
+    known, ids = reachable(vocabulary), ids_of(outcome)
     if not isinstance(outcome, Encoded):
         return Status(outcome.status).label
-    ids = outcome.ids
-    known = _reachable(vocabulary)
-    assert known is not None
-    try:
-        spelled = [vocabulary.spelling(token_id) for token_id in ids]
-    except KeyError:
+    parts = spellings(vocabulary, ids)
+    if parts is None or known is None:
         return "unknown-id"
-    text = _spelled(vocabulary, right) if isinstance(right, Encoded) else None
-    if text is not None and b"".join(spelled) != text:
+    text = spelled(vocabulary, ids_of(right)) if isinstance(right, Encoded) else None
+    if text is not None and b"".join(parts) != text:
         return "text"
-    ends = [0, *accumulate(map(len, spelled))]
-    if _added(vocabulary) & {*ids}:
+    if not added_ids(vocabulary).isdisjoint(ids):
         cuts = None
+    ends = [0, *accumulate(map(len, parts))]
     for token_id, start, end in zip(ids, ends, ends[1:], strict=False):
-        if not known[token_id] and not _whole(vocabulary, cuts, start, end):
+        # It may be a pre-token that was looked up.
+        whole = vocabulary.ignore_merges and (cuts is None or (start in cuts and end in cuts))
+        if not known[token_id] and not whole:
             return "unreachable"
         if cuts is not None and bisect_right(cuts, start) < bisect_left(cuts, end):
             return "pre-tokens"
     return None
 
 
-def _spelled(vocabulary: Vocabulary, right: Encoded) -> bytes | None:
-    """The text of an encoding without dropout; None where it has an id that is none."""
-    try:
-        return vocabulary.spell(list(right.ids))
-    except KeyError:
-        return None
-
-
-def _whole(vocabulary: Vocabulary, cuts: Sequence[int] | None, start: int, end: int) -> bool:
-    """Whether a token may be a pre-token that was looked up."""
-    if not vocabulary.ignore_merges:
-        return False
-    return cuts is None or (start in cuts and end in cuts)
-
-
-def _cuts(contract: Contract, data: bytes) -> list[int] | None:
+def cuts_of(contract: Contract, data: bytes) -> list[int] | None:
     """Where pre-tokens begin and end, in order; None where that is not known for sure."""
-    vocabulary = contract.vocabulary
-    if vocabulary.normalizes or not data.isascii():
+    if contract.vocabulary.normalizes or not data.isascii():
         return None
-    if not contract.mode.pretokenize:
-        return [0, len(data)]
-    return sorted({0, *piece_ends(vocabulary, data)})
-
-
-def _added(vocabulary: Vocabulary) -> set[int]:
-    return {one.id for one in vocabulary.added_tokens} | {*vocabulary.special_tokens.values()}
+    inside = piece_ends(contract.vocabulary, data) if contract.mode.pretokenize else ()
+    return sorted({0, len(data), *inside})
 
 
 @lru_cache(maxsize=4)
-def _reachable(vocabulary: Vocabulary) -> NDArray[np.bool_] | None:
+def reachable(vocabulary: Vocabulary) -> NDArray[np.bool_] | None:
     """Of each id whether merges reach it; None where merges change what is spelled."""
-    merges, tokens = vocabulary.merges, vocabulary.tokens
+    tokens = [token or b"" for token in vocabulary.tokens]
+    merges = vocabulary.merges
     left, right, merged = merges.left, merges.right, merges.merged
     for one, other, both in zip(left.tolist(), right.tolist(), merged.tolist(), strict=True):
-        if (tokens[one] or b"") + (tokens[other] or b"") != tokens[both]:
+        if tokens[one] + tokens[other] != tokens[both]:
             return None
-    given = _added(vocabulary)
-    known = np.zeros(max([len(tokens), *(token_id + 1 for token_id in given)]), dtype=np.bool_)
-    known[: len(tokens)] = [_symbol(vocabulary, token_id) for token_id in range(len(tokens))]
-    known[[*given]] = True
+    known = np.zeros(first_past(vocabulary), dtype=np.bool_)
+    known[: len(tokens)] = [is_symbol(vocabulary, token_id) for token_id in range(len(tokens))]
+    known[[*added_ids(vocabulary)]] = True
     count = -1
     while count != (count := int(known.sum())):
         known[merged[known[left] & known[right]]] = True
         if vocabulary.rank_order is RankOrder.IDS:
-            for token_id in np.nonzero(~known)[0].tolist():
-                known[token_id] = _parted(vocabulary, known, token_id)
+            for token_id in np.flatnonzero(~known[: len(tokens)]).tolist():
+                known[token_id] = is_parted(vocabulary, known, tokens[token_id])
     return known
 
 
-def _parted(vocabulary: Vocabulary, known: NDArray[np.bool_], token_id: int) -> bool:
+def is_parted(vocabulary: Vocabulary, known: NDArray[np.bool_], token: bytes) -> bool:
     """Whether a token is two reachable ones: with ranks, any two that make a token may merge."""
-    token, ids = vocabulary.tokens[token_id] or b"", vocabulary.ids
-    pairs = ((ids.get(token[:cut]), ids.get(token[cut:])) for cut in range(1, len(token)))
-    return any(
-        left is not None and right is not None and known[left] and known[right]
-        for left, right in pairs
-    )
+
+    def has(part: bytes) -> bool:
+        return part in vocabulary.ids and bool(known[vocabulary.ids[part]])
+
+    return any(has(token[:cut]) and has(token[cut:]) for cut in range(1, len(token)))
 
 
-def _symbol(vocabulary: Vocabulary, token_id: int) -> bool:
+def is_symbol(vocabulary: Vocabulary, token_id: int) -> bool:
     """Whether a token is what merging begins with."""
     if vocabulary.pieces:
         piece = vocabulary.pieces[token_id]
         return len(piece.text) == 1 or piece.type in (PieceType.BYTE, PieceType.UNKNOWN)
-    token = vocabulary.tokens[token_id]
-    if token is None:
-        return False
-    if vocabulary.alphabet is Alphabet.BYTES:
-        return len(token) == 1
-    return len(token.decode(errors="replace")) == 1
-
-
-def _asked(seen: Observation) -> list[tuple[str, list[int]]]:
-    """By implementation the inputs that it is asked to encode with dropout."""
-    rows = {name: _rows(seen, name) for name in seen.results}
-    return [(name, some) for name, some in rows.items() if some]
-
-
-def _rows(seen: Observation, name: str) -> list[int]:
-    """The inputs that an implementation encodes and that are not too long."""
-    return [i for i in encoded_indices(seen.results[name]) if len(seen.inputs[i]) <= LONGEST]
-
-
-def _draws(outcome: Encoded) -> list[Encoded]:
-    """The encodings of one answer, each after its length."""
-    found, place, ids = [], 0, outcome.ids
-    while place < len(ids):
-        end = place + 1 + ids[place]
-        found.append(Encoded(ids[place + 1 : end]))
-        place = end
-    return found
+    token = vocabulary.tokens[token_id] or b""
+    of_bytes = vocabulary.alphabet is Alphabet.BYTES
+    return len(token if of_bytes else token.decode(errors="replace")) == 1

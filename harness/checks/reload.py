@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from harness.checks.again import EncodesAnotherWay
-from harness.checks.base import Severity
+from harness.checks.base import EncodesAnotherWay, Severity
 from harness.core.messages import Way
 
 

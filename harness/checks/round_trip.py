@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-import numpy as np
-
+from corpora.generators.material import is_text
 from harness.checks.base import (
-    Check,
+    Ask,
+    AsksAgain,
     Judgement,
     LongRuns,
+    Look,
     Observation,
     Probe,
     Script,
     Severity,
     Shows,
-    Violation,
-    decoders,
+    Subject,
+    decoding_stage,
     encoded_indices,
     has_lost,
-    is_text,
 )
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
-from harness.core.partition import Part, blames, partition
+from harness.core.outcomes import Encoded, Outcome, Results, Unsupported
+from harness.core.partition import Part, partition
 from harness.core.standing import Standing, most_trusted
 from impls.interface import Capability
 
 
-class RoundTrip(Check):
+class RoundTrip(AsksAgain):
     """decode(encode(x)) = x for each implementation with ``decode``.
 
     For vocabularies whose normalizer changes the text (SentencePiece), or whose added tokens take
@@ -54,90 +54,37 @@ class RoundTrip(Check):
         able = [c for c in contract.participants if c.can(Capability.DECODE)]
         return len(able) > (1 if loses(contract) else 0)
 
-    def probes(self, seen: Observation) -> list[Probe]:
-        """Decode: own ids, or everybody the first one's."""
+    def look(self, one: Subject) -> Look:
+        """Its own ids give the text back."""
+        (outcome,) = yield [one.decode(one.ids)]
+        right = Part(("the input",), Encoded(one.ids, text=one.data))
+        one.expect(decoding_stage(outcome), right, outcome)
+
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
+        """Look at each by itself; where texts do not come back, compare them with one another."""
         if not loses(seen.contract):
-            return [
-                Probe(name, Decode(seen.results[name].ids, seen.results[name].ends))
-                for name in decoders(seen)
-            ]
-        common = trusted(seen)
-        return [Probe(name, Decode(common.ids, common.ends)) for name in decoders(seen)]
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Compare texts."""
-        named = {
-            probe.implementation: answer
-            for probe, answer in zip(self.probes(seen), answers, strict=True)
-        }
-        if loses(seen.contract):
-            return self._agreement(seen, named)
-        judgement = Judgement()
-        for name, answer in named.items():
-            results = seen.results[name]
-            if unharmed(results, answer, seen.inputs):
-                judgement.exercised[name] += len(results)
-                continue
-            for index in encoded_indices(results):
-                outcome = answer.outcome(index)
-                if isinstance(outcome, Unsupported):
-                    continue
-                judgement.exercised[name] += 1
-                data = seen.inputs[index]
-                if not isinstance(outcome, Encoded) or outcome.text != data:
-                    wanted = Encoded(tuple(results.ids_of(index)), text=data)
-                    parts = (Part(("the input",), wanted), Part((name,), outcome))
-                    judgement.violations.append(
-                        Violation(
-                            self.name,
-                            index,
-                            data,
-                            parts,
-                            (name,),
-                            stage=decoding_stage(outcome),
-                        )
-                    )
-        return judgement
-
-    def _agreement(self, seen: Observation, named: dict[str, Results]) -> Judgement:
-        judgement = Judgement()
-        common = trusted(seen)
-        if agreed(seen, common, named):
-            judgement.exercised.update(dict.fromkeys(named, len(common)))
-            return judgement
-        compared_groups = seen.contract.compared_groups(named)
+            return super().judge(seen, ask)
+        judgement, common = Judgement(), trusted(seen)
+        names = [one.name for one in self.asked(seen)]
+        answers = ask([Probe(name, Decode(common.ids, common.ends)) for name in names])
+        groups = seen.contract.compared_groups(names)
         for index in encoded_indices(common):
             outcomes: dict[str, Outcome] = {
                 name: answer.outcome(index)
-                for name, answer in named.items()
+                for name, answer in zip(names, answers, strict=True)
                 if speaks_of(seen, name, index, common)
             }
             data = seen.inputs[index]
             outcomes = without_betters(outcomes, data, seen.contract.standing)
-            asked = [n for n, one in outcomes.items() if not isinstance(one, Unsupported)]
-            judgement.exercised.update(asked)
-            parted = [
-                partition(
-                    {name: outcomes[name] for name in group.names if name in outcomes},
-                    group.standing,
-                )
-                for group in compared_groups
-            ]
-            parts = parted[0] if parted else ()
-            trusted_part = parts[:1] or (Part(("the encoding",), common.outcome(index)),)
-            for name, outcome in outcomes.items():
-                if isinstance(outcome, Failed):  # which the survival check does not see
-                    pair = (*trusted_part, Part((name,), outcome))
-                    judgement.violations.append(
-                        Violation(
-                            self.name, index, data, pair, (name,), stage=decoding_stage(outcome)
-                        )
-                    )
-            judgement.violations += [
-                Violation(self.name, index, data, one.parts, one.culprits, "decode", one.undecided)
-                for group, classes in zip(compared_groups, parted, strict=True)
-                for one in blames(classes, group.standing)
-            ]
+            judgement.exercised.update(
+                name for name, one in outcomes.items() if not isinstance(one, Unsupported)
+            )
+            alike = [name for group in groups[:1] for name in group.names if name in outcomes]
+            parts = partition({name: outcomes[name] for name in alike}, seen.contract.standing)
+            right = (*parts, Part(("the encoding",), common.outcome(index)))[0]
+            judgement.violations += self.failed(seen, index, outcomes, right)
+            for group in groups:
+                judgement.violations += self.parted(seen, index, outcomes, group, "decode")
         return judgement
 
 
@@ -172,22 +119,6 @@ def trusted(seen: Observation) -> Results:
     return seen.results[most_trusted(seen.results, seen.contract.standing)]
 
 
-def agreed(seen: Observation, common: Results, named: dict[str, Results]) -> bool:
-    """The fast path: all speak of these ids, and decode each of them to the same text."""
-    if not all(seen.results[name].same_as(common) for name in named):
-        return False
-    first, *others = named.values()
-    if first.messages or first.text_ends is None:
-        return False
-    return all(
-        not other.messages
-        and other.text == first.text
-        and other.text_ends is not None
-        and np.array_equal(other.text_ends, first.text_ends)
-        for other in others
-    )
-
-
 def speaks_of(seen: Observation, name: str, index: int, common: Results) -> bool:
     """Whether the ids that are decoded are of this implementation's world, too.
 
@@ -214,19 +145,3 @@ def loses(contract: Contract) -> bool:
         for token in contract.vocabulary.added_tokens
         if special or not token.special
     )
-
-
-def unharmed(results: Results, answer: Results, inputs: Inputs) -> bool:
-    """The fast path: every input was encoded, and all the text came back."""
-    return (
-        not results.messages
-        and not answer.messages
-        and answer.text == inputs.data
-        and answer.text_ends is not None
-        and np.array_equal(answer.text_ends, inputs.ends)
-    )
-
-
-def decoding_stage(outcome: Outcome) -> str:
-    """``decode`` for another text, else how the decoder failed."""
-    return "decode" if isinstance(outcome, Encoded) else Status(outcome.status).label

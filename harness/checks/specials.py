@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.tokenizer_json_native import made_by_model
-from harness.checks.base import (
-    Check,
-    Judgement,
-    Observation,
-    Probe,
-    Severity,
-    Violation,
-    encoded_indices,
-)
+from harness.checks.base import AsksAgain, Look, Severity, Subject
 from harness.core.comparisons import Contract
-from harness.core.messages import Encode
-from harness.core.outcomes import Encoded, Inputs, Results
+from harness.core.outcomes import Encoded
 from harness.core.partition import Part
 from impls.interface import Mode
 
@@ -26,7 +17,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 
-class Specials(Check):
+class Specials(AsksAgain):
     """With S the special tokens but the unknown one: off, encode(x) has no id of S, for all x. On,
     encode(x) is what it is with them off, for all x in which no text of S stands.
 
@@ -45,82 +36,25 @@ class Specials(Check):
         """To vocabularies that have any."""
         return bool(special_ids(contract.vocabulary))
 
-    def probes(self, seen: Observation) -> list[Probe]:
-        """Where they are on: the texts without one, with them off."""
-        if seen.contract.mode.special == "none":
-            return []
-        off = Mode(pretokenize=seen.contract.mode.pretokenize)
-        return [
-            Probe(name, Encode(Inputs.of([seen.inputs[i] for i in rows]), off))
-            for name, rows in self._plain(seen).items()
-        ]
-
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Look at every id, or compare with the answers."""
-        judgement = Judgement()
-        if seen.contract.mode.special == "none":
-            self._none(seen, judgement)
-            return judgement
-        for (name, rows), answer in zip(self._plain(seen).items(), answers, strict=True):
-            for row, index in enumerate(rows):
-                on, off = seen.results[name].outcome(index), answer.outcome(row)
-                if not isinstance(off, Encoded):
-                    continue
-                judgement.exercised[name] += 1
-                if on != off:
-                    parts = (
-                        Part((f"{name} (special tokens off)",), off),
-                        Part((f"{name} (on)",), on),
-                    )
-                    data = seen.inputs[index]
-                    judgement.violations.append(
-                        Violation(self.name, index, data, parts, (name,), "on")
-                    )
-        return judgement
-
-    def _none(self, seen: Observation, judgement: Judgement) -> None:
-        special = never_in_texts(seen.contract.vocabulary)
-        for name, results in seen.results.items():
-            rows = encoded_indices(results)
-            judgement.exercised[name] += len(rows)
-            if special.isdisjoint(results.ids.tolist()):
-                continue
-            for index in rows:
-                ids = results.ids_of(index)
-                if special.isdisjoint(ids):
-                    continue
-                data = seen.inputs[index]
-                lawful = Encoded(tuple(i for i in ids if i not in special))
-                parts = (
-                    Part(("without special tokens",), lawful),
-                    Part((name,), Encoded(tuple(ids))),
-                )
-                judgement.violations.append(
-                    Violation(self.name, index, data, parts, (name,), "off")
-                )
-
-    def _plain(self, seen: Observation) -> dict[str, list[int]]:
-        """For each implementation the inputs that it encodes and in which no special token is.
-
-        None where a special token is to be found after normalization: other texts make it then.
-        """
-        vocabulary = seen.contract.vocabulary
-        if vocabulary.normalizes and any(
-            token.special and token.normalized for token in vocabulary.added_tokens
-        ):
-            return {}
-        texts = [text.encode() for text in vocabulary.special_tokens]
-        found: dict[str, list[int]] = {}
-        free = {
-            index
-            for index, data in enumerate(seen.inputs)
-            if not any(text in data for text in texts)
-        }
-        for name, results in seen.results.items():
-            found[name] = [index for index in encoded_indices(results) if index in free]
-        return found
+    def look(self, one: Subject) -> Look:
+        """Look at every id; or where special tokens are on, ask with them off."""
+        vocabulary, mode = one.vocabulary, one.contract.mode
+        if mode.special == "none":
+            special = never_in_texts(vocabulary)
+            lawful = Encoded(tuple(i for i in one.ids if i not in special))
+            one.expect("off", Part(("without special tokens",), lawful), one.outcome)
+            return
+        made = any(token.special and token.normalized for token in vocabulary.added_tokens)
+        if vocabulary.normalizes and made:
+            return  # other texts may make one by their normalization
+        if any(text.encode() in one.data for text in vocabulary.special_tokens):
+            return
+        (off,) = yield [one.encode(one.data, mode=Mode(pretokenize=mode.pretokenize))]
+        if isinstance(off, Encoded):
+            one.expect("on", one.says(off, "special tokens off"), one.outcome, "on")
 
 
+@lru_cache(maxsize=4)
 def special_ids(vocabulary: Vocabulary) -> frozenset[int]:
     """The ids that only a policy of special tokens yields; not the unknown token's."""
     tokens, unknown = vocabulary.tokens, vocabulary.unk_id
@@ -131,6 +65,7 @@ def special_ids(vocabulary: Vocabulary) -> frozenset[int]:
     )
 
 
+@lru_cache(maxsize=4)
 def never_in_texts(vocabulary: Vocabulary) -> frozenset[int]:
     """The ids that no text yields while special tokens are off.
 

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from harness.checks.again import Asked, AsksAgain
-from harness.checks.base import (
-    Fault,
-    Observation,
-    Probe,
-    Severity,
-    encoded_by,
-    is_text,
-    stage_of,
-)
-from harness.checks.serving import draw
-from harness.core.messages import Encode, Way
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
-from harness.core.partition import Part
+from corpora.generators.material import is_text
+from harness.checks.base import AsksAgain, Look, Severity, Subject, draw, stage_of
+from harness.core.messages import Way
+from harness.core.outcomes import Encoded, Failed, Outcome, Status
 
 STAND_INS = ("\ufffd", "\ufffd" * 3, "?", "")
 """What may stand for a lone surrogate: U+FFFD, one for each of its bytes, as Python's ``replace``
 has it, or nothing."""
 
 
-class Surrogates(AsksAgain[int]):
+class Surrogates(AsksAgain):
     """For u s v with a lone surrogate s between the characters of a text: encode_str(u s v) is an
     error, or encode(u r v) for r = U+FFFD, once or for each of its bytes, "?", nothing, or the
     three bytes of s. It never ends the process.
@@ -43,37 +33,20 @@ class Surrogates(AsksAgain[int]):
     said = "lost or changed text around half a pair of UTF-16"
     every = 16
 
-    def asked(self, seen: Observation) -> Iterator[Asked[int]]:
+    def look(self, one: Subject) -> Look:
         """The text with a surrogate, and what it may be taken for."""
-        mode = seen.contract.mode
-        for name, encoded in encoded_by(seen):
-            rows = [i for i in encoded if is_text(seen.inputs[i])]
-            given = Inputs.of([halved(seen.inputs[i]) for i in rows])
-            taken = Inputs.of([one for i in rows for one in readings(seen.inputs[i])])
-            requests = Encode(given, mode, way=Way.STR), Encode(taken, mode)
-            if rows:
-                yield Asked(name, rows, [Probe(name, request) for request in requests])
-
-    def compared(
-        self, seen: Observation, one: Asked[int], answers: Sequence[Results]
-    ) -> Iterator[tuple[int, Fault | None]]:
-        """Compare with each of the readings."""
-        given, taken = answers
-        size = len(STAND_INS) + 1
-        for row, index in enumerate(one.rows):
-            outcome = given.outcome(row)
-            if isinstance(outcome, Unsupported):
-                continue
-            ways = [taken.outcome(size * row + way) for way in range(size)]
-            if lawful(outcome, ways):
-                yield index, None
-                continue
-            right = next(way for way in (*ways, outcome) if isinstance(way, Encoded))
-            parts = (
-                Part((f"{one.name} (U+FFFD in place of the surrogate)",), right),
-                Part((f"{one.name} ({Way.STR.words}, with a surrogate)",), outcome),
-            )
-            yield index, (stage_of(outcome, self.name), parts)
+        if not is_text(one.data):
+            return
+        *texts, half = readings(one.data)
+        outcome, *taken = yield [
+            one.encode(half, way=Way.STR),
+            *map(one.encode, [*texts, half]),
+        ]
+        known = [way for way in taken if isinstance(way, Encoded)]
+        right = one.says(known[0] if known else outcome, "U+FFFD in place of the surrogate")
+        wrong = one.says(outcome, f"{Way.STR.words}, with a surrogate")
+        fault = stage_of(outcome, self.name), right, wrong
+        one.judge(outcome, None if lawful(outcome, known) else fault)
 
 
 def parted(data: bytes) -> tuple[str, str, str]:
@@ -98,7 +71,4 @@ def lawful(outcome: Outcome, ways: Sequence[Outcome]) -> bool:
     """Whether it was refused, or taken for one of the readings; or that cannot be told."""
     if isinstance(outcome, Failed):
         return outcome.status is Status.ERRORED
-    if not isinstance(outcome, Encoded):
-        return True
-    known = [way for way in ways if isinstance(way, Encoded)]
-    return not known or outcome in known
+    return not isinstance(outcome, Encoded) or not ways or outcome in ways

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from harness.checks.base import (
+    Ask,
     Check,
     Judgement,
     Observation,
     Script,
     Severity,
     Shows,
-    Violation,
 )
-from harness.core.outcomes import Failed, Results, Status
+from harness.core.outcomes import Failed, Outcome, Status
 from harness.core.partition import Part
 
 
@@ -34,39 +32,23 @@ class Survival(Check):
     alone = True
     script = Script(Shows.FAILS)
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+    asks_further = False
+
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """One violation for each input and implementation that failed on it."""
         judgement = Judgement()
         for name, results in seen.results.items():
-            unsupported = sum(1 for s in results.status.tolist() if s == Status.UNSUPPORTED)
-            judgement.exercised[name] += len(results) - unsupported
+            judgement.exercised[name] += int((results.status != Status.UNSUPPORTED).sum())
             for index in results.messages:
                 outcome = results.outcome(index)
                 if not isinstance(outcome, Failed):
                     continue
-                others = tuple(
-                    Part((other,), theirs.outcome(index))
-                    for other, theirs in seen.results.items()
-                    if other != name and theirs.status[index] == Status.ENCODED
-                )
-                judgement.violations.append(
-                    Violation(
-                        self.name,
-                        index,
-                        seen.inputs[index],
-                        (*merged(others), Part((name,), outcome)),
-                        (name,),
-                        stage=outcome.status.label,
-                    )
-                )
+                encoded: dict[Outcome, list[str]] = {}
+                for other, theirs in seen.results.items():
+                    if theirs.status[index] == Status.ENCODED:
+                        encoded.setdefault(theirs.outcome(index), []).append(other)
+                others = [Part(tuple(names), shared) for shared, names in encoded.items()]
+                parts = (*others, Part((name,), outcome))
+                found = self.violation(seen, index, parts, (name,), outcome.status.label)
+                judgement.violations.append(found)
         return judgement
-
-
-def merged(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Parts of equal outcome joined."""
-    joined: dict[object, Part] = {}
-    for part in parts:
-        known = joined.get(part.outcome)
-        names = (*known.names, *part.names) if known else part.names
-        joined[part.outcome] = Part(names, part.outcome)
-    return tuple(joined.values())

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from harness.checks.base import (
-    Check,
+    AsksAgain,
     Judgement,
+    Look,
     Observation,
-    Probe,
     Severity,
-    Violation,
-    encoded_by,
+    Subject,
     stage_of,
 )
-from harness.core.messages import Encode, Template
-from harness.core.outcomes import Encoded, Inputs, Outcome, Results, Unsupported
-from harness.core.partition import Part, blames, partition
+from harness.core.messages import Template
+from harness.core.outcomes import Encoded, Outcome
+from harness.core.partition import Part
 
-SINGLE, PAIR = Template(pair=False), Template(pair=True)
+SHAPES = Template(pair=False), Template(pair=True)
 
 LETTER = b"a"
 """A text that shows what is added. Empty ones do not: some take an empty second text for none."""
@@ -27,7 +27,7 @@ Frame = tuple[tuple[int, ...], ...]
 """The ids before, between and after the texts."""
 
 
-class AddedSpecials(Check):
+class AddedSpecials(AsksAgain):
     """For added(a) = c encode(a) d with a letter a, and all x: added(x) = c encode(x) d; and of
     pairs for added(a, aa) = c encode(a) d encode(aa) e: added(x, xx) = c encode(x) d encode(xx) e.
 
@@ -45,56 +45,55 @@ class AddedSpecials(Check):
     said = "added special tokens wrongly"
     every = 12
 
-    def probes(self, seen: Observation) -> list[Probe]:
-        """The texts and pairs with special tokens, and each twice over; the letter first."""
-        mode = seen.contract.mode
-        found = []
-        for name, rows in encoded_by(seen):
-            inputs = [LETTER, *(seen.inputs[i] for i in rows)]
-            texts, twice = Inputs.of(inputs), Inputs.of([data + data for data in inputs])
-            requests = [
-                Encode(texts, mode, shape=SINGLE),
-                Encode(texts, mode, shape=PAIR),
-                Encode(twice, mode),
-                Encode(Inputs.of([LETTER]), mode),
-            ]
-            found += [Probe(name, request) for request in requests]
-        return found
+    def look(self, one: Subject) -> Look:
+        """Look for the ids of the text and the pair among those with special tokens.
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Look for the ids of the texts among those with special tokens."""
-        judgement = Judgement()
-        for place, (name, rows) in enumerate(encoded_by(seen)):
-            single, pair, twice, letter = answers[4 * place :][:4]
-            for results, shape in ((single, SINGLE), (pair, PAIR)):
-                first = texts_of(letter.outcome(0), twice.outcome(0), shape)
-                added = results.outcome(0)
-                if first is None or not isinstance(added, Encoded):
-                    continue  # it adds none, or has no letter
-                known = frames(added.ids, first)
-                for row, index in enumerate(rows, 1):
-                    outcome = results.outcome(row)
-                    once = seen.results[name].outcome(index)
-                    texts = texts_of(once, twice.outcome(row), shape)
-                    if isinstance(outcome, Unsupported) or texts is None:
-                        continue
-                    judgement.exercised[name] += 1
-                    right = {framed(frame, texts) for frame in known}
-                    if not isinstance(outcome, Encoded) or outcome.ids not in right:
-                        wanted = Encoded(min(right, default=()))
-                        judgement.violations.append(
-                            violation(seen, index, name, shape, wanted, outcome)
-                        )
-        if seen.contract.vocabulary.unexpressed:
-            wrong = {(one.index, name) for one in judgement.violations for name in one.culprits}
-            judgement.violations += unlike(seen, answers, wrong)
-        return judgement
+        Returns the answers by template and ids of the texts.
+        """
+        letter, letters, twice, *framed_by = yield [
+            *map(one.encode, (LETTER, LETTER * 2, one.data * 2)),
+            *(one.encode(text, shape=each) for each in SHAPES for text in (LETTER, one.data)),
+        ]
+        told = {}
+        for number, shape in enumerate(SHAPES):
+            shown, outcome = framed_by[2 * number : 2 * number + 2]
+            first, ids = texts_of(letter, letters, shape), texts_of(one.outcome, twice, shape)
+            if ids is None:
+                continue
+            if isinstance(outcome, Encoded):
+                told[shape, ids] = outcome
+            if first is None or not isinstance(shown, Encoded):
+                continue  # it adds none, or has no letter
+            right = {framed(frame, ids) for frame in frames(shown.ids, first)}
+            wanted = Part((f"encode, {shape}",), Encoded(min(right, default=())))
+            fault = stage_of(outcome, self.name), wanted, one.says(outcome)
+            lawful = isinstance(outcome, Encoded) and outcome.ids in right
+            one.judge(outcome, None if lawful else fault)
+        return told
+
+    def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
+        """Blame those who add other tokens to the same ids than who is trusted.
+
+        Who read a file are asked what it adds, where no other can know. Of those who are at fault
+        by themselves no more is said.
+        """
+        if not seen.contract.vocabulary.unexpressed:
+            return
+        wrong = {(one.index, *one.culprits) for one in judgement.violations}
+        answers: dict[Any, dict[str, Outcome]] = {}
+        for one, answered in told.items():
+            for asked, outcome in answered.items():
+                if (one.index, one.name) not in wrong:
+                    answers.setdefault((one.index, asked), {})[one.name] = outcome
+        for (index, _), outcomes in answers.items():
+            for group in seen.contract.compared_groups(outcomes):
+                judgement.violations += self.parted(seen, index, outcomes, group, self.name)
 
 
-def texts_of(once: Outcome, twice: Outcome, shape: Template) -> list[tuple[int, ...]] | None:
+def texts_of(once: Outcome, twice: Outcome, shape: Template) -> Frame | None:
     """The ids of the text, of a pair those of both; None where they are not known."""
     outcomes = [once, twice] if shape.pair else [once]
-    texts = [outcome.ids for outcome in outcomes if isinstance(outcome, Encoded)]
+    texts = tuple(outcome.ids for outcome in outcomes if isinstance(outcome, Encoded))
     return texts if len(texts) == len(outcomes) else None
 
 
@@ -117,51 +116,3 @@ def framed(frame: Frame, texts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     for text, after in zip(texts, frame[1:], strict=True):
         ids += text + after
     return ids
-
-
-def unlike(
-    seen: Observation, answers: Sequence[Results], wrong: Collection[tuple[int, str]]
-) -> list[Violation]:
-    """Violations of those who add other tokens to the same ids than who is trusted.
-
-    Who read a file are asked what it adds, where no other can know. wrong: inputs and who is at
-    fault there by itself, of whom no more is said.
-    """
-    violations = []
-    places = [(name, rows, 4 * place) for place, (name, rows) in enumerate(encoded_by(seen))]
-    for number, shape in enumerate((SINGLE, PAIR)):
-        found: dict[tuple[int, tuple[tuple[int, ...], ...]], dict[str, Outcome]] = {}
-        for name, rows, place in places:
-            added, twice = answers[place + number], answers[place + 2]
-            for row, index in enumerate(rows, 1):
-                texts = texts_of(seen.results[name].outcome(index), twice.outcome(row), shape)
-                outcome = added.outcome(row)
-                if texts is None or (index, name) in wrong:
-                    continue
-                if isinstance(outcome, Encoded):
-                    found.setdefault((index, tuple(texts)), {})[name] = outcome
-        for (index, _), outcomes in found.items():
-            for group in seen.contract.compared_groups(outcomes):
-                told = {name: outcomes[name] for name in group.names}
-                violations += [
-                    Violation(
-                        "template",
-                        index,
-                        seen.inputs[index],
-                        one.parts,
-                        one.culprits,
-                        "template",
-                        one.undecided,
-                    )
-                    for one in blames(partition(told, group.standing), group.standing)
-                ]
-    return violations
-
-
-def violation(
-    seen: Observation, index: int, name: str, shape: Template, right: Outcome, outcome: Outcome
-) -> Violation:
-    """A violation, whose right part has the ids with what is added to a letter."""
-    parts = (Part((f"encode, {shape}",), right), Part((name,), outcome))
-    stage = stage_of(outcome, "template")
-    return Violation("template", index, seen.inputs[index], parts, (name,), stage)

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
 
 from corpora.vocabularies.model import Algorithm, Alphabet
-from harness.checks.again import Asked, AsksAgain
-from harness.checks.base import (
-    Fault,
-    Observation,
-    Probe,
-    Severity,
-    stage_of,
-)
+from harness.checks.base import AsksAgain, Look, Severity, Subject, is_raw, spelled, stage_of
 from harness.core.comparisons import Contract
-from harness.core.messages import Encode
-from harness.core.outcomes import Encoded, Failed, Inputs, Results, Unsupported
-from harness.core.partition import Part
-
-Drawn = tuple[int, bytes, tuple[int, ...]]
-"""The index of an input, and a part of its encoding: its text, its ids."""
+from harness.core.outcomes import Encoded, Rejected
 
 
-class Validity(AsksAgain[Drawn]):
+class Validity(AsksAgain):
     """For e = encode(x) and all i < j: encode(decode(e[i:j])) = e[i:j].
 
     Holds for byte-pair encoding of a piece over a vocabulary in which every token encodes to
@@ -40,49 +27,22 @@ class Validity(AsksAgain[Drawn]):
     def applies(self, contract: Contract) -> bool:
         """Raw byte-level byte-pair encoding of proper vocabularies."""
         vocabulary = contract.vocabulary
-        return (
-            vocabulary.algorithm is Algorithm.BPE
-            and vocabulary.alphabet is Alphabet.BYTES
-            and not contract.mode.pretokenize
-            and contract.mode.special == "none"
-            and contract.proper
-        )
+        pairs = vocabulary.algorithm is Algorithm.BPE and vocabulary.alphabet is Alphabet.BYTES
+        return pairs and is_raw(contract) and contract.proper
 
-    def asked(self, seen: Observation) -> Iterator[Asked[Drawn]]:
-        """The text of a part of each encoding, to the implementation that gave it."""
-        vocabulary = seen.contract.vocabulary
-        for name in seen.contract.exact:
-            if name not in seen.results:
-                continue
-            results = seen.results[name]
-            rows: list[Drawn] = []
-            for index in range(len(results)):
-                ids = results.ids_of(index)
-                if len(ids) < 2:
-                    continue
-                draw = zlib.crc32(seen.inputs[index])
-                start = draw % len(ids)
-                end = start + 1 + (draw >> 16) % (len(ids) - start)
-                part = tuple(ids[start:end])
-                try:
-                    rows.append((index, vocabulary.spell(list(part)), part))
-                except KeyError:
-                    continue  # an id that does not exist is for the equivalence check
-            texts = Inputs.of([text for _, text, _ in rows])
-            yield Asked(name, rows, [Probe(name, Encode(texts, seen.contract.mode))])
-
-    def compared(
-        self, seen: Observation, one: Asked[Drawn], answers: Sequence[Results]
-    ) -> Iterator[tuple[int, Fault | None]]:
-        """Each answer must be the part itself; a rejection is lawful, as parts cut characters."""
-        for row, (index, text, wanted) in enumerate(one.rows):
-            outcome = answers[0].outcome(row)
-            if isinstance(outcome, Unsupported):
-                continue
-            failed = isinstance(outcome, Failed)
-            wrong = failed or (isinstance(outcome, Encoded) and outcome.ids != wanted)
-            parts = (
-                Part((f"{one.name} (as part of the input)",), Encoded(wanted)),
-                Part((f"{one.name} (by itself: {text!r})",), outcome),
-            )
-            yield index, (stage_of(outcome, "part"), parts) if wrong else None
+    def look(self, one: Subject) -> Look:
+        """The text of a part of the encoding, which must be the part itself."""
+        ids, drawn = one.ids, zlib.crc32(one.data)
+        if one.name not in one.contract.exact or len(ids) < 2:
+            return
+        start = drawn % len(ids)
+        part = ids[start : start + 1 + (drawn >> 16) % (len(ids) - start)]
+        text = spelled(one.vocabulary, part)
+        if text is None:
+            return  # an id that does not exist is for the equivalence check
+        (outcome,) = yield [one.encode(text)]
+        # A rejection is lawful, as parts cut characters.
+        wanted = one.says(Encoded(part), "as part of the input")
+        fault = stage_of(outcome, "part"), wanted, one.says(outcome, f"by itself: {text!r}")
+        right = isinstance(outcome, Rejected) or outcome == wanted.outcome
+        one.judge(outcome, None if right else fault)

@@ -147,13 +147,19 @@ def unstable_numbers(stable: Sequence[int], completions: Sequence[Sequence[int]]
 
 def unstable_parts(numbers: Sequence[int]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
     """The stable ids and the completions that numbers stand for."""
+    stable, *completions = sequences_in(numbers)
+    return stable, completions
+
+
+def sequences_in(numbers: Sequence[int]) -> list[tuple[int, ...]]:
+    """The sequences that numbers stand for, each after its length."""
     found = []
     place = 0
     while place < len(numbers):
         end = place + 1 + numbers[place]
         found.append(tuple(numbers[place + 1 : end]))
         place = end
-    return found[0], found[1:]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,9 @@ class Results:
     def __len__(self) -> int:
         return len(self.status)
 
+    def __iter__(self) -> Iterator[Outcome]:
+        return map(self.outcome, range(len(self)))
+
     def row(self, index: int) -> NDArray[np.int32]:
         """The token ids of one input."""
         start, end = _span(self.ends, index, index + 1)

@@ -356,9 +356,7 @@ class WorkerPool:
 
     def judge(self, check: Check, seen: Observation) -> Judgement:
         """Put a check's further questions and let it judge. Raises Stopped and OutOfTime."""
-        answers = self._answers(check.probes(seen))
-        answers += self._answers(check.follow_ups(seen, answers))
-        return check.judge(seen, answers)
+        return check.judge(seen, self._answers)
 
     def _answers(self, probes: Sequence[Probe]) -> list[Results]:
         if probes and self.out_of_time:

@@ -23,6 +23,7 @@ from harness.workers.limits import Limits
 from harness.workers.requests import rows
 from harness.workers.worker import Worker
 from impls.interface import Mode
+from tests.harness.samples import given
 
 RAW = Mode(pretokenize=False)
 LIMITS = Limits(seconds=20.0, memory=1 << 30)
@@ -198,6 +199,6 @@ def test_it_reaches_the_checks_as_a_violation_of_survival(make: Make) -> None:
     contract = contracts_of(vocabulary, members, frozenset(), proper=True)[0]
     inputs = [b"a", b"short", b"b"]
     results = {"mine": Results.of(ask(make("program"), *inputs))}
-    judged = CHECKS["survival"].judge(Observation(contract, Inputs.of(inputs), results), [])
+    judged = CHECKS["survival"].judge(Observation(contract, Inputs.of(inputs), results), given())
     [violation] = judged.violations
     assert (violation.stage, violation.culprits, violation.data) == ("protocol", ("mine",), b"a")

@@ -13,7 +13,7 @@ from harness.core.participants import Participant
 from harness.core.standing import Standing
 from harness.engine import selection
 from impls.interface import About
-from tests.harness.samples import contract
+from tests.harness.samples import contract, given
 
 
 @dataclass
@@ -39,7 +39,7 @@ def answered(ids):
 
 def found(made, **ids):
     seen = Observation(made, Inputs.of([b"x"]), {n: answered(i) for n, i in ids.items()})
-    judged = Equivalence().judge(seen, [])
+    judged = Equivalence().judge(seen, given())
     return [(one.parts[0].names, one.culprits) for one in judged.violations]
 
 

@@ -9,8 +9,20 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.checks import CHECKS
-from harness.checks.base import Check, Judgement, Severity
+from harness.checks.base import (
+    AsksAgain,
+    Check,
+    Judgement,
+    Look,
+    Observation,
+    Probe,
+    Severity,
+    Subject,
+    ids_of,
+)
 from harness.cli.catalogues import rows
+from harness.core.messages import Encode
+from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from impls.interface import Mode
 from reports import html, junit, sarif
 from reports.record import RunRecord
@@ -23,8 +35,7 @@ from tests.reports import records
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.checks.base import Observation
-    from harness.core.outcomes import Results
+    from harness.checks.base import Ask
 
 
 class Palindromes(Check):
@@ -37,10 +48,59 @@ class Palindromes(Check):
     summary = "read backwards, a text has its ids backwards"
     severity = Severity.OFFSETS
     said = "read a text in one direction only"
+    asks_further = False
 
-    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Nothing is wrong."""
         return Judgement()
+
+
+class Halves(AsksAgain):
+    """|encode(x)| = |encode(u)| + |encode(v)| for the halves u, v of x, the second asked later.
+
+    Of all: it is made up.
+    """
+
+    name = "halves"
+    summary = "halves have as many ids as the whole"
+    severity = Severity.SERVICE
+
+    def look(self, one: Subject) -> Look:
+        """One half after the other; who has an empty input is not asked."""
+        if not one.data:
+            return
+        middle = len(one.data) // 2
+        (left,) = yield [one.encode(one.data[:middle])]
+        (right,) = yield [one.encode(one.data[middle:])]
+        same = len(ids_of(left)) + len(ids_of(right)) == len(one.ids)
+        fault = "halves", one.says(left, "the first half"), one.says(right, "the second half")
+        one.judge(right, None if same else fault)
+
+
+def test_all_inputs_are_asked_about_in_one_request_a_round() -> None:
+    terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
+    first = Results.of([Encoded((1, 2)), Encoded(()), Encoded((1,)), Unsupported()])
+    inputs = Inputs.of([b"ab", b"", b"abc", b"d"])
+    seen = Observation(terms, inputs, dict.fromkeys(terms.names, first))
+    asked = []
+
+    def ask(probes: Sequence[Probe]) -> list[Results]:
+        for one in probes:
+            assert isinstance(one.request, Encode)
+            asked.append((one.implementation, [*one.request.inputs]))
+        answer = Results.of([Encoded((1,)), Unsupported() if len(asked) > 3 else Encoded((2,))])
+        return [answer] * len(probes)
+
+    judged = Halves().judge(seen, ask)
+    rounds = [b"a", b"a"], [b"b", b"bc"]
+    assert asked == [(name, texts) for texts in rounds for name in terms.names]
+    # The second halves of the third input, which nobody encodes, are not judged.
+    assert judged.exercised == dict.fromkeys(terms.names, 1)
+    assert judged.violations == []
+    wrong = Halves().judge(seen, lambda probes: [Results.of([Encoded((1, 1))] * 2)] * len(probes))
+    assert [(one.index, *one.culprits) for one in wrong.violations] == [
+        (index, name) for name in terms.names for index in (0, 2)
+    ]
 
 
 def told(*checks: str) -> RunRecord:

@@ -79,10 +79,10 @@ def test_a_program_is_asked_with_pretokenization_only_where_it_says_so():
 
 def test_all_kinds_of_grammars_are_drawn_alike_each_time():
     vocabulary = resolve("tekken_240911")
-    drawn = [question(0, text, vocabulary, text=True) for text in texts()]
+    drawn = [question(text, vocabulary, text=True) for text in texts()]
 
     assert {one.kind for one in drawn} == {"finite", "regular", "schema", "anything"}
-    assert drawn == [question(0, text, vocabulary, text=True) for text in texts()]
+    assert drawn == [question(text, vocabulary, text=True) for text in texts()]
     for one in drawn:
         assert (one.allowed is None) == (one.kind == "anything")
         assert all((one.context + one.forced + way).decode() is not None for way in one.sentences)

@@ -11,8 +11,8 @@ from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from harness.checks import CHECKS
+from harness.checks.base import first_past
 from harness.checks.chunks import lawful_cut, spaces_between, symbols
-from harness.checks.single_ids import first_past
 from harness.checks.specials import never_in_texts, special_ids
 from harness.core.messages import Encode, Way
 from harness.core.outcomes import Inputs, Status
@@ -172,11 +172,10 @@ def test_who_has_no_other_way_says_so():
 
 
 def test_cuts_are_lawful():
-    contract = Local(resolve("toy_bytes"), ["bpe.heap"], TEXT).contract
-    vocabulary = contract.vocabulary
+    vocabulary = resolve("toy_bytes")
     cut = 0
     for data in texts():
-        at = lawful_cut(contract, data)
+        at = lawful_cut(vocabulary, data)
         if at is None:
             continue
         cut += 1
@@ -189,22 +188,21 @@ def test_cuts_are_lawful():
 
 
 def test_a_cut_that_white_space_looks_over_is_none():
-    contract = Local(resolve("toy_bytes"), ["bpe.heap"], TEXT).contract
+    vocabulary = resolve("toy_bytes")
 
     # "a" then two spaces and a word: cut after the first space, the rest would begin with one.
-    assert piece_ends(contract.vocabulary, b"a  the") == {1, 2, 6}
-    assert lawful_cut(contract, b"a  the") in {1, 2}
-    assert lawful_cut(contract, "é日".encode()) is None
+    assert piece_ends(vocabulary, b"a  the") == {1, 2, 6}
+    assert lawful_cut(vocabulary, b"a  the") in {1, 2}
+    assert lawful_cut(vocabulary, "é日".encode()) is None
 
 
 def test_a_text_of_pieces_is_cut_between_plain_words():
     vocabulary = resolve("unigram_nfkc")
-    contract = Local(vocabulary, ["unigram.sentencepiece"], TEXT).contract
 
     assert b"bar" in symbols(vocabulary)
-    assert lawful_cut(contract, b"the end") == 3
+    assert lawful_cut(vocabulary, b"the end") == 3
     for data in (b"the  end", b"the, end", b"the bar", b"bars end", "thé end".encode(), b" the"):
-        assert lawful_cut(contract, data) is None
+        assert lawful_cut(vocabulary, data) is None
     assert list(spaces_between(b"a b, c d  e f", [])) == [6, 11]
 
 

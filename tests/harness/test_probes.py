@@ -14,7 +14,7 @@ from harness.checks.validity import Validity
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
 from harness.findings.diagnosis import difference
 from impls.interface import Mode
-from tests.harness.samples import contract, encoded
+from tests.harness.samples import contract, encoded, given
 
 FAILED = Failed(Status.TIMED_OUT, "no answer")
 
@@ -25,7 +25,7 @@ def test_a_decoder_that_fails_where_text_is_normalized(other: Outcome) -> None:
     terms = contract("unigram_nfkc", *names, mode=Mode(pretokenize=True))
     results = Results.of([Encoded((5,))])
     seen = Observation(terms, Inputs.of([b"a"]), dict.fromkeys(names, results))
-    judgement = RoundTrip().judge(seen, [Results.of([other]), Results.of([FAILED])])
+    judgement = RoundTrip().judge(seen, given(Results.of([other]), Results.of([FAILED])))
     blamed = [violation.culprits for violation in judgement.violations]
     assert blamed == ([("tokenizers",)] if other != FAILED else [(name,) for name in names])
     for violation in judgement.violations:
@@ -41,7 +41,7 @@ def test_a_part_of_an_encoding_that_fails(answer: Outcome, faults: list[str]) ->
         Inputs.of([b"the cat"]),
         {"bpe.naive": Results.of([encoded(terms, "bpe.naive", b"the cat")])},
     )
-    judgement = Validity().judge(seen, [Results.of([answer])])
+    judgement = Validity().judge(seen, given(Results.of([answer])))
     assert [violation.stage for violation in judgement.violations] == faults
     for violation in judgement.violations:
         assert difference(violation, terms.vocabulary)[1]
@@ -65,7 +65,7 @@ def test_one_violation_an_input_however_many_are_shorter() -> None:
             "bpe.naive": Results.of([shortest, short, long]),
         },
     )
-    found = Minimality().judge(seen, []).violations
+    found = Minimality().judge(seen, given()).violations
     assert [violation.index for violation in found] == [0, 1]
     assert [violation.parts[0].names for violation in found] == [("bpe.naive",), ("bpe.naive",)]
     assert {violation.culprits for violation in found} == {("bpe.minimal",)}
@@ -83,7 +83,7 @@ def test_who_takes_text_alone_is_not_held_to_decode_bytes_that_are_none() -> Non
         results = {"sentencepiece": Results.of([Encoded((5,))]), "tokenizers": Results.of([theirs])}
         seen = Observation(terms, Inputs.of([data]), results)
         texts = (Encoded((5,), text=b"\xba"), Encoded((5,), text="\ufffd".encode()))
-        judgement = RoundTrip().judge(seen, [Results.of([text]) for text in texts])
+        judgement = RoundTrip().judge(seen, given(*(Results.of([text]) for text in texts)))
         assert [violation.culprits for violation in judgement.violations] == blamed
 
 
@@ -111,5 +111,5 @@ def test_white_space_that_an_added_token_takes_does_not_come_back(side: str) -> 
     )
     texts = [Encoded((5,), text=text) for text in (b"<x>", b"<x>", b" ")]
     told = [Results.of([text]) for text in texts]
-    assert RoundTrip().judge(seen, told[:2]).violations == []
-    assert RoundTrip().judge(seen, told[1:]).violations != []
+    assert RoundTrip().judge(seen, given(*told[:2])).violations == []
+    assert RoundTrip().judge(seen, given(*told[1:])).violations != []

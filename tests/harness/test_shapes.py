@@ -6,7 +6,7 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
-from harness.checks.shapes import masked, windows, without_padding
+from harness.checks.shapes import masked, unpadded, windows
 from harness.core.messages import Padding, Windows
 from harness.core.outcomes import Encoded
 from impls.adapters import tokenizers
@@ -43,7 +43,7 @@ def test_rows_by_definition() -> None:
 
 def test_what_stands_where_the_mask_is_0_does_not_matter() -> None:
     answer = Encoded((3, 1, 0, 0, 7, 5, 5, 1, 1, 8))
-    assert without_padding(answer) == Encoded((3, 1, 0, 0, 7, 1, 1, 8))
+    assert unpadded(answer) == Encoded((3, 1, 0, 0, 7, 1, 1, 8))
 
 
 def test_a_library_is_asked_in_every_shape() -> None:

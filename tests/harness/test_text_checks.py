@@ -1,0 +1,93 @@
+"""Wrong offsets are named by what is wrong with them, and decoders by who gives another text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from harness.checks import CHECKS
+from harness.checks.base import Observation
+from harness.core.comparisons import Contract, contracts_of
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.engine.selection import participants
+from tests.harness.samples import given, sources
+
+TOKENS = sources.resolve("toy_bytes")
+AB = (TOKENS.ids[b"a"], TOKENS.ids[b"b"])
+
+
+def contract(vocabulary: str) -> Contract:
+    """The contract for text of a vocabulary, with two that decode."""
+    everybody, _ = participants(["tokenizers", "unigram.huggingface", "bpe.heap"])
+    made = contracts_of(sources.resolve(vocabulary), everybody, frozenset(), proper=True)
+    return next(one for one in made if one.mode.special == "none")
+
+
+BYTES, PIECES = contract("toy_bytes"), contract("toy_unigram")
+"""Of the first, each token is in its range of the text; of the second, texts are rewritten."""
+
+
+@pytest.mark.parametrize(
+    ("under", "answer", "stage"),
+    [
+        (BYTES, Encoded(AB, offsets=((0, 1), (1, 2))), None),
+        (BYTES, Encoded(AB, offsets=((0, 2), (0, 2))), None),
+        (BYTES, Encoded(AB, offsets=((-1, 1), (1, 2))), "range"),
+        (BYTES, Encoded(AB, offsets=((0, 1), (1, 3))), "range"),
+        (BYTES, Encoded(AB, offsets=((1, 0), (1, 2))), "range"),
+        (BYTES, Encoded(AB, offsets=((0, 1), (1, 2**63 - 1))), "range"),
+        (BYTES, Encoded(AB, offsets=((0, 2), (0, 1))), "order"),
+        (BYTES, Encoded(AB, offsets=((1, 2), (0, 2))), "order"),
+        (BYTES, Encoded(AB, offsets=((0, 1), (1, 1))), "text"),
+        (PIECES, Encoded(AB, offsets=((0, 1), (1, 1))), None),
+        (PIECES, Encoded(AB, offsets=((0, 2), (0, 1))), "order"),
+        (BYTES, Encoded((1, 2, 3), offsets=((0, 0),) * 3), "ids"),
+        (BYTES, Failed(Status.ERRORED, "no"), "errored"),
+    ],
+)
+def test_offsets_are_named_by_what_is_wrong(
+    under: Contract, answer: Outcome, stage: str | None
+) -> None:
+    whole = Encoded(AB, offsets=((0, 1), (1, 2)))
+    first = Results.of([Encoded(AB), Encoded(AB)])
+    seen = Observation(under, Inputs.of([b"ab", b"ab"]), {"tokenizers": first})
+    judged = CHECKS["offsets"].judge(seen, given(Results.of([whole, answer])))
+    assert [one.stage for one in judged.violations] == ([stage] if stage else [])
+    assert {one.index for one in judged.violations} <= {1}
+    assert judged.exercised == {"tokenizers": 2}
+
+
+def test_an_id_of_no_token_is_not_about_offsets() -> None:
+    answer = Results.of([Encoded((999_999,), offsets=((0, 1),))])
+    first = replace(answer, offsets=None)
+    seen = Observation(BYTES, Inputs.of([b"a"]), {"tokenizers": first})
+    assert CHECKS["offsets"].judge(seen, given(answer)).violations == []
+
+
+def test_who_gives_no_offsets_of_an_input_is_not_judged() -> None:
+    seen = Observation(BYTES, Inputs.of([b"ab"]), {"tokenizers": Results.of([Encoded(AB)])})
+    assert not CHECKS["offsets"].judge(seen, given(Results.of([Unsupported()]))).exercised
+
+
+DECODED = Results.of([Encoded((1, 2), text=b"ab"), Encoded((3,), text=b"c")])
+
+
+@pytest.mark.parametrize(
+    ("answer", "stages"),
+    [
+        (DECODED, []),
+        (Results.of([Encoded((1, 2), text=b"a"), Encoded((3,), text=b"bc")]), ["decode"] * 2),
+        (Results.of([Encoded((1, 2), text=b"ab"), Encoded((3,), text=b"d")]), ["decode"]),
+        (Results.of([Encoded((1, 2), text=b"ab"), Failed(Status.ERRORED, "no")]), ["errored"]),
+        (Results.of([Unsupported(), Encoded((3,), text=b"d")]), ["decode"]),
+    ],
+)
+def test_decoders_are_compared_on_the_same_ids(answer: Results, stages: list[str]) -> None:
+    results = dict.fromkeys(("tokenizers", "unigram.huggingface"), DECODED)
+    seen = Observation(PIECES, Inputs.of([b"ab", b"c"]), results)
+    judged = CHECKS["round-trip"].judge(seen, given(DECODED, answer))
+    assert [one.stage for one in judged.violations] == stages
+    unsupported = answer.status == Status.UNSUPPORTED
+    others = 2 - int(unsupported.sum())
+    assert judged.exercised == {"tokenizers": 2, "unigram.huggingface": others}
