@@ -63,12 +63,17 @@ class Entry:
     def label(self) -> Signature:
         """What its bucket is named by: the stage of the explanation, where there is one."""
         why, sign = self.explanation, self.signature
-        if why is not None and sign.stage == "unknown" and "user-defined" in why.differing:
-            # Only where the symbol is not cut out are its neighbours, or it, unknown.
-            return replace(sign, stage="user-defined")
-        if why is None or (why.parted, sign.stage) in FINER or why.parted in {SEGMENTATION, IDS}:
+        if why is None:
             return sign
-        return replace(sign, stage=why.parted)
+        stage = why.parted
+        cut_out = any(one.name == "user-defined" and not one.same for one in why.stages)
+        if sign.stage == "unknown" and cut_out:
+            stage = (
+                "user-defined"  # only where it is not cut out are its neighbours, or it, unknown
+            )
+        elif (stage, sign.stage) in FINER or stage in {SEGMENTATION, IDS}:
+            stage = sign.stage
+        return replace(sign, stage=stage)
 
     def explained(self) -> Entry:
         """Itself with an explanation."""

@@ -18,8 +18,7 @@ from corpora.plain_text import printable_line
 from harness.core.messages import packed
 from harness.core.writing import NO_ROOM, Lines, OutputError, cannot_write, write_whole, writing
 from harness.events import Found
-from harness.findings.describing import described
-from harness.findings.diagnosis import difference
+from harness.findings.describing import described, difference
 from harness.findings.recipes import Unsound, plain_name, sound
 from harness.findings.reproducer import (
     by_tokgate,

@@ -153,7 +153,7 @@ def _places(violation: Violation, contract: Contract) -> list[Region]:
     if len(parts) < 2 or not all(isinstance(part.outcome, Encoded) for part in parts[:2]):
         return []
     one, other = (ids_of(part.outcome) for part in parts[:2])
-    if not all(known(vocabulary, i) for i in {*one, *other}):
+    if not known(vocabulary, *one, *other):
         return []
     return regions(vocabulary, one, other)
 

@@ -131,7 +131,7 @@ def within(entry: Entry, parts: Collection[bytes]) -> bool:
     outcomes = [part.outcome for part in violation.parts]
     encodings = [ids_of(outcome) for outcome in outcomes]
     if not all(isinstance(outcome, Encoded) for outcome in outcomes) or not all(
-        diagnosis.known(vocabulary, i) for ids in encodings for i in set(ids)
+        diagnosis.known(vocabulary, *ids) for ids in encodings
     ):
         return False
     if any(vocabulary.spell(list(ids)) != violation.data for ids in encodings):
