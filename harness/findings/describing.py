@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.core.outcomes import Encoded
 from harness.events import Found
-from harness.findings.diagnosis import bucket, known
+from harness.findings.diagnosis import known
 from impls.explaining import literal
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def finding(entry: Entry, kind: str, identity: str) -> Found:
         id=identity,
         check=violation.check,
         stage=entry.label.stage,
-        bucket=bucket(entry.label, contract, kind),
+        bucket=entry.bucket(kind),
         contract=contract.id,
         vocabulary=vocabulary.id,
         mode=contract.mode.label,

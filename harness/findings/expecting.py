@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from harness.checks import CHECKS, inputless
 from harness.events import kind_in
 from harness.findings.describing import input_of
-from harness.findings.diagnosis import BYTES, bucket, kind_of
-from harness.findings.masking import in_same_tokens, left
+from harness.findings.diagnosis import BYTES, bucket
+from harness.findings.masking import left, like
 from harness.findings.minimising import NO_TIME
 from harness.workers.pool import OutOfTime
 
@@ -79,9 +79,7 @@ class ExpectedFindings:
 
     def covers(self, entry: Entry) -> bool:
         """Whether a violation would be expected if its input were already minimal."""
-        label = entry.explained().label
-        kind = kind_of(entry.violation, label.stage, entry.contract)
-        return self.has(bucket(label, entry.contract, kind), entry.contract, entry.violation.data)
+        return self.has(entry.bucket(entry.kind), entry.contract, entry.violation.data)
 
     def whole(self, bucket_name: str, contract: Contract) -> bool:
         """Whether all inputs of a bucket are expected, whatever they are like."""
@@ -94,6 +92,10 @@ class ExpectedFindings:
         if any(one.whole or kind_in(one.bucket) == BYTES for one in matching):
             return False
         return self.has(bucket_name, contract, data)
+
+    def shown(self, bucket_name: str, contract: Contract) -> bool:
+        """Whether a bucket shows what any entry says."""
+        return any(one.shows_in(bucket_name, contract.vocabulary.id) for one in self.entries)
 
     def unsure(self, entry: Entry) -> bool:
         """Whether only its minimal input, which is not known, says if a violation is expected."""
@@ -112,7 +114,7 @@ class ExpectedFindings:
                 explained = self._explained(pool, entry, place, shrink)
                 inside = [part for part in explained if part and part in data]
                 gone = bool(inside) and left(pool, entry, inside) is None
-                if gone or in_same_tokens(pool, entry, explained):
+                if gone or like(pool, entry, explained)(entry.violation):
                     explained.add(data)
             except OutOfTime:
                 return
@@ -124,7 +126,7 @@ class ExpectedFindings:
             found = set(examples)
             check = CHECKS[entry.violation.check]
             for shown in pool.examine(entry.contract, check, examples).violations:
-                smaller, why = shrink(pool, replace(entry, violation=shown, explanation=None))
+                smaller, why = shrink(pool, replace(entry, violation=shown))
                 if why == NO_TIME:
                     raise OutOfTime
                 found.add(smaller.violation.data)

@@ -7,20 +7,20 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks import CHECKS
 from harness.core.outcomes import Status
+from harness.findings.asking import witnesses
 from harness.findings.diagnosis import signature
 from harness.findings.shrinking import shrink
-from harness.findings.witnesses import witnesses
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.checks.base import Judgement, Violation
+    from harness.checks.base import Violation
     from harness.core.comparisons import Contract
     from harness.findings.entries import Entry
     from harness.workers.pool import WorkerPool
@@ -51,28 +51,6 @@ TRIES_HANG = "not made smaller any further, as each try that hangs takes so long
 WITHDRAWN = "not made smaller any further, as it was withdrawn meanwhile"
 
 TOOK_LONG = "not made smaller any further, as that took so long"
-
-
-@dataclass(slots=True)
-class Spent:
-    """What minimising one finding has cost: time-outs, and whether the end of the run came."""
-
-    timeouts: int = 0
-    cut_off: bool = False
-
-    def on(self, judgement: Judgement) -> Judgement:
-        """Count the time-outs among the answers to candidates."""
-        self.timeouts += any(
-            part.outcome.status is Status.TIMED_OUT
-            for violation in judgement.violations
-            for part in violation.parts
-        )
-        return judgement
-
-    @property
-    def enough(self) -> bool:
-        """Whether no further candidate is to be tried."""
-        return self.cut_off or self.timeouts >= SHRINK_TIMEOUTS
 
 
 class Patience:
@@ -125,57 +103,61 @@ def minimise(
 
     allowed: whether an input may be tried. hides: whether a violation would hide this one.
     """
-    began = time.monotonic()
+    deadline = time.monotonic() + seconds
     contract, violation = entry.contract, entry.violation
     few = witnesses(violation, contract)
-    smaller, why = _minimised(pool, entry, few, seconds, allowed, hides)
-    if smaller.violation is violation or len(few.participants) == len(contract.participants):
-        return smaller, why
+    smaller, why = _minimised(pool, entry, few, deadline, allowed, hides)
+    if smaller is violation or len(few.participants) == len(contract.participants):
+        return replace(entry, violation=smaller), why
     try:
-        judged = pool.examine(contract, CHECKS[violation.check], [smaller.violation.data])
+        judged = pool.examine(contract, CHECKS[violation.check], [smaller.data])
     except OutOfTime:
-        return smaller, NO_TIME
-    for one in judged.violations:
-        if signature(one, contract) == entry.signature:
-            return replace(smaller, violation=one), why
-    # Somebody else parts from the trusted on the smaller input: all are asked from the beginning.
-    rest = seconds - (time.monotonic() - began)
-    return _minimised(pool, entry, contract, rest, allowed, hides)
+        return replace(entry, violation=smaller), NO_TIME
+    same = (one for one in judged.violations if signature(one, contract) == entry.signature)
+    whole = next(same, None)
+    if whole is None:
+        # Somebody else parts from the trusted on it, too: all are asked from the beginning.
+        whole, why = _minimised(pool, entry, contract, deadline, allowed, hides)
+    return replace(entry, violation=whole), why
 
 
 def _minimised(
     pool: WorkerPool,
     entry: Entry,
     asked: Contract,
-    seconds: float,
+    deadline: float,
     allowed: Callable[[bytes], bool],
     hides: Callable[[Violation], bool],
-) -> tuple[Entry, str | None]:
+) -> tuple[Violation, str | None]:
     """As :func:`minimise`, of those alone who are asked."""
-    contract, check = entry.contract, CHECKS[entry.violation.check]
-    latest = {entry.violation.data: entry.violation}
-    spent = Spent()
+    contract, violation = entry.contract, entry.violation
+    smallest = violation
+    timeouts, cut_off = 0, False
 
     def failing(candidates: Sequence[bytes]) -> list[bool]:
+        nonlocal smallest, timeouts, cut_off
         lawful = [c for c in candidates if allowed(c) and contract.vocabulary.can_encode(c)]
         try:
-            violations = spent.on(pool.examine(asked, check, lawful)).violations
+            shown = pool.examine(asked, CHECKS[violation.check], lawful).violations
         except OutOfTime:
-            spent.cut_off = True
+            cut_off = True
             return [False] * len(candidates)
-        seen = {one.data: one for one in violations if signature(one, contract) == entry.signature}
+        outcomes = [part.outcome for one in shown for part in one.parts]
+        timeouts += any(outcome.status is Status.TIMED_OUT for outcome in outcomes)
+        seen = {one.data: one for one in shown if signature(one, contract) == entry.signature}
         # The first one is taken, and only of that it has to be known whether it hides anything.
         first = next((c for c in candidates if c in seen and not hides(seen[c])), None)
         if first is not None:
-            latest[first] = seen[first]
+            smallest = seen[first]
         return [candidate == first for candidate in candidates]
 
-    smallest, ended = shrink(entry.violation.data, failing, seconds, lambda: spent.enough)
-    why = None
-    if spent.timeouts >= SHRINK_TIMEOUTS:
-        why = TRIES_HANG
-    elif not ended:
-        why = NO_TIME if spent.cut_off else TOOK_LONG
-    elif set(entry.violation.culprits) & set(pool.withdrawn()):
-        why = WITHDRAWN
-    return replace(entry, violation=latest[smallest], explanation=None), why
+    def enough() -> bool:
+        return cut_off or timeouts >= SHRINK_TIMEOUTS
+
+    _, ended = shrink(violation.data, failing, deadline - time.monotonic(), enough)
+    if timeouts >= SHRINK_TIMEOUTS:
+        return smallest, TRIES_HANG
+    if not ended:
+        return smallest, NO_TIME if cut_off else TOOK_LONG
+    gone = set(violation.culprits) & set(pool.withdrawn())
+    return smallest, WITHDRAWN if gone else None

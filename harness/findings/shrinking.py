@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 Failing = Callable[[Sequence[bytes]], list[bool]]
 """A function of this type says which of the given inputs still fail in the same way."""
@@ -111,8 +112,8 @@ class _Search:
         return None
 
 
-def _units(data: bytes) -> str | bytes:
-    """The characters of a text, the bytes of what is none."""
+def _units(data: bytes) -> Any:
+    """The characters of a text, the bytes of what is none: both are cut and joined alike."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -121,33 +122,30 @@ def _units(data: bytes) -> str | bytes:
 
 def _without_chunks(data: bytes, chunk: int, start: int, step: int) -> Iterator[tuple[int, bytes]]:
     """The input without one chunk, for every ``step``-th atom from ``start`` on, with the atom."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        for place in range(start, len(data), step):
-            yield place, data[:place] + data[place + chunk :]
-        return
-    for place in range(start, len(text), step):
-        yield place, (text[:place] + text[place + chunk :]).encode()
+    units = _units(data)
+    for place in range(start, len(units), step):
+        yield place, _bytes(units[:place] + units[place + chunk :])
 
 
 def replacements(data: bytes) -> Iterator[bytes]:
     """The input with one atom made simpler: every one alike first, then each by itself."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        for place, byte in enumerate(data):
-            if byte != SIMPLE_BYTE[0]:
-                yield data[:place] + SIMPLE_BYTE + data[place + 1 :]
-        return
-    for character in dict.fromkeys(text):
-        for simple in _simpler(character):
-            yield text.replace(character, simple).encode()
-    for place, character in enumerate(text):
-        for simple in _simpler(character):
-            yield (text[:place] + simple + text[place + 1 :]).encode()
+    units = _units(data)
+    if isinstance(units, str):
+        for character in dict.fromkeys(units):
+            for simple in _simpler(character):
+                yield units.replace(character, simple).encode()
+    for place in range(len(units)):
+        for simple in _simpler(units[place : place + 1]):
+            yield _bytes(units[:place] + simple + units[place + 1 :])
 
 
-def _simpler(character: str) -> str:
-    place = SIMPLE.find(character)
-    return SIMPLE if place < 0 else SIMPLE[:place]
+def _bytes(units: str | bytes) -> bytes:
+    return units.encode() if isinstance(units, str) else units
+
+
+def _simpler(atom: str | bytes) -> Iterator[Any]:
+    """What is simpler than a character, or than a byte, the simplest first."""
+    if isinstance(atom, bytes):
+        return iter([SIMPLE_BYTE] if atom != SIMPLE_BYTE else [])
+    place = SIMPLE.find(atom)
+    return iter(SIMPLE if place < 0 else SIMPLE[:place])

@@ -301,7 +301,7 @@ def test_the_places_at_which_two_encodings_differ() -> None:
     apart = list(vocabulary.spelling(pair))
     [place] = regions(vocabulary, [48, pair, 49], [48, *apart, 49])
     assert (place.start, place.one, place.other) == (1, (pair,), tuple(apart))
-    assert regions(vocabulary, [48, pair], [48, pair]) == []
+    assert list(regions(vocabulary, [48, pair], [48, pair])) == []
     two = regions(vocabulary, [pair, 48, pair], [*apart, 48, *apart])
     assert [place.start for place in two] == [0, 3]
 

@@ -14,9 +14,8 @@ from harness.checks.base import Check, Judgement, Violation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Unsupported
 from harness.core.partition import Part
+from harness.findings.asking import Answers, witnesses
 from harness.findings.entries import Entry
-from harness.findings.together import Answers
-from harness.findings.witnesses import witnesses
 from tests.harness.test_findings import Encode_, Scene, right, wrong_at
 
 

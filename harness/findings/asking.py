@@ -1,5 +1,7 @@
-"""Questions about one violation, asked together with those that the next ones will raise.
+"""Questions about one violation: of those alone who decide, with those that will be asked next.
 
+An input is asked about dozens of times until it is minimal, and a dozen implementations may agree
+on it all that time. Their answers decide nothing: whoever parts from the most trusted is blamed.
 An answer to one input takes a worker some ten milliseconds, nearly all of them waiting for its
 turn, and an answer to forty takes hardly more. Where thousands of violations are known and each has
 to be asked about in turn, that decides how many can be looked into.
@@ -13,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from harness.checks import CHECKS
 from harness.checks.base import Judgement
-from harness.findings.witnesses import witnesses
+from harness.core.partition import standing_of
+from harness.core.standing import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,6 +37,22 @@ class Examines(Protocol):
     def examine(self, contract: Contract, check: Check, inputs: Sequence[bytes]) -> Judgement:
         """One check on these inputs, from the encoding up. Raises Stopped and OutOfTime."""
         ...
+
+
+def witnesses(violation: Violation, contract: Contract) -> Contract:
+    """The contract with those alone who decide whether a violation is still there.
+
+    What these say holds of the culprits. Who else parts from the trusted on another input, only
+    the whole contract says. Checks that are no comparison have the whole contract.
+    """
+    if violation.check != "equivalence":
+        return contract
+    standing = contract.standing
+    highest = standing_of(violation.parts[0], standing)
+    engines = {c.about.engine for c in contract.participants if c.name in violation.culprits}
+    # Who is trusted as much, and gave no answer here, may answer another input.
+    trusted = {n for n in contract.names if standing.get(n, Standing.CANDIDATE) >= highest}
+    return contract.among({*violation.culprits, *engines, *trusted})
 
 
 class Answers:
@@ -84,8 +103,7 @@ class Together:
         if not known.keys() >= set(inputs):
             if len(known) > MOST_KEPT:
                 known.clear()
-            wanted = dict.fromkeys([*inputs, *self.upcoming()])
-            asked = [one for one in wanted if one not in known]
+            asked = [one for one in dict.fromkeys([*inputs, *self.upcoming()]) if one not in known]
             judged = self.pool.examine(contract, check, asked)
             if any(judged.exercised[name] < len(asked) for name in self.culprits):
                 return self.pool.examine(contract, check, inputs)
