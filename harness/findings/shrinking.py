@@ -9,7 +9,7 @@ candidate at a time, which costs a round trip of processes for each.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 Failing = Callable[[Sequence[bytes]], list[bool]]
@@ -38,14 +38,36 @@ def shrink(
     The result fails wherever ``data`` did; it is never longer than ``data``, and it is the same
     for the same answers of ``failing``.
     """
-    search = _Search(data, failing, time.monotonic() + seconds, enough)
-    while not search.late:
-        before = search.best
-        search.delete()
-        search.simplify()
-        if search.best == before:
-            return before, not search.late
-    return search.best, False
+    deadline = time.monotonic() + seconds
+    best = data
+
+    def late() -> bool:
+        return time.monotonic() > deadline or enough()
+
+    def take(candidates: Iterable[tuple[int, bytes]]) -> int | None:
+        """Take the first candidate that fails; its place, None if none does or time is up."""
+        nonlocal best
+        for asked in _rounds(candidates):
+            answers = failing([candidate for _, candidate in asked])
+            for (place, candidate), fails in zip(asked, answers, strict=True):
+                if fails:
+                    best = candidate
+                    return place
+            if late():
+                break
+        return None
+
+    while not late():
+        before = best
+        for chunk in _chunks(len(_units(best))):
+            start: int | None = 0
+            while start is not None and not late():
+                start = take(_without_chunks(best, chunk, start))
+        while not late() and take(enumerate(replacements(best))) is not None:
+            pass
+        if best == before:
+            return best, not late()
+    return best, False
 
 
 def subsequence(part: bytes, whole: bytes) -> bool:
@@ -54,62 +76,26 @@ def subsequence(part: bytes, whole: bytes) -> bool:
     return all(byte in rest for byte in part)
 
 
-class _Search:
-    """The smallest failing input so far, and the time by which the search must end."""
+def _rounds(candidates: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    """The candidates of one request after another."""
+    asked: list[tuple[int, bytes]] = []
+    size = 0
+    for candidate in candidates:
+        asked.append(candidate)
+        size += len(candidate[1])
+        if len(asked) >= ROUND_CASES or size >= ROUND_BYTES:
+            yield asked
+            asked, size = [], 0
+    if asked:
+        yield asked
 
-    def __init__(
-        self, data: bytes, failing: Failing, deadline: float, enough: Callable[[], bool]
-    ) -> None:
-        self._enough = enough
-        self.best = data
-        self._failing = failing
-        self._deadline = deadline
 
-    @property
-    def late(self) -> bool:
-        """Whether time has run out, or enough has been spent."""
-        return time.monotonic() > self._deadline or self._enough()
-
-    def delete(self) -> None:
-        """Take out chunks: halves first, then ever smaller ones, down to single atoms.
-
-        Small chunks are tried at every place and in every size, so that what only goes together
-        (a pair of brackets) goes together.
-        """
-        chunk = (len(_units(self.best)) + 1) // 2
-        while chunk and not self.late:
-            step = 1 if chunk <= SMALL_CHUNK else chunk
-            start: int | None = 0
-            while start is not None and not self.late:
-                start = self._first(_without_chunks(self.best, chunk, start, step))
-            chunk = chunk - 1 if chunk <= SMALL_CHUNK else max(SMALL_CHUNK, chunk // 2)
-
-    def simplify(self) -> None:
-        """Make atoms simpler as long as any can be."""
-        while not self.late and self._first(enumerate(replacements(self.best))) is not None:
-            pass
-
-    def _first(self, candidates: Iterator[tuple[int, bytes]]) -> int | None:
-        """Take the first candidate that fails; its place, None if none does or time is up."""
-        round_: list[tuple[int, bytes]] = []
-        size = 0
-        for candidate in candidates:
-            round_.append(candidate)
-            size += len(candidate[1])
-            if len(round_) >= ROUND_CASES or size >= ROUND_BYTES:
-                place = self._ask(round_)
-                if place is not None or self.late:
-                    return place
-                round_, size = [], 0
-        return self._ask(round_) if round_ else None
-
-    def _ask(self, round_: list[tuple[int, bytes]]) -> int | None:
-        answers = self._failing([candidate for _, candidate in round_])
-        for (place, candidate), fails in zip(round_, answers, strict=True):
-            if fails:
-                self.best = candidate
-                return place
-        return None
+def _chunks(length: int) -> Iterator[int]:
+    """How many atoms are taken out at a time: half of them, then ever fewer, down to one."""
+    chunk = (length + 1) // 2
+    while chunk:
+        yield chunk
+        chunk = chunk - 1 if chunk <= SMALL_CHUNK else max(SMALL_CHUNK, chunk // 2)
 
 
 def _units(data: bytes) -> Any:
@@ -120,10 +106,14 @@ def _units(data: bytes) -> Any:
         return data
 
 
-def _without_chunks(data: bytes, chunk: int, start: int, step: int) -> Iterator[tuple[int, bytes]]:
-    """The input without one chunk, for every ``step``-th atom from ``start`` on, with the atom."""
+def _without_chunks(data: bytes, chunk: int, start: int) -> Iterator[tuple[int, bytes]]:
+    """The input without one chunk, for every chunk from ``start`` on, with its first atom.
+
+    Small chunks are tried at every place, so that what only goes together (a pair of brackets) goes
+    together.
+    """
     units = _units(data)
-    for place in range(start, len(units), step):
+    for place in range(start, len(units), 1 if chunk <= SMALL_CHUNK else chunk):
         yield place, _bytes(units[:place] + units[place + chunk :])
 
 
