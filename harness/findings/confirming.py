@@ -86,10 +86,14 @@ def confirm(
     changed = _changed(pool, answers, violation)
     if changed is not None:
         return changed
-    if violation.check != "equivalence" and not answered:
+    if violation.check == "equivalence":
+        # All answer as before, and so does somebody who was not asked then: it is theirs, too.
+        culprits = set(violation.culprits)
+        now = (one for one in judged.violations if one.data == data and culprits & {*one.culprits})
+        return next(now, "unsure")
+    if not answered:
         return "unsure"
-    # What a check found out by further questions comes out otherwise today; or somebody was right
-    # when it was confirmed.
+    # What a check found out by further questions comes out otherwise today.
     return replace(violation, check="determinism", stage="order")
 
 

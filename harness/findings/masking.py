@@ -157,7 +157,8 @@ def left(pool: Examines, entry: Entry, parts: Collection[bytes]) -> Violation | 
 def in_place(pool: Examines, entry: Entry, rests: Sequence[bytes]) -> Violation | None:
     """What is wrong with all of these inputs, asked in place of another one, if anything is.
 
-    It is what is wrong with the first of them, or the violation itself where that cannot be told.
+    It is what witnesses show of the first of them (who else is wrong there shows when it is asked
+    again), or the violation itself where that cannot be told.
     Raises Stopped and OutOfTime.
     """
     contract, violation = entry.contract, entry.violation
@@ -166,14 +167,11 @@ def in_place(pool: Examines, entry: Entry, rests: Sequence[bytes]) -> Violation 
     if not asked:
         return violation
     judged = pool.examine(witnesses(violation, contract), check, asked)
-    wrong = {one.data for one in judged.violations if culprits & set(one.culprits)}
+    wrong = [one for one in judged.violations if culprits & set(one.culprits)]
     answered = all(judged.exercised[name] >= len(asked) for name in culprits)
-    if answered and len(wrong) < len(asked):
+    if answered and len({one.data for one in wrong}) < len(asked):
         return None
-    if rests[0] not in wrong:
-        return violation
-    whole = pool.examine(contract, check, rests[:1])
-    first = [one for one in whole.violations if culprits & set(one.culprits)]
+    first = [one for one in wrong if one.data == rests[0]]
     first.sort(key=lambda one: signature(one, contract) != entry.signature)
     return first[0] if first else violation
 

@@ -111,6 +111,15 @@ def test_who_answers_otherwise_is_of_determinism() -> None:
     assert scene.found == [("determinism/bpe/raw/order/any/bad", b"text!")]
 
 
+def test_who_joins_those_that_are_wrong_has_nobody_contradict_itself() -> None:
+    """It was not asked in time at first, and is as wrong as the other one."""
+    scene = Scene(ref=right, bad=in_turn("wrong"), late=in_turn(Unsupported(LATE_), "wrong"))
+    scene.check("equivalence", b"text!")
+    assert [(one.check, one.culprits) for one in scene.tracker.findings] == [
+        ("equivalence", ["bad", "late"])
+    ]
+
+
 def test_a_failure_on_the_second_time_alone_is_no_determinism() -> None:
     scene = Scene(ref=right, bad=in_turn("right", LATE, "right"))
     assert scene.check("determinism", b"text!") == [""]
