@@ -67,12 +67,6 @@ class Explanation:
     stages: tuple[Stage, ...]
     parted: str
 
-    @property
-    def sentence(self) -> str:
-        """One line for a reader."""
-        stage = next(stage for stage in self.stages if stage.name == self.parted)
-        return f"{self.parted}: {stage.left} in {self.left}, {stage.right} in {self.right}"
-
 
 def explain(violation: Violation, contract: Contract) -> Explanation | None:
     """Where the trusted outcome and the first culprit's part; None where nobody can tell.

@@ -96,17 +96,16 @@ def minimise(
     pool: WorkerPool,
     entry: Entry,
     seconds: float,
-    allowed: Callable[[bytes], bool],
     hides: Callable[[Violation], bool],
 ) -> tuple[Entry, str | None]:
     """The entry with the smallest input found, and why the search did not end by itself.
 
-    allowed: whether an input may be tried. hides: whether a violation would hide this one.
+    hides: whether a violation would hide this one.
     """
     deadline = time.monotonic() + seconds
     contract, violation = entry.contract, entry.violation
     few = witnesses(violation, contract)
-    smaller, why = _minimised(pool, entry, few, deadline, allowed, hides)
+    smaller, why = _minimised(pool, entry, few, deadline, hides)
     if smaller is violation or len(few.participants) == len(contract.participants):
         return replace(entry, violation=smaller), why
     try:
@@ -117,7 +116,7 @@ def minimise(
     whole = next(same, None)
     if whole is None:
         # Somebody else parts from the trusted on it, too: all are asked from the beginning.
-        whole, why = _minimised(pool, entry, contract, deadline, allowed, hides)
+        whole, why = _minimised(pool, entry, contract, deadline, hides)
     return replace(entry, violation=whole), why
 
 
@@ -126,7 +125,6 @@ def _minimised(
     entry: Entry,
     asked: Contract,
     deadline: float,
-    allowed: Callable[[bytes], bool],
     hides: Callable[[Violation], bool],
 ) -> tuple[Violation, str | None]:
     """As :func:`minimise`, of those alone who are asked."""
@@ -136,7 +134,7 @@ def _minimised(
 
     def failing(candidates: Sequence[bytes]) -> list[bool]:
         nonlocal smallest, timeouts, cut_off
-        lawful = [c for c in candidates if allowed(c) and contract.vocabulary.can_encode(c)]
+        lawful = [one for one in candidates if contract.vocabulary.can_encode(one)]
         try:
             shown = pool.examine(asked, CHECKS[violation.check], lawful).violations
         except OutOfTime:

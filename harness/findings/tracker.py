@@ -368,7 +368,7 @@ class FindingTracker:
         of_a_part = masking.known_of_a_part(pool, entry, known)
 
         def hides(one: Violation) -> bool:
-            if of_a_part(one):
+            if one.data in excused or of_a_part(one):
                 return True
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.
@@ -377,7 +377,7 @@ class FindingTracker:
 
         usual = SHRINK_DEATHS_SECONDS if entry.violation.check == "survival" else SHRINK_SECONDS
         seconds = UNHURRIED_SECONDS if self._unhurried else self._patience * usual
-        return minimise(pool, entry, seconds, lambda one: one not in excused, hides)
+        return minimise(pool, entry, seconds, hides)
 
     def _enter(
         self, entry: Entry, kind: str, *, replaces: Found | None = None, why: str | None = None
