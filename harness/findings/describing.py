@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.core.outcomes import Encoded
 from harness.events import Found
 from harness.findings.diagnosis import known
+from harness.verdict.expectations import UNMINIMISED
 from impls.explaining import literal
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from harness.core.outcomes import Outcome
     from harness.core.partition import Part
     from harness.findings.entries import Entry
+    from harness.verdict.expectations import Expectation
 
 IDS_SHOWN = 2000
 """Ids of one outcome that a record keeps; the folder of the finding has all."""
@@ -28,8 +30,16 @@ OFFSETS_SHOWN = 8
 """Spans in a sentence about offsets."""
 
 
-def finding(entry: Entry, kind: str, identity: str) -> Found:
-    """A finding of this id that is neither minimal nor expected, without its folder."""
+def finding(
+    entry: Entry,
+    kind: str,
+    identity: str,
+    *,
+    unminimised: str | None,
+    expectation: Expectation | None,
+    reproducer: str | None,
+) -> Found:
+    """A finding of this id. expectation: the entry that covers it."""
     contract, violation, case = entry.contract, entry.violation, entry.case
     vocabulary = contract.vocabulary
     place, sentence = difference(violation, vocabulary)
@@ -48,14 +58,20 @@ def finding(entry: Entry, kind: str, identity: str) -> Found:
         first_difference=place,
         **case.provenance(),
         original_bytes=len(case.data),
-        minimal=False,
-        expected=None,
-        link=None,
-        reproducer=None,
+        minimal=is_minimal(kind, unminimised),
+        unminimised=unminimised,
+        expected=expectation.reason if expectation else None,
+        link=expectation.link if expectation else None,
+        reproducer=reproducer,
         explanation=asdict(entry.explanation) if entry.explanation else None,
         undecided=violation.undecided,
         mistake=entry.mistake,
     )
+
+
+def is_minimal(kind: str, why: str | None) -> bool:
+    """Whether the input of a finding is minimal. why: it was not made smaller."""
+    return why is None and kind != UNMINIMISED
 
 
 def input_of(found: Found) -> bytes:

@@ -100,10 +100,11 @@ class Looks:
         self.buckets |= dict.fromkeys(traits.all, bucket)
         self.latest = bucket
 
-    def rename(self, names: Mapping[str, str]) -> None:
-        """Count in other buckets from now on, as some were replaced."""
-        self.buckets = {trait: names.get(name, name) for trait, name in self.buckets.items()}
-        self.latest = names.get(self.latest, self.latest)
+    def rename(self, old: str, new: str) -> None:
+        """Count in another bucket from now on, as one was replaced."""
+        renamed = {trait: new for trait, name in self.buckets.items() if name == old}
+        self.buckets |= renamed
+        self.latest = new if self.latest == old else self.latest
 
     def plain(self) -> dict[str, Any]:
         """Itself as plain JSON values."""

@@ -19,7 +19,7 @@ from harness.events import Counted, Found, Unsettled, readability, stands_out
 from harness.findings import masking, mistakes
 from harness.findings.asking import Answers
 from harness.findings.confirming import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, confirm
-from harness.findings.describing import finding, in_base64, input_of
+from harness.findings.describing import finding, in_base64, input_of, is_minimal
 from harness.findings.diagnosis import Signature
 from harness.findings.entries import (
     EXAMPLES,
@@ -94,8 +94,7 @@ class FindingTracker:
         self._unfinished: list[tuple[Entry, Found]] = []
         self._waiting: list[tuple[Entry, str]] = []
         self._time = Patience(unhurried=unhurried)
-        self._renamed: dict[str, str] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def limit_by(self, left: Callable[[], float]) -> None:
         """Look into violations no longer than there is time; left: the seconds until then."""
@@ -122,7 +121,6 @@ class FindingTracker:
             self._provisionals = set(known.provisionals)
             self._looks.clear()
             self._looks |= {(where, sign): Looks.of(one) for where, sign, one in known.looks}
-            self._renamed.clear()
             self._unfinished.clear()
 
     @property
@@ -203,7 +201,8 @@ class FindingTracker:
     def _at_sight(self, entry: Entry) -> str | None:
         """Count a violation that is known well enough without a question; gives its bucket."""
         if not self._worth_looking(entry):
-            return self._count(self._looks_of(entry).like(entry.traits))
+            with self._lock:  # or the bucket may be another one meanwhile
+                return self._count(self._looks_of(entry).like(entry.traits))
         expected = self._as_expected(entry)
         if expected is not None:
             self._looks_of(entry).note(entry.traits, expected, new=False)
@@ -352,7 +351,6 @@ class FindingTracker:
         return self._write(entry, UNMINIMISED, identity)
 
     def _count(self, name: str) -> str:
-        name = self._renamed.get(name, name)
         with self._lock:
             self._counts[name] += 1
             self._emit(Counted(name, self._counts[name]))
@@ -388,7 +386,6 @@ class FindingTracker:
         """
         data, contract = entry.violation.data, entry.contract
         name, known = entry.bucket(kind), self._known_of(entry)
-        self._renamed.pop(name, None)
         minimal = is_minimal(kind, why)
         unfinished = why in {NO_TIME, TOOK_LONG}
         if minimal or not (known or unfinished):
@@ -421,7 +418,7 @@ class FindingTracker:
                 self._unfinished.append((entry, former))
         elif replaces is not None and former is not None:
             self._replace(replaces, former)
-        name = self._count(name)
+        self._count(name)
         # Made minimal, an example may show what its entry says.
         open_ = unfinished and entry.case.generator == EXAMPLES
         return UNSURE if open_ and not self._expected.shown(name, contract) else name
@@ -440,14 +437,14 @@ class FindingTracker:
             self._findings.pop(old.id, None)
             self._findings[found.id] = found
             self._emit(replace(found, replaces=old.id))
-            left = {one.bucket for one in self._findings.values()}
-            if old.bucket in self._counts and old.bucket not in left:
-                self._renamed[old.bucket] = found.bucket
+            if old.bucket in {one.bucket for one in self._findings.values()}:
+                return
+            if old.bucket in self._counts:
                 self._counts[found.bucket] += self._counts.pop(old.bucket)
-        for known in list(self._known.values()):
-            known.update({data: self._renamed.get(name, name) for data, name in known.items()})
-        for looks in self._looks.values():
-            looks.rename(self._renamed)
+            for known in list(self._known.values()):
+                known.update((data, found.bucket) for data in known if known[data] == old.bucket)
+            for looks in list(self._looks.values()):
+                looks.rename(old.bucket, found.bucket)
 
     def _write(
         self,
@@ -459,15 +456,13 @@ class FindingTracker:
         why: str | None = None,
     ) -> Found:
         contract, violation = entry.contract, entry.violation
-        expectation = self._expected.entry(
-            entry.bucket(kind), contract.vocabulary.id, violation.data
-        )
-        found = replace(
-            finding(entry, kind, identity),
-            minimal=is_minimal(kind, why),
+        name, vocabulary = entry.bucket(kind), contract.vocabulary.id
+        found = finding(
+            entry,
+            kind,
+            identity,
             unminimised=why,
-            expected=expectation.reason if expectation else None,
-            link=expectation.link if expectation else None,
+            expectation=self._expected.entry(name, vocabulary, violation.data),
             reproducer=self._save(identity, violation, contract),
         )
         if replaces is not None and replaces.id != identity:
@@ -477,8 +472,3 @@ class FindingTracker:
             self._findings[identity] = found
             self._emit(found)
         return found
-
-
-def is_minimal(kind: str, why: str | None) -> bool:
-    """Whether the input of a finding is minimal. why: it was not made smaller."""
-    return why is None and kind != UNMINIMISED
