@@ -10,8 +10,7 @@ to be asked about in turn, that decides how many can be looked into.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from harness.checks import CHECKS
 from harness.checks.base import Judgement
@@ -21,22 +20,19 @@ from harness.core.standing import Standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from harness.checks.base import Check, Violation
+    from harness.checks.base import Violation
     from harness.core.comparisons import Contract
     from harness.findings.entries import Entry
+    from harness.workers.pool import WorkerPool
 
     Known = dict[bytes, list[Violation]]
+    """What is wrong with each input that was asked about."""
+
+    Examine = Callable[[Contract, Sequence[bytes]], Judgement]
+    """Puts inputs to the check of a violation. Raises Stopped and OutOfTime."""
 
 MOST_KEPT = 2000
 """Inputs of one kind of violation whose answers are kept."""
-
-
-class Examines(Protocol):
-    """Whoever puts inputs to a check: a worker pool, or :class:`Together`."""
-
-    def examine(self, contract: Contract, check: Check, inputs: Sequence[bytes]) -> Judgement:
-        """One check on these inputs, from the encoding up. Raises Stopped and OutOfTime."""
-        ...
 
 
 def witnesses(violation: Violation, contract: Contract) -> Contract:
@@ -62,53 +58,44 @@ class Answers:
         self._by_kind: defaultdict[tuple[str, ...], Known] = defaultdict(dict)
 
     def asking(
-        self, pool: Examines, entry: Entry, upcoming: Callable[[], Iterable[bytes]]
-    ) -> Examines:
-        """Whom to ask about a violation, and what that will ask with it.
+        self, pool: WorkerPool, entry: Entry, upcoming: Callable[[], Iterable[bytes]]
+    ) -> Examine:
+        """How to ask about a violation: together with what is likely to be asked next.
 
-        upcoming: the inputs that will be asked about next.
+        upcoming: the inputs that will be asked about next. Answers of witnesses are remembered,
+        where all culprits have answered; a question to others is put alone, and so are those of
+        checks that end processes or depend on the call.
         """
-        contract, violation = entry.contract, entry.violation
-        if CHECKS[violation.check].alone:
-            return pool
-        names = witnesses(violation, contract).names
-        known = self._by_kind[contract.id, violation.check, *names]
-        return Together(pool, names, violation.culprits, upcoming, known)
+        plainly = asked_of(pool, entry)
+        if CHECKS[entry.violation.check].alone:
+            return plainly
+        culprits, names = entry.violation.culprits, witnesses(entry.violation, entry.contract).names
+        known = self._by_kind[entry.contract.id, entry.violation.check, *names]
+
+        def examine(contract: Contract, inputs: Sequence[bytes]) -> Judgement:
+            if contract.names != names:
+                return plainly(contract, inputs)
+            if not known.keys() >= set(inputs):
+                if len(known) > MOST_KEPT:
+                    known.clear()
+                asked = [i for i in dict.fromkeys([*inputs, *upcoming()]) if i not in known]
+                judged = plainly(contract, asked)
+                if any(judged.exercised[name] < len(asked) for name in culprits):
+                    return plainly(contract, inputs)
+                known.update((one, []) for one in asked)
+                for violation in judged.violations:
+                    known[violation.data].append(violation)
+            violations = [one for data in dict.fromkeys(inputs) for one in known[data]]
+            return Judgement(violations, Counter(dict.fromkeys(culprits, len(inputs))))
+
+        return examine
 
     def forget(self) -> None:
         """Ask everything anew from now on."""
         self._by_kind.clear()
 
 
-@dataclass(slots=True)
-class Together:
-    """Asks, with each question, what is likely to be asked next, and remembers the answers.
-
-    asked: the names of those who are asked; a question to others is put alone. culprits: those who
-    must have answered an input before its answer is remembered. known: what is wrong with each
-    input that was asked about.
-    """
-
-    pool: Examines
-    asked: Sequence[str]
-    culprits: Sequence[str]
-    upcoming: Callable[[], Iterable[bytes]]
-    known: Known
-
-    def examine(self, contract: Contract, check: Check, inputs: Sequence[bytes]) -> Judgement:
-        """As of a pool, of which it is asked unless it was asked before."""
-        known = self.known
-        if contract.names != self.asked:
-            return self.pool.examine(contract, check, inputs)
-        if not known.keys() >= set(inputs):
-            if len(known) > MOST_KEPT:
-                known.clear()
-            asked = [one for one in dict.fromkeys([*inputs, *self.upcoming()]) if one not in known]
-            judged = self.pool.examine(contract, check, asked)
-            if any(judged.exercised[name] < len(asked) for name in self.culprits):
-                return self.pool.examine(contract, check, inputs)
-            known.update((one, []) for one in asked)
-            for violation in judged.violations:
-                known[violation.data].append(violation)
-        violations = [one for data in dict.fromkeys(inputs) for one in known[data]]
-        return Judgement(violations, Counter(dict.fromkeys(self.culprits, len(inputs))))
+def asked_of(pool: WorkerPool, entry: Entry) -> Examine:
+    """How to ask about a violation without looking ahead."""
+    check = CHECKS[entry.violation.check]
+    return lambda contract, inputs: pool.examine(contract, check, inputs)

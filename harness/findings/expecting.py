@@ -6,8 +6,9 @@ import datetime
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from harness.checks import CHECKS, inputless
+from harness.checks import inputless
 from harness.events import kind_in
+from harness.findings.asking import asked_of
 from harness.findings.describing import input_of
 from harness.findings.diagnosis import BYTES, bucket
 from harness.findings.masking import left, like
@@ -105,11 +106,12 @@ class ExpectedFindings:
         for place, one in self.matching(name, entry.contract.vocabulary.id):
             if one.explains(name, data, inputless=inputless(name)):
                 continue
+            examine = asked_of(pool, entry)
             try:
                 explained = self._explained(pool, entry, place, shrink)
                 inside = [part for part in explained if part and part in data]
-                gone = bool(inside) and left(pool, entry, inside) is None
-                if gone or like(pool, entry, explained)(entry.violation):
+                gone = bool(inside) and left(examine, entry, inside) is None
+                if gone or like(examine, entry, explained)(entry.violation):
                     explained.add(data)
             except OutOfTime:
                 return
@@ -117,9 +119,9 @@ class ExpectedFindings:
     def _explained(self, pool: WorkerPool, entry: Entry, place: int, shrink: Shrink) -> set[bytes]:
         """The examples of an entry, and what they come to when they are minimised."""
         if place not in self.minimal:
-            examples, check = self.entries[place].examples, CHECKS[entry.violation.check]
+            examples = self.entries[place].examples
             found = set(examples)
-            for shown in pool.examine(entry.contract, check, examples).violations:
+            for shown in asked_of(pool, entry)(entry.contract, examples).violations:
                 smaller, why = shrink(pool, replace(entry, violation=shown))
                 if why == NO_TIME:
                     raise OutOfTime

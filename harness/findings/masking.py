@@ -12,7 +12,6 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks import CHECKS
 from harness.core.outcomes import Encoded
 from harness.findings.asking import witnesses
 from harness.findings.confirming import TIMED_OUT
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
-    from harness.findings.asking import Examines
+    from harness.findings.asking import Examine
     from harness.findings.entries import Entry
 
     Known = Mapping[bytes, str]
@@ -41,7 +40,7 @@ text that mean something together."""
 
 
 def unexplained(
-    pool: Examines, entry: Entry, known: Known, narrow: Callable[[str, Contract, bytes], bool]
+    examine: Examine, entry: Entry, known: Known, narrow: Callable[[str, Contract, bytes], bool]
 ) -> str | Violation:
     """The bucket of a known finding that explains a violation, else what is left to explain.
 
@@ -51,20 +50,20 @@ def unexplained(
     data = entry.violation.data
     inside = parts_of(data, known)
     if inside:
-        rest = None if data in inside or within(entry, inside) else left(pool, entry, inside)
+        rest = None if data in inside or within(entry, inside) else left(examine, entry, inside)
         if rest is None:
             return inside.get(data) or next(iter(inside.values()))
         entry = replace(entry, violation=rest)
     ill = ill_formed(known)
     well_formed = cleaned(entry.violation.data)
     if ill and well_formed != entry.violation.data:
-        rest = in_place(pool, entry, [well_formed])
+        rest = in_place(examine, entry, [well_formed])
         if rest is not None:
             return rest
         for minimal, name in ill.items():
             if not narrow(name, entry.contract, minimal):
                 return name
-        if like(pool, entry, ill)(entry.violation):
+        if like(examine, entry, ill)(entry.violation):
             return next(iter(ill.values()))
     return entry.violation
 
@@ -139,7 +138,7 @@ def within(entry: Entry, parts: Collection[bytes]) -> bool:
     )
 
 
-def left(pool: Examines, entry: Entry, parts: Collection[bytes]) -> Violation | None:
+def left(examine: Examine, entry: Entry, parts: Collection[bytes]) -> Violation | None:
     """What is still wrong with an input from which these parts of it are taken out, if anything.
 
     The violation itself where that cannot be told. Raises Stopped and OutOfTime.
@@ -149,12 +148,12 @@ def left(pool: Examines, entry: Entry, parts: Collection[bytes]) -> Violation | 
         return None  # it does not depend on the input, or costs too much to be asked
     rests = without(violation.data, parts)
     if rests[0]:
-        return in_place(pool, entry, rests)
-    alike = of_a_part(pool, entry, parts)
+        return in_place(examine, entry, rests)
+    alike = of_a_part(examine, entry, parts)
     return None if alike is None or alike(violation) else violation
 
 
-def in_place(pool: Examines, entry: Entry, rests: Sequence[bytes]) -> Violation | None:
+def in_place(examine: Examine, entry: Entry, rests: Sequence[bytes]) -> Violation | None:
     """What is wrong with all of these inputs, asked in place of another one, if anything is.
 
     It is what witnesses show of the first of them (who else is wrong there shows when it is asked
@@ -162,11 +161,11 @@ def in_place(pool: Examines, entry: Entry, rests: Sequence[bytes]) -> Violation 
     Raises Stopped and OutOfTime.
     """
     contract, violation = entry.contract, entry.violation
-    check, culprits = CHECKS[violation.check], set(violation.culprits)
+    culprits = set(violation.culprits)
     asked = [rest for rest in dict.fromkeys(rests) if contract.vocabulary.can_encode(rest)]
     if not asked:
         return violation
-    judged = pool.examine(witnesses(violation, contract), check, asked)
+    judged = examine(witnesses(violation, contract), asked)
     wrong = [one for one in judged.violations if culprits & set(one.culprits)]
     answered = all(judged.exercised[name] >= len(asked) for name in culprits)
     if answered and len({one.data for one in wrong}) < len(asked):
@@ -176,7 +175,7 @@ def in_place(pool: Examines, entry: Entry, rests: Sequence[bytes]) -> Violation 
     return first[0] if first else violation
 
 
-def of_a_part(pool: Examines, entry: Entry, parts: Collection[bytes]) -> Alike | None:
+def of_a_part(examine: Examine, entry: Entry, parts: Collection[bytes]) -> Alike | None:
     """Whether a violation differs as these parts of an input do; None: it does not repeat any.
 
     A part again and again may be another token, and another mistake. Raises Stopped and OutOfTime.
@@ -185,31 +184,31 @@ def of_a_part(pool: Examines, entry: Entry, parts: Collection[bytes]) -> Alike |
     again = [part for part in parts if part and part * (len(data) // len(part)) == data]
     if not again or data in again or not differences(entry.violation, entry.contract):
         return None
-    return like(pool, entry, again)
+    return like(examine, entry, again)
 
 
-def known_of_a_part(pool: Examines, entry: Entry, parts: Collection[bytes]) -> Alike:
+def known_of_a_part(examine: Examine, entry: Entry, parts: Collection[bytes]) -> Alike:
     """Whether a violation is what is known of a part that an input, wrong otherwise, repeats.
 
     It is no smaller case of what is wrong with the input. Raises Stopped.
     """
     alike = None
     with contextlib.suppress(OutOfTime):  # which ends minimising, too
-        alike = of_a_part(pool, entry, parts)
+        alike = of_a_part(examine, entry, parts)
     return alike if alike is not None and not alike(entry.violation) else lambda one: False
 
 
-def like(pool: Examines, entry: Entry, inputs: Collection[bytes]) -> Alike:
+def like(examine: Examine, entry: Entry, inputs: Collection[bytes]) -> Alike:
     """Whether a violation differs in no other tokens than these inputs do, and in the same way.
 
     So it is with inputs that a known mistake shows on in another place, or without any input: what
     of an input is wrong is the same, and only what stands beside it is another. A text that is
     changed as often as it is repeated is changed in the same way. Raises Stopped and OutOfTime.
     """
-    contract, check = entry.contract, CHECKS[entry.violation.check]
+    contract = entry.contract
     spell = contract.vocabulary.spell
     own = differences(entry.violation, contract)
-    shown = pool.examine(contract, check, sorted(inputs)).violations if own else []
+    shown = examine(contract, sorted(inputs)).violations if own else []
     same = [one for one in shown if signature(one, contract) == entry.signature]
     shared = frozenset[Ids]().union(*(differences(one, contract) for one in same))
     spelled = [(spell(list(one)), spell(list(other))) for one, other in shared]

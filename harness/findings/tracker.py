@@ -17,7 +17,7 @@ from harness.checks.base import Violation
 from harness.core.partition import comparable
 from harness.events import Counted, Found, Unsettled, readability, stands_out
 from harness.findings import masking, mistakes
-from harness.findings.asking import Answers
+from harness.findings.asking import Answers, asked_of
 from harness.findings.confirming import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, confirm
 from harness.findings.describing import finding, in_base64, input_of, is_minimal
 from harness.findings.diagnosis import Signature
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from harness.core.comparisons import Contract
     from harness.events import Event
-    from harness.findings.asking import Examines
+    from harness.findings.asking import Examine
     from harness.verdict.expectations import Expectation
     from harness.workers.pool import WorkerPool
 
@@ -177,7 +177,7 @@ class FindingTracker:
     def _go_on(self, pool: WorkerPool, entry: Entry, found: Found) -> None:
         """Make the input of a finding minimal, unless another one explains it by now."""
         try:
-            rest = self._unexplained(pool, entry)
+            rest = self._unexplained(asked_of(pool, entry), entry)
         except OutOfTime:
             return
         if isinstance(rest, str):
@@ -234,9 +234,9 @@ class FindingTracker:
             self._looks_of(entry).note(entry.traits, name, new=len(self._findings) > before)
         return name
 
-    def _unexplained(self, pool: Examines, entry: Entry) -> str | Violation:
+    def _unexplained(self, examine: Examine, entry: Entry) -> str | Violation:
         """The bucket of what is known that explains a violation, else what is left to explain."""
-        return masking.unexplained(pool, entry, self._known_of(entry), self._expected.narrow)
+        return masking.unexplained(examine, entry, self._known_of(entry), self._expected.narrow)
 
     def _look_into(self, pool: WorkerPool, entry: Entry, former: Found | None = None) -> str:
         """Ask again, make the input minimal, and enter what is found.
@@ -281,7 +281,7 @@ class FindingTracker:
             # What is expected was a part of this input. Something else may be wrong with the rest.
             entry = replace(entry, violation=violation)
             try:
-                left = self._unexplained(pool, entry)
+                left = self._unexplained(asked_of(pool, entry), entry)
             except OutOfTime:
                 self._unsettled(entry, NOT_ASKED_AGAIN)
                 return name
@@ -363,7 +363,7 @@ class FindingTracker:
         # Shrinking into an expected finding would hide this one from the gate.
         excused = {one for one, name in known.items() if self._expected.has(name, contract, one)}
         covered = not self._expected.entries or self._expected.covers(entry)
-        of_a_part = masking.known_of_a_part(pool, entry, known)
+        of_a_part = masking.known_of_a_part(asked_of(pool, entry), entry, known)
 
         def hides(one: Violation) -> bool:
             if one.data in excused or of_a_part(one):
