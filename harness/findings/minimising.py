@@ -14,7 +14,7 @@ from harness.checks import CHECKS
 from harness.core.outcomes import Status
 from harness.findings.asking import witnesses
 from harness.findings.diagnosis import signature
-from harness.findings.shrinking import shrink
+from harness.findings.shrinking import MIXED_BYTES, shrink
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -152,7 +152,9 @@ def _minimised(
     def enough() -> bool:
         return cut_off or timeouts >= SHRINK_TIMEOUTS
 
-    _, ended = shrink(violation.data, failing, deadline - time.monotonic(), enough)
+    # What ends processes is asked step by step.
+    mixed = 0 if CHECKS[violation.check].alone else MIXED_BYTES
+    _, ended = shrink(violation.data, failing, deadline - time.monotonic(), enough, mixed)
     if timeouts >= SHRINK_TIMEOUTS:
         return smallest, TRIES_HANG
     if not ended:

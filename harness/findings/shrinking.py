@@ -26,15 +26,28 @@ SMALL_CHUNK = 4
 ROUND_BYTES = 1 << 20
 """One request has so many bytes of candidates at the most, so that long inputs do not flood it."""
 
+MIXED_BYTES = 1 << 16
+"""One request has chunks of several sizes up to so many bytes of candidates: of a short input all
+are answered as soon as one."""
+
 ROUND_CASES = 64
+
+At = tuple[int, int]
+"""The size of a chunk, and the place in the input from which on it is taken out; a chunk of no size
+stands for atoms made simpler."""
 
 
 def shrink(
-    data: bytes, failing: Failing, seconds: float, enough: Callable[[], bool] = lambda: False
+    data: bytes,
+    failing: Failing,
+    seconds: float,
+    enough: Callable[[], bool] = lambda: False,
+    mixed: int = 0,
 ) -> tuple[bytes, bool]:
     """The smallest input found, and whether the search ended by itself (else time ran out).
 
-    enough: whether no further candidate is worth its cost, asked before each request.
+    enough: whether no further candidate is worth its cost, asked before each request. mixed: a
+    request has chunks of several sizes up to so many bytes.
     The result fails wherever ``data`` did; it is never longer than ``data``, and it is the same
     for the same answers of ``failing``.
     """
@@ -44,27 +57,24 @@ def shrink(
     def late() -> bool:
         return time.monotonic() > deadline or enough()
 
-    def take(candidates: Iterable[tuple[int, bytes]]) -> int | None:
-        """Take the first candidate that fails; its place, None if none does or time is up."""
+    def take(candidates: Iterable[tuple[At, bytes]]) -> At | None:
+        """Take the first candidate that fails; where it was, None if none does or time is up."""
         nonlocal best
-        for asked in _rounds(candidates):
+        for asked in _rounds(candidates, mixed):
             answers = failing([candidate for _, candidate in asked])
-            for (place, candidate), fails in zip(asked, answers, strict=True):
+            for (at, candidate), fails in zip(asked, answers, strict=True):
                 if fails:
                     best = candidate
-                    return place
+                    return at
             if late():
                 break
         return None
 
     while not late():
         before = best
-        for chunk in _chunks(len(_units(best))):
-            start: int | None = 0
-            while start is not None and not late():
-                start = take(_without_chunks(best, chunk, start))
-        while not late() and take(enumerate(replacements(best))) is not None:
-            pass
+        at: At | None = ((len(_units(best)) + 1) // 2, 0)
+        while at is not None and not late():
+            at = take(_candidates(best, *at))
         if best == before:
             return best, not late()
     return best, False
@@ -76,26 +86,45 @@ def subsequence(part: bytes, whole: bytes) -> bool:
     return all(byte in rest for byte in part)
 
 
-def _rounds(candidates: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+def _rounds(candidates: Iterable[tuple[At, bytes]], mixed: int) -> Iterator[list[tuple[At, bytes]]]:
     """The candidates of one request after another."""
-    asked: list[tuple[int, bytes]] = []
+    asked: list[tuple[At, bytes]] = []
     size = 0
-    for candidate in candidates:
-        asked.append(candidate)
-        size += len(candidate[1])
-        if len(asked) >= ROUND_CASES or size >= ROUND_BYTES:
+    for at, candidate in candidates:
+        other = bool(asked) and at[0] != asked[-1][0][0]
+        if len(asked) >= ROUND_CASES or size >= ROUND_BYTES or (other and size >= mixed):
             yield asked
             asked, size = [], 0
+        asked.append((at, candidate))
+        size += len(candidate)
     if asked:
         yield asked
 
 
-def _chunks(length: int) -> Iterator[int]:
-    """How many atoms are taken out at a time: half of them, then ever fewer, down to one."""
-    chunk = (length + 1) // 2
+def _candidates(data: bytes, chunk: int, start: int) -> Iterator[tuple[At, bytes]]:
+    """The input without a chunk: half of it, then ever less; then with simpler atoms.
+
+    chunk, start: where to begin. Small chunks are tried at every place and in every size, so that
+    what only goes together (a pair of brackets) goes together.
+    """
+    units = _units(data)
     while chunk:
-        yield chunk
-        chunk = chunk - 1 if chunk <= SMALL_CHUNK else max(SMALL_CHUNK, chunk // 2)
+        for place in range(start, len(units), 1 if chunk <= SMALL_CHUNK else chunk):
+            yield (chunk, place), _bytes(units[:place] + units[place + chunk :])
+        chunk, start = chunk - 1 if chunk <= SMALL_CHUNK else max(SMALL_CHUNK, chunk // 2), 0
+    for simpler in _simplified(units):
+        yield (0, 0), _bytes(simpler)
+
+
+def _simplified(units: Any) -> Iterator[Any]:
+    """A text or bytes with one atom made simpler: every one alike first, then each by itself."""
+    if isinstance(units, str):
+        for character in dict.fromkeys(units):
+            for simple in _simpler(character):
+                yield units.replace(character, simple)
+    for place in range(len(units)):
+        for simple in _simpler(units[place : place + 1]):
+            yield units[:place] + simple + units[place + 1 :]
 
 
 def _units(data: bytes) -> Any:
@@ -104,29 +133,6 @@ def _units(data: bytes) -> Any:
         return data.decode()
     except UnicodeDecodeError:
         return data
-
-
-def _without_chunks(data: bytes, chunk: int, start: int) -> Iterator[tuple[int, bytes]]:
-    """The input without one chunk, for every chunk from ``start`` on, with its first atom.
-
-    Small chunks are tried at every place, so that what only goes together (a pair of brackets) goes
-    together.
-    """
-    units = _units(data)
-    for place in range(start, len(units), 1 if chunk <= SMALL_CHUNK else chunk):
-        yield place, _bytes(units[:place] + units[place + chunk :])
-
-
-def replacements(data: bytes) -> Iterator[bytes]:
-    """The input with one atom made simpler: every one alike first, then each by itself."""
-    units = _units(data)
-    if isinstance(units, str):
-        for character in dict.fromkeys(units):
-            for simple in _simpler(character):
-                yield units.replace(character, simple).encode()
-    for place in range(len(units)):
-        for simple in _simpler(units[place : place + 1]):
-            yield _bytes(units[:place] + simple + units[place + 1 :])
 
 
 def _bytes(units: str | bytes) -> bytes:
