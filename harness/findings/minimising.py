@@ -93,10 +93,7 @@ class Patience:
 
 
 def minimise(
-    pool: WorkerPool,
-    entry: Entry,
-    seconds: float,
-    hides: Callable[[Violation], bool],
+    pool: WorkerPool, entry: Entry, seconds: float, hides: Callable[[Violation], bool]
 ) -> tuple[Entry, str | None]:
     """The entry with the smallest input found, and why the search did not end by itself.
 
@@ -104,60 +101,54 @@ def minimise(
     """
     deadline = time.monotonic() + seconds
     contract, violation = entry.contract, entry.violation
-    few = witnesses(violation, contract)
-    smaller, why = _minimised(pool, entry, few, deadline, hides)
-    if smaller is violation or len(few.participants) == len(contract.participants):
-        return replace(entry, violation=smaller), why
-    try:
-        judged = pool.examine(contract, CHECKS[violation.check], [smaller.data])
-    except OutOfTime:
-        return replace(entry, violation=smaller), NO_TIME
-    same = (one for one in judged.violations if signature(one, contract) == entry.signature)
-    whole = next(same, None)
-    if whole is None:
-        # Somebody else parts from the trusted on it, too: all are asked from the beginning.
-        whole, why = _minimised(pool, entry, contract, deadline, hides)
-    return replace(entry, violation=whole), why
-
-
-def _minimised(
-    pool: WorkerPool,
-    entry: Entry,
-    asked: Contract,
-    deadline: float,
-    hides: Callable[[Violation], bool],
-) -> tuple[Violation, str | None]:
-    """As :func:`minimise`, of those alone who are asked."""
-    contract, violation = entry.contract, entry.violation
-    smallest = violation
-    timeouts, cut_off = 0, False
-
-    def failing(candidates: Sequence[bytes]) -> list[bool]:
-        nonlocal smallest, timeouts, cut_off
-        lawful = [one for one in candidates if contract.vocabulary.can_encode(one)]
-        try:
-            shown = pool.examine(asked, CHECKS[violation.check], lawful).violations
-        except OutOfTime:
-            cut_off = True
-            return [False] * len(candidates)
-        outcomes = [part.outcome for one in shown for part in one.parts]
-        timeouts += any(outcome.status is Status.TIMED_OUT for outcome in outcomes)
-        seen = {one.data: one for one in shown if signature(one, contract) == entry.signature}
-        # The first one is taken, and only of that it has to be known whether it hides anything.
-        first = next((c for c in candidates if c in seen and not hides(seen[c])), None)
-        if first is not None:
-            smallest = seen[first]
-        return [candidate == first for candidate in candidates]
-
-    def enough() -> bool:
-        return cut_off or timeouts >= SHRINK_TIMEOUTS
-
+    check, smallest = CHECKS[violation.check], violation
     # What ends processes is asked step by step.
-    mixed = 0 if CHECKS[violation.check].alone else MIXED_BYTES
-    _, ended = shrink(violation.data, failing, deadline - time.monotonic(), enough, mixed)
-    if timeouts >= SHRINK_TIMEOUTS:
-        return smallest, TRIES_HANG
-    if not ended:
-        return smallest, NO_TIME if cut_off else TOOK_LONG
-    gone = set(violation.culprits) & set(pool.withdrawn())
-    return smallest, WITHDRAWN if gone else None
+    mixed = 0 if check.alone else MIXED_BYTES
+
+    def search(asked: Contract) -> str | None:
+        """Make the input smaller as these see it; why that did not end by itself."""
+        nonlocal smallest
+        smallest, timeouts, cut_off = violation, 0, False
+
+        def failing(candidates: Sequence[bytes]) -> list[bool]:
+            nonlocal smallest, timeouts, cut_off
+            lawful = [one for one in candidates if contract.vocabulary.can_encode(one)]
+            try:
+                shown = pool.examine(asked, check, lawful).violations
+            except OutOfTime:
+                cut_off = True
+                return [False] * len(candidates)
+            outcomes = [part.outcome for one in shown for part in one.parts]
+            timeouts += any(outcome.status is Status.TIMED_OUT for outcome in outcomes)
+            seen = {one.data: one for one in shown if signature(one, contract) == entry.signature}
+            # The first one is taken, and only of that it has to be known whether it hides anything.
+            first = next((c for c in candidates if c in seen and not hides(seen[c])), None)
+            if first is not None:
+                smallest = seen[first]
+            return [candidate == first for candidate in candidates]
+
+        def enough() -> bool:
+            return cut_off or timeouts >= SHRINK_TIMEOUTS
+
+        left = deadline - time.monotonic()
+        _, ended = shrink(violation.data, failing, left, enough, mixed)
+        if timeouts >= SHRINK_TIMEOUTS:
+            return TRIES_HANG
+        if not ended:
+            return NO_TIME if cut_off else TOOK_LONG
+        return WITHDRAWN if set(violation.culprits) & set(pool.withdrawn()) else None
+
+    few = witnesses(violation, contract)
+    why = search(few)
+    if smallest is not violation and len(few.participants) < len(contract.participants):
+        try:
+            judged = pool.examine(contract, check, [smallest.data])
+        except OutOfTime:
+            return replace(entry, violation=smallest), NO_TIME
+        same = [one for one in judged.violations if signature(one, contract) == entry.signature]
+        if same:
+            smallest = same[0]
+        else:
+            # Somebody else parts from the trusted on it, too: all are asked from the beginning.
+            why = search(contract)
+    return replace(entry, violation=smallest), why
