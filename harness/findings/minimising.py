@@ -56,11 +56,13 @@ TOOK_LONG = "not made smaller any further, as that took so long"
 class Patience:
     """The time that looking into violations has, while cases are asked and afterwards.
 
-    unhurried: the clock decides nothing, so that the same cases give the same findings.
+    unhurried: the clock decides nothing, so that the same cases give the same findings. share: for
+    how much of the usual time a finding is minimised.
     """
 
-    def __init__(self, *, unhurried: bool) -> None:
+    def __init__(self, *, unhurried: bool, share: float = 1.0) -> None:
         self._unhurried = unhurried
+        self._share = share
         self._began = time.monotonic()
         self._spent = 0.0
         self._lock = threading.Lock()
@@ -74,6 +76,13 @@ class Patience:
         if self._unhurried or left == math.inf:
             return False
         return left <= 0 or self._spent > SHRINK_SHARE * (time.monotonic() - self._began)
+
+    def minimising(self, violation: Violation) -> float:
+        """Seconds for minimising one finding."""
+        if self._unhurried:
+            return UNHURRIED_SECONDS
+        dies = violation.check == "survival"
+        return self._share * (SHRINK_DEATHS_SECONDS if dies else SHRINK_SECONDS)
 
     @contextlib.contextmanager
     def looking(self, pool: WorkerPool) -> Iterator[None]:

@@ -33,11 +33,8 @@ from harness.findings.expecting import WHATEVER, ExpectedFindings
 from harness.findings.looks import Looks
 from harness.findings.minimising import (
     NO_TIME,
-    SHRINK_DEATHS_SECONDS,
-    SHRINK_SECONDS,
     TOOK_LONG,
     TRIES_HANG,
-    UNHURRIED_SECONDS,
     Patience,
     minimise,
 )
@@ -80,8 +77,6 @@ class FindingTracker:
         unhurried: bool = False,
         patience: float = 1.0,
     ) -> None:
-        self._unhurried = unhurried
-        self._patience = patience
         self._emit = emit
         self._save = save
         self._expected = ExpectedFindings(expectations, versions)
@@ -93,7 +88,7 @@ class FindingTracker:
         self._answers = Answers()
         self._unfinished: list[tuple[Entry, Found]] = []
         self._waiting: list[tuple[Entry, str]] = []
-        self._time = Patience(unhurried=unhurried)
+        self._time = Patience(unhurried=unhurried, share=patience)
         self._lock = threading.RLock()
 
     def limit_by(self, left: Callable[[], float]) -> None:
@@ -373,9 +368,7 @@ class FindingTracker:
             foreign = not subsequence(one.data, data)
             return not covered and foreign and self._expected.covers(replace(entry, violation=one))
 
-        usual = SHRINK_DEATHS_SECONDS if entry.violation.check == "survival" else SHRINK_SECONDS
-        seconds = UNHURRIED_SECONDS if self._unhurried else self._patience * usual
-        return minimise(pool, entry, seconds, hides)
+        return minimise(pool, entry, self._time.minimising(entry.violation), hides)
 
     def _enter(
         self, entry: Entry, kind: str, *, replaces: Found | None = None, why: str | None = None

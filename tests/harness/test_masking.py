@@ -15,7 +15,7 @@ from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
 from harness.findings import minimising
 from harness.findings.entries import PER_BUCKET, Entry
-from harness.findings.looks import QUIET, QUIET_LATE, regions
+from harness.findings.looks import ALIKE_LATE, QUIET, QUIET_LATE, Looks, Traits, regions
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
@@ -216,6 +216,21 @@ def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new() -> None:
     assert sum(scene.counts().values()) == len(inputs)
     assert 1 <= len(scene.found) <= 4 * PER_BUCKET
     assert QUIET > QUIET_LATE
+
+
+def test_late_other_kinds_of_text_are_looked_into_for_longer_than_other_tokens() -> None:
+    def traits(token: str, kind: str) -> Traits:
+        return Traits(frozenset({token}), frozenset({kind}), "generator")
+
+    looks = Looks()
+    for _ in range(ALIKE_LATE):
+        looks.note(traits("a", "L"), "bucket", new=True)
+    looks.quiet = QUIET_LATE
+    assert looks.worth(traits("b", "L"), late=False)
+    assert not looks.worth(traits("b", "L"), late=True)
+    assert looks.worth(traits("b", "Mn"), late=True)
+    looks.quiet = QUIET
+    assert not looks.worth(traits("b", "Mn"), late=True)
 
 
 def test_an_expected_determinism_does_not_cover_what_is_wrong_every_time() -> None:
