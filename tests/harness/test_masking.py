@@ -365,6 +365,9 @@ COVERED: dict[str, tuple[tuple[bytes, ...], Encode_, Encode_, list[bytes], set[b
     "not the rest of a text with what is known": (
         (MARK,), right, wrong_on(MARK, b"'s"), [MARK, b"one " + MARK + b" What's"], {b"'s"}
     ),
+    "not the rest of the first text with it": (
+        (MARK,), right, wrong_on(MARK, b"'s"), [b"It's all right, " + MARK], {b"'s"}
+    ),
     "what an example of a user's own comes to": (
         (b"Hello, What's up?",), right, wrong_on(b"'s"), TEXTS, set()
     ),
