@@ -211,8 +211,8 @@ def like(examine: Examine, entry: Entry, inputs: Collection[bytes]) -> Alike:
 
     def repeated(place: Ids) -> bool:
         one, other = (spell(list(ids)) for ids in place)
-        times = range(1, max(len(one), len(other)) + 1)
-        return any((a * n, b * n) == (one, other) for a, b in changed for n in times)
+        times = [(a, b, (len(one) + len(other)) // len(a + b)) for a, b in changed]
+        return any((a * n, b * n) == (one, other) for a, b, n in times)
 
     def alike(violation: Violation) -> bool:
         mine = differences(violation, contract)
