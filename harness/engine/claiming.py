@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from harness.checks import CHECKS
 from harness.core.comparisons import contracts_of
-from harness.findings import broken_claims
-from harness.findings.left_processes import CHECK
+from harness.core.outcomes import Status
+from harness.findings import inputless
+from harness.workers.claims import Claim, false_claims
+from impls import registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,9 +20,20 @@ if TYPE_CHECKING:
 
 
 def broken(plan: Plan, tally: Tally) -> dict[str, str]:
-    """A line for each candidate that claims what it never shows, where survival is checked."""
-    wanted = CHECKS[CHECK] in plan.checks
-    return broken_claims.broken(tally.claims, plan.participants) if wanted else {}
+    """A line for each candidate that claims what it never shows, where survival is checked.
+
+    Libraries that tokgate knows by name are left out, and their releases (``pip:``) as well: there
+    the adapter claims, for all vocabularies at once.
+    """
+    if CHECKS[inputless.CHECK] not in plan.checks:
+        return {}
+    candidates = {
+        one.name
+        for one in plan.participants
+        if not registry.built_in(one.spec) and not registry.our_own(one.spec)
+        if not one.spec.startswith("pip:")
+    }
+    return false_claims(Claim(*one) for one in tally.claims if one[0] in candidates)
 
 
 def note(tracker: Tracker, lines: Mapping[str, str], plan: Plan, record: Coverage) -> None:
@@ -40,4 +53,5 @@ def note(tracker: Tracker, lines: Mapping[str, str], plan: Plan, record: Coverag
         made = contracts_of(plan.vocabularies[source](), members, plan.references, proper=True)
         for contract in made:
             if contract.id == last[name].id:
-                broken_claims.enter(tracker, contract, name, lines[name], plan.seed)
+                line, contracts = {name: lines[name]}, {name: contract}
+                inputless.note(tracker, Status.FALSE_CLAIM, line, contracts, plan.seed)

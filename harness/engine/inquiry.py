@@ -12,6 +12,8 @@ from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from harness.engine.judging import AHEAD
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -20,9 +22,6 @@ if TYPE_CHECKING:
 MOST_WAITING = 500
 """Violations that wait to be looked into, at the most. A judge that has another one waits then:
 where everything is wrong, the time is better spent on what is known to be wrong."""
-
-AHEAD = 100
-"""Violations that are shown ahead to whoever looks into one of their kind."""
 
 LOOK_SECONDS = 0.05
 """Seconds between two looks at whether the run was stopped, or its time for findings is over."""

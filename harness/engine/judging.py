@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 TIMED_OUT = Status.TIMED_OUT.label
 
+AHEAD = 100
+"""Violations that are shown ahead to whoever looks into one of their kind."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suspicion:
@@ -104,17 +107,22 @@ class Judge:
             exercised[check.name] = dict(judgement.exercised)
             forced |= {name: dict(counts) for name, counts in judgement.forced.items()}
             blamed: Counter[str] = Counter()
+            suspicions: list[Suspicion] = []
             for shown in judgement.violations:
                 violation = replace(shown, index=first + shown.index)
                 blamed.update(violation.culprits)
                 at_fault.add(violation.index)
                 if violation.check == "survival" and violation.stage == TIMED_OUT:
                     self._run.tally.hung.update(violation.culprits)
+                case = self._case(batch, violation.index)
+                suspicions.append(Suspicion(pool, Entry(contract, violation, case)))
+            for place, suspicion in enumerate(suspicions):
                 if self._run.stop.is_set():
                     return len(at_fault)
-                case = self._case(batch, violation.index)
-                suspicion = Suspicion(pool, Entry(contract, violation, case))
-                (looked_into or self.look_into)(suspicion)
+                if looked_into is not None:
+                    looked_into(suspicion)
+                else:
+                    self.look_into(suspicion, suspicions[place + 1 : place + 1 + AHEAD])
             if blamed:
                 violations[check.name] = dict(blamed)
         compared = comparisons(seen) if "equivalence" in exercised else 0

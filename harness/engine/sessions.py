@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies import embedded
 from harness.checks import CHECKS
 from harness.core.countdown import Countdown
+from harness.core.outcomes import Status
 from harness.engine.budgeting import share
 from harness.engine.parts import Undivided
 from harness.engine.study import Session
 from harness.engine.unvisited import Unvisited
 from harness.events import Phase, Withdrawn
-from harness.findings import left_processes
+from harness.findings import inputless
 from harness.verdict.bounds import own_candidates
 from harness.workers.forking import shared_servers
 from harness.workers.pool import Stopped, WorkerPool
@@ -122,8 +123,9 @@ class Sessions:
             return
         finally:
             pool.close()
-            if CHECKS[left_processes.CHECK] in run.plan.checks:
-                left_processes.note(run.tracker, pool.left(), self._contracts, run.plan.seed)
+            if CHECKS[inputless.CHECK] in run.plan.checks:
+                left, known = Status.LEFT_PROCESSES, self._contracts
+                inputless.note(run.tracker, left, pool.left(), known, run.plan.seed)
 
     def _share(self, source: str, ahead: float, jobs: int) -> float:
         """The seconds for which a vocabulary is checked, from now on."""

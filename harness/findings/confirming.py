@@ -45,116 +45,87 @@ def confirm(
     Between the empty input and itself, so that what an earlier call left behind shows.
     Raises Stopped and OutOfTime.
     """
+    check, data = CHECKS[violation.check], violation.data
+    outcomes = [part.outcome for part in violation.parts]
     if violation.check == "determinism":
-        return _differs_again(pool, contract, violation)
-    data = violation.data
+        # Two different answers to one input are proof, however often it answers alike, and so is an
+        # answer beside a failure of its own. A failure that may be the machine's has to come back.
+        if all(comparable(one) or _own_failure(one) for one in outcomes):
+            return violation
+        shown = pool.examine(contract, check, [b"", data]).violations
+        back = any(set(one.culprits) & set(violation.culprits) for one in shown)
+        return violation if back else "machine"
     # A death is not asked for over and over in one batch: the rest would go unanswered.
-    once = violation.check == "survival" or _deadly(violation)
+    once = violation.check == "survival" or any(
+        isinstance(one, Failed) and one.status is not Status.ERRORED for one in outcomes
+    )
     inputs = [data] if once else [b"", data, data] * (times // 2)
-    sign = signature(violation, contract)
     answers = pool.again(contract, Inputs.of(inputs))
-    judged = pool.judge(CHECKS[violation.check], answers)
+    judged = pool.judge(check, answers)
+    sign = signature(violation, contract)
     # By place: a check may find more than one thing wrong with an input.
-    seen = {
-        one.index
-        for one in judged.violations
-        if one.data == data and signature(one, contract) == sign
-    }
+    same = {one.index for one in judged.violations if signature(one, contract) == sign}
+    seen = {index for index in same if inputs[index] == data}
     if len(seen) == inputs.count(data):
         return violation
-    if CHECKS[violation.check].by_chance:
+    if check.by_chance:
         # Of answers that are drawn at random one that is wrong is proof, and comes back now and
         # then; one that does not is no finding of determinism.
         return violation if seen else "gone"
+    answered = all(judged.exercised[name] >= inputs.count(data) for name in violation.culprits)
     if violation.check == "survival":
-        worse = _worse(violation, judged)
-        if worse is not None:
-            return worse
         # The worker has asked again already before it said so. Only an answer speaks against it:
         # who is withdrawn by now, for other time-outs, gives none.
-        answered = all(judged.exercised[name] == len(inputs) for name in violation.culprits)
-        return "machine" if violation.stage == TIMED_OUT and answered else "gone"
-    if violation.check == "equivalence":
-        return _asked_again(pool, contract, violation, answers)
-    if not all(comparable(part.outcome) for part in violation.parts):
+        unconfirmed: Unconfirmed = (
+            "machine" if violation.stage == TIMED_OUT and answered else "gone"
+        )
+        return _worse(violation, judged) or unconfirmed
+    if not all(map(comparable, outcomes)):
         # Who failed a further question and answers it now has given no two answers.
-        broken = any(_own_failure(part.outcome) for part in violation.parts)
-        return "gone" if broken else "machine"
-    refused = _refusal(pool, answers, violation)
-    if refused is not None:
-        return refused
-    if any(judged.exercised[name] < inputs.count(data) for name in violation.culprits):
+        return "gone" if any(map(_own_failure, outcomes)) else "machine"
+    changed = _changed(pool, answers, violation)
+    if changed is not None:
+        return changed
+    if violation.check == "equivalence":
+        # All answer as before, and so does somebody who was not asked then: it is theirs, too.
+        culprits = set(violation.culprits)
+        now = (one for one in judged.violations if one.data == data and culprits & {*one.culprits})
+        return next(now, "unsure")
+    if not answered:
         return "unsure"
     # What a check found out by further questions comes out otherwise today.
     return replace(violation, check="determinism", stage="order")
 
 
-def _differs_again(
-    pool: WorkerPool, contract: Contract, violation: Violation
-) -> Violation | Unconfirmed:
-    """A violation of determinism: sure where two answers differed, or where it comes back.
-
-    Two different answers to one input are proof, however often it answers alike, and so is an
-    answer beside a failure of its own. A failure that may be the machine's has to come back.
-    """
-    if all(comparable(part.outcome) or _own_failure(part.outcome) for part in violation.parts):
-        return violation
-    judged = pool.examine(contract, CHECKS[violation.check], [b"", violation.data])
-    culprits = set(violation.culprits)
-    back = any(culprits & set(one.culprits) for one in judged.violations)
-    return violation if back else "machine"
-
-
-def _asked_again(
-    pool: WorkerPool, contract: Contract, violation: Violation, before: Observation
-) -> Violation | Unconfirmed:
-    """Who changed its answer, as a violation of determinism; unsure if nobody did.
-
-    before: the answers of the time before, when it did not come back. Who crashes now is a
-    violation of survival. Who is kept from answering, now or then, has not changed its answer: it
-    may be slow.
-    """
-    data = violation.data
-    seen = pool.again(contract, Inputs.of([b"", data, data]))
-    for death in pool.judge(CHECKS["survival"], seen).violations:
-        if death.data == data and _crashed(death.parts[-1].outcome):
-            return death
-    for part in violation.parts:
-        for name in part.names:
-            for row in (1, 2):
-                outcome = seen.results[name].outcome(row)
-                if comparable(outcome) and outcome != part.outcome:
-                    return _otherwise(violation, name, outcome, part.outcome)
-    for one in (seen, before):
-        refused = _refusal(pool, one, violation)
-        if refused is not None:
-            return refused
-    # Right when it was confirmed, and wrong again by now.
-    return replace(violation, check="determinism", stage="order")
-
-
-def _refusal(
+def _changed(
     pool: WorkerPool, seen: Observation, violation: Violation
 ) -> Violation | Unconfirmed | None:
-    """What it means that somebody gives no answer any more; None where all do.
+    """Who answers otherwise than in a violation, as one of determinism; unsure if none can be told.
 
-    Who says that it does not support what it has answered before, who raises, and who is withdrawn
-    for its deaths has given two answers.
+    Who crashes where outputs were compared is a violation of survival. Who says that it does not
+    support what it has answered before, who raises, and who is withdrawn for its deaths has given
+    two answers. Who is kept from answering has not changed its answer: it may be slow.
     """
+    compared = violation.check == "equivalence"
+    for death in pool.judge(CHECKS["survival"], seen).violations if compared else ():
+        if death.data == violation.data and _crashed(death.parts[-1].outcome):
+            return death
     withdrawn = pool.withdrawn()
     silent = False
+    rows = [row for row, data in enumerate(seen.inputs) if data == violation.data]
     for part in violation.parts:
-        for name in part.names:
-            if name not in seen.results:
-                continue  # it stands for what the check compares with
-            for row in (row for row, data in enumerate(seen.inputs) if data == violation.data):
-                outcome = seen.results[name].outcome(row)
+        # Who is missing stands for what the check compares with.
+        for name in (name for name in part.names if name in seen.results):
+            for outcome in map(seen.results[name].outcome, rows):
                 if comparable(outcome):
-                    continue
-                silent = True
-                message = getattr(outcome, "message", "")
-                kept = kept_from_answering(withdrawn.get(name, message))
-                if _own_failure(outcome) or (isinstance(outcome, Unsupported) and not kept):
+                    changed = compared and outcome != part.outcome
+                else:
+                    silent = True
+                    message = getattr(outcome, "message", "")
+                    kept = kept_from_answering(withdrawn.get(name, message))
+                    refuses = isinstance(outcome, Unsupported) and not kept
+                    changed = refuses or _own_failure(outcome)
+                if changed:
                     return _otherwise(violation, name, outcome, part.outcome)
     return "unsure" if silent else None
 
@@ -197,11 +168,3 @@ def _own_failure(outcome: Outcome) -> bool:
     if not isinstance(outcome, Failed):
         return False
     return _crashed(outcome) or (outcome.status is Status.ERRORED and not doubtful(outcome))
-
-
-def _deadly(violation: Violation) -> bool:
-    """Whether somebody died of the input."""
-    return any(
-        isinstance(part.outcome, Failed) and part.outcome.status is not Status.ERRORED
-        for part in violation.parts
-    )

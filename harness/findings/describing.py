@@ -4,26 +4,43 @@ from __future__ import annotations
 
 import base64
 from dataclasses import asdict
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.core.outcomes import Encoded
 from harness.events import Found, Group
-from harness.findings.diagnosis import bucket, difference
+from harness.findings.diagnosis import known
+from harness.verdict.expectations import UNMINIMISED
+from impls.explaining import literal
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
+    from harness.checks.base import Violation
+    from harness.core.outcomes import Outcome
     from harness.core.partition import Part
     from harness.events.running import Explained
     from harness.findings.entries import Entry
+    from harness.verdict.expectations import Expectation
 
 IDS_SHOWN = 2000
 """Ids of one outcome that a record keeps; the folder of the finding has all."""
 
 MESSAGE_SHOWN = 8 * 1024
 
+OFFSETS_SHOWN = 8
+"""Spans in a sentence about offsets."""
 
-def finding(entry: Entry, kind: str, identity: str) -> Found:
-    """A finding of this id that is neither minimal nor expected, without its folder."""
+
+def finding(
+    entry: Entry,
+    kind: str,
+    identity: str,
+    *,
+    unminimised: str | None,
+    expectation: Expectation | None,
+    reproducer: str | None,
+) -> Found:
+    """A finding of this id. expectation: the entry that covers it."""
     contract, violation, case = entry.contract, entry.violation, entry.case
     vocabulary = contract.vocabulary
     place, sentence = difference(violation, vocabulary)
@@ -31,30 +48,41 @@ def finding(entry: Entry, kind: str, identity: str) -> Found:
         id=identity,
         check=violation.check,
         stage=entry.label.stage,
-        bucket=bucket(entry.label, contract, kind),
+        bucket=entry.bucket(kind),
         contract=contract.id,
         vocabulary=vocabulary.id,
         mode=contract.mode.label,
         culprits=list(violation.culprits),
         partition=[Group(**described(part, vocabulary)) for part in violation.parts],
-        input_b64=base64.b64encode(violation.data).decode("ascii"),
+        input_b64=in_base64(violation.data),
         difference=sentence,
         first_difference=place,
         **case.provenance(),
         original_bytes=len(case.data),
-        minimal=False,
-        expected=None,
-        link=None,
-        reproducer=None,
+        minimal=is_minimal(kind, unminimised),
+        unminimised=unminimised,
+        expected=expectation.reason if expectation else None,
+        link=expectation.link if expectation else None,
+        reproducer=reproducer,
         explanation=cast("Explained", asdict(entry.explanation)) if entry.explanation else None,
         undecided=violation.undecided,
         mistake=entry.mistake,
     )
 
 
+def is_minimal(kind: str, why: str | None) -> bool:
+    """Whether the input of a finding is minimal. why: it was not made smaller."""
+    return why is None and kind != UNMINIMISED
+
+
 def input_of(found: Found) -> bytes:
     """The input of a finding."""
     return base64.b64decode(found.input_b64)
+
+
+def in_base64(data: bytes) -> str:
+    """Bytes as a record has them."""
+    return base64.b64encode(data).decode("ascii")
 
 
 def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:
@@ -69,17 +97,64 @@ def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:
         ids = outcome.ids[:IDS_SHOWN]
         group["ids"] = list(ids)
         group["total"] = len(outcome.ids)
-        group["surfaces"] = [surface(vocabulary, token_id) for token_id in ids]
+        group["surfaces"] = [
+            in_base64(vocabulary.spelling(i)) if known(vocabulary, i) else None for i in ids
+        ]
         if outcome.text is not None:
-            group["decoded"] = base64.b64encode(outcome.text).decode("ascii")
+            group["decoded"] = in_base64(outcome.text)
         if outcome.offsets is not None:
             group["offsets"] = [list(span) for span in outcome.offsets[:IDS_SHOWN]]
     return group
 
 
-def surface(vocabulary: Vocabulary, token_id: int) -> str | None:
-    """The bytes of an id in base64, None for one that the vocabulary does not have."""
-    try:
-        return base64.b64encode(vocabulary.spelling(token_id)).decode("ascii")
-    except KeyError:
-        return None
+def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None, str]:
+    """The token at which the trusted outcome and the first culprit's differ first, and a sentence.
+
+    The token is None where it is not tokens that differ.
+    """
+    if not violation.parts:
+        return None, "no outcome to compare with"
+    trusted, *others = violation.parts
+    ours, one = " = ".join(trusted.names), trusted.outcome
+    if not others:
+        return None, f"{ours}: {_described(one)}"
+    blamed = set(violation.culprits)
+    # Where one has died, others may differ from the trusted one, too.
+    culprit = next((part for part in others if blamed & set(part.names)), others[0])
+    theirs, other = " = ".join(culprit.names), culprit.outcome
+    if not isinstance(one, Encoded) or not isinstance(other, Encoded):
+        return None, f"{ours}: {_described(one)}; {theirs}: {_described(other)}"
+    place, here, there = _first(one.ids, other.ids)
+    if place is not None:
+        left, right = _token(vocabulary, here), _token(vocabulary, there)
+        return place, f"token {place}: {left} in {ours}, {right} in {theirs}"
+    if one.text != other.text:
+        left, right = literal(one.text or b""), literal(other.text or b"")
+        return None, f"{theirs} decodes {right} where {ours} has {left}"
+    if violation.check == "release-offsets":
+        place, here, there = _first(one.offsets or (), other.offsets or ())
+        return place, f"token {place}: at {here} in {ours}, at {there} in {theirs}"
+    spans = list(other.offsets or ())[:OFFSETS_SHOWN]
+    return None, f"{theirs}: offsets {spans} do not fit the text"
+
+
+def _first(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[int | None, Any, Any]:
+    """The first place at which two rows differ, and what stands there; None beyond an end."""
+    pairs = enumerate(zip_longest(one, other))
+    return next(((place, *pair) for place, pair in pairs if pair[0] != pair[1]), (None, None, None))
+
+
+def _described(outcome: Outcome) -> str:
+    if isinstance(outcome, Encoded):
+        return f"{len(outcome.ids)} token{'' if len(outcome.ids) == 1 else 's'}"
+    message = outcome.message.split("\n", 1)[0]
+    label = outcome.status.label
+    return f"{label} ({message})" if message else label
+
+
+def _token(vocabulary: Vocabulary, token_id: int | None) -> str:
+    if token_id is None:
+        return "the end"
+    has = known(vocabulary, token_id)
+    spelled = literal(vocabulary.spelling(token_id)) if has else "not in the vocabulary"
+    return f"{token_id} ({spelled})"

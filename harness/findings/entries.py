@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.findings.diagnosis import signature
+from harness.findings.diagnosis import bucket, kind_of, signature
 from harness.findings.explanation import explain
 from harness.findings.looks import Traits, traits_of
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
@@ -45,7 +45,6 @@ class Entry:
     contract: Contract
     violation: Violation
     case: Case
-    explanation: Explanation | None = None
     mistake: str = ""
     """The well-known mistake that gives these ids, in the words of a headline; empty for none."""
 
@@ -55,40 +54,39 @@ class Entry:
         return signature(self.violation, self.contract)
 
     @cached_property
+    def explanation(self) -> Explanation | None:
+        """Where the outcomes part, stage by stage, if anybody can tell."""
+        return explain(self.violation, self.contract)
+
+    @cached_property
     def traits(self) -> Traits:
         """What it looks like before anything is asked about it."""
         return traits_of(self.violation, self.contract, self.case.generator)
 
-    @property
+    @cached_property
     def label(self) -> Signature:
         """What its bucket is named by: the stage of the explanation, where there is one."""
         why, sign = self.explanation, self.signature
-        if why is not None and sign.stage == "unknown" and "user-defined" in why.differing:
-            # Only where the symbol is not cut out are its neighbours, or it, unknown.
-            return replace(sign, stage="user-defined")
-        if why is None or (why.parted, sign.stage) in FINER or why.parted in {SEGMENTATION, IDS}:
+        if why is None:
             return sign
-        return replace(sign, stage=why.parted)
-
-    def explained(self) -> Entry:
-        """Itself with an explanation."""
-        return replace(self, explanation=explain(self.violation, self.contract))
-
-
-@dataclass(slots=True)
-class KnownInputs:
-    """What the tracker knows of one signature under one contract.
-
-    minimal: the minimal inputs of its findings with their buckets. A violation whose input contains
-    one of them is counted in that bucket if it is explained by it.
-    """
-
-    minimal: list[tuple[bytes, str]] = field(default_factory=list)
+        stage = why.parted
+        cut_out = any(one.name == "user-defined" and not one.same for one in why.stages)
+        if sign.stage == "unknown" and cut_out:
+            stage = (
+                "user-defined"  # only where it is not cut out are its neighbours, or it, unknown
+            )
+        elif (stage, sign.stage) in FINER or stage in {SEGMENTATION, IDS}:
+            stage = sign.stage
+        return replace(sign, stage=stage)
 
     @property
-    def buckets(self) -> list[str]:
-        """The buckets of its findings, each once, in the order in which they were found."""
-        return list(dict.fromkeys(name for _, name in self.minimal))
+    def kind(self) -> str:
+        """What sort of input it shows, if it is minimal."""
+        return kind_of(self.violation, self.label.stage, self.contract)
+
+    def bucket(self, kind: str) -> str:
+        """Its bucket as a finding whose minimal input is of this kind."""
+        return bucket(self.label, self.contract, kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ import datetime
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from harness.checks import CHECKS, inputless
+from harness.checks import inputless
 from harness.events import kind_in
+from harness.findings.asking import asked_of
 from harness.findings.describing import input_of
-from harness.findings.diagnosis import BYTES, bucket, kind_of
-from harness.findings.masking import in_same_tokens, left
+from harness.findings.diagnosis import BYTES, bucket
+from harness.findings.masking import left, like
 from harness.findings.minimising import NO_TIME
 from harness.workers.pool import OutOfTime
 
@@ -42,22 +43,22 @@ class ExpectedFindings:
     versions: Mapping[str, str]
     minimal: dict[int, set[bytes]] = field(default_factory=dict)
 
-    def matching(self, bucket_name: str, vocabulary: str) -> list[tuple[int, Expectation]]:
-        """The entries whose bucket matches, with their places; one that has expired does not."""
+    def matching(self, name: str, vocabulary: str) -> list[tuple[int, Expectation]]:
+        """The entries that match a bucket, with their places; one that has expired does not."""
         today = datetime.datetime.now(datetime.UTC).date()
         return [
             (place, one)
             for place, one in enumerate(self.entries)
-            if one.covers(bucket_name, vocabulary)
+            if one.covers(name, vocabulary)
             and one.applies(self.versions)
             and not one.expired(today)
         ]
 
-    def entry(self, bucket_name: str, vocabulary: str, data: bytes) -> Expectation | None:
-        """The entry that covers a finding with this minimal input today."""
-        for place, one in self.matching(bucket_name, vocabulary):
-            known = one.explains(bucket_name, data, inputless=inputless(bucket_name))
-            if known or data in self.minimal.get(place, ()):
+    def entry(self, name: str, vocabulary: str, data: bytes) -> Expectation | None:
+        """The entry that covers a finding of a bucket with this minimal input today."""
+        for place, one in self.matching(name, vocabulary):
+            learned = data in self.minimal.get(place, ())
+            if learned or one.explains(name, data, inputless=inputless(name)):
                 return one
         return None
 
@@ -66,53 +67,51 @@ class ExpectedFindings:
 
         What covered it then does so still: its examples are not minimised again to know it.
         """
-        same = (
-            one
-            for _, one in self.matching(found.bucket, found.vocabulary)
-            if one.reason == found.expected
-        )
+        matching = self.matching(found.bucket, found.vocabulary)
+        same = (one for _, one in matching if one.reason == found.expected)
         return self.entry(found.bucket, found.vocabulary, input_of(found)) or next(same, None)
 
-    def has(self, bucket_name: str, contract: Contract, data: bytes) -> bool:
+    def has(self, name: str, contract: Contract, data: bytes) -> bool:
         """Whether a finding is expected, so that it does not fail the gate."""
-        return self.entry(bucket_name, contract.vocabulary.id, data) is not None
+        return self.entry(name, contract.vocabulary.id, data) is not None
 
     def covers(self, entry: Entry) -> bool:
         """Whether a violation would be expected if its input were already minimal."""
-        label = entry.explained().label
-        kind = kind_of(entry.violation, label.stage, entry.contract)
-        return self.has(bucket(label, entry.contract, kind), entry.contract, entry.violation.data)
+        return self.has(entry.bucket(entry.kind), entry.contract, entry.violation.data)
 
-    def whole(self, bucket_name: str, contract: Contract) -> bool:
+    def whole(self, name: str, contract: Contract) -> bool:
         """Whether all inputs of a bucket are expected, whatever they are like."""
-        matching = self.matching(bucket_name, contract.vocabulary.id)
-        return any(one.whole for _, one in matching)
+        return any(one.whole for _, one in self.matching(name, contract.vocabulary.id))
 
-    def narrow(self, bucket_name: str, contract: Contract, data: bytes) -> bool:
+    def narrow(self, name: str, contract: Contract, data: bytes) -> bool:
         """Whether what covers a finding covers nothing more for being ill-formed."""
-        matching = [one for _, one in self.matching(bucket_name, contract.vocabulary.id)]
-        if any(one.whole or kind_in(one.bucket) == BYTES for one in matching):
-            return False
-        return self.has(bucket_name, contract, data)
+        matching = self.matching(name, contract.vocabulary.id)
+        wide = any(one.whole or kind_in(one.bucket) == BYTES for _, one in matching)
+        return not wide and self.has(name, contract, data)
+
+    def shown(self, name: str, contract: Contract) -> bool:
+        """Whether a bucket shows what any entry says."""
+        return any(one.shows_in(name, contract.vocabulary.id) for one in self.entries)
 
     def unsure(self, entry: Entry) -> bool:
         """Whether only its minimal input, which is not known, says if a violation is expected."""
         return self.may_cover(entry) and not self.covers(entry)
 
-    def learn(self, pool: WorkerPool, entry: Entry, bucket_name: str, shrink: Shrink) -> None:
+    def learn(self, pool: WorkerPool, entry: Entry, name: str, shrink: Shrink) -> None:
         """Ask whether the examples of entries whose buckets match explain a minimal input.
 
         Where there is no time left to ask, they do not, as far as anybody knows.
         """
         data = entry.violation.data
-        for place, one in self.matching(bucket_name, entry.contract.vocabulary.id):
-            if one.explains(bucket_name, data, inputless=inputless(bucket_name)):
+        for place, one in self.matching(name, entry.contract.vocabulary.id):
+            if one.explains(name, data, inputless=inputless(name)):
                 continue
+            examine = asked_of(pool, entry)
             try:
                 explained = self._explained(pool, entry, place, shrink)
                 inside = [part for part in explained if part and part in data]
-                gone = bool(inside) and left(pool, entry, inside) is None
-                if gone or in_same_tokens(pool, entry, explained):
+                gone = bool(inside) and left(examine, entry, inside) is None
+                if gone or like(examine, entry, explained)(entry.violation):
                     explained.add(data)
             except OutOfTime:
                 return
@@ -122,9 +121,8 @@ class ExpectedFindings:
         if place not in self.minimal:
             examples = self.entries[place].examples
             found = set(examples)
-            check = CHECKS[entry.violation.check]
-            for shown in pool.examine(entry.contract, check, examples).violations:
-                smaller, why = shrink(pool, replace(entry, violation=shown, explanation=None))
+            for shown in asked_of(pool, entry)(entry.contract, examples).violations:
+                smaller, why = shrink(pool, replace(entry, violation=shown))
                 if why == NO_TIME:
                     raise OutOfTime
                 found.add(smaller.violation.data)
@@ -139,10 +137,13 @@ class ExpectedFindings:
         """
         any_stage |= entry.explanation is None and entry.contract.vocabulary.normalizes
         named = [parts for e in self.entries if len(parts := e.bucket.split("/")) > 4]
-        kinds, stages = {parts[4] for parts in named}, {parts[3] for parts in named if any_stage}
-        labels = [entry.label, *(replace(entry.label, stage=one) for one in sorted(stages))]
+        stages = {entry.label.stage, *(parts[3] for parts in named if any_stage)}
+        kinds = {WHATEVER, *(parts[4] for parts in named)}
         return any(
-            self.matching(bucket(one, entry.contract, kind), entry.contract.vocabulary.id)
-            for one in labels
-            for kind in (*sorted(kinds), WHATEVER)
+            self.matching(
+                bucket(replace(entry.label, stage=stage), entry.contract, kind),
+                entry.contract.vocabulary.id,
+            )
+            for stage in stages
+            for kind in kinds
         )

@@ -3,25 +3,20 @@
 Each of our implementations can say what its text is after every stage (``steps`` of
 :class:`impls.interface.Explains`). An engine is explained by the one of ours that is exact to it;
 that it gave the very ids of the engine on this input is part of the explanation, so that a model
-that is wrong explains nothing. Byte-level BPE has one definition and no variants: there the ids
-themselves tell the text, the special tokens, the pre-tokens and the merges of either side, where
-the inside of who is blamed is known (:mod:`harness.findings.insides`): a black box need not have
-any of these stages, and is not explained.
+that is wrong explains nothing. Of byte-level BPE the ids themselves tell the stages
+(:func:`harness.findings.diagnosis.seen`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Encoded
-from harness.core.pretokens import piece_ends
-from harness.findings.diagnosis import known
-from harness.findings.insides import MODELS, stages_known
+from harness.findings.diagnosis import MODELS, known, seen, stages_known
 from harness.findings.models import modelled
 from impls import registry
-from impls.explaining import IDS, SEGMENTATION, literal, shown_ids, shown_parts
+from impls.explaining import IDS, literal, shown_ids, shown_parts
 from impls.interface import Explains, Step
 
 if TYPE_CHECKING:
@@ -30,6 +25,9 @@ if TYPE_CHECKING:
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
     from harness.core.partition import Part
+
+    Side = tuple[str, str, Sequence[Step]]
+    """An implementation, whose stages were run for it, and these stages."""
 
 LONGEST = 1024
 """Bytes of an input that is explained: stages run interpreted, and nobody reads more."""
@@ -42,11 +40,11 @@ it does, the diagnosis of the segmentation says so."""
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage on both sides; None where a side has no such stage."""
+    """One stage on both sides."""
 
     name: str
-    left: str | None
-    right: str | None
+    left: str
+    right: str
 
     @property
     def same(self) -> bool:
@@ -69,57 +67,39 @@ class Explanation:
     stages: tuple[Stage, ...]
     parted: str
 
-    @property
-    def differing(self) -> frozenset[str]:
-        """The names of the stages that differ."""
-        return frozenset(stage.name for stage in self.stages if not stage.same)
-
-    @property
-    def sentence(self) -> str:
-        """One line for a reader."""
-        stage = next(stage for stage in self.stages if stage.name == self.parted)
-        return f"{self.parted}: {stage.left} in {self.left}, {stage.right} in {self.right}"
-
 
 def explain(violation: Violation, contract: Contract) -> Explanation | None:
-    """Where the trusted outcome and the first culprit's part; None where nobody can tell."""
+    """Where the trusted outcome and the first culprit's part; None where nobody can tell.
+
+    A stage that has no counterpart on the other side (byte fallback, where an engine has none)
+    shows in a later one, and is left out.
+    """
     if violation.check != "equivalence" or len(violation.parts) < 2:
         return None
     if len(violation.data) > LONGEST:
         return None
     if contract.algorithm == "bpe" and not stages_known(violation, contract):
         return None
-    look = _observed if contract.algorithm == "bpe" else _modelled
-    left, right = (look(part, violation.data, contract) for part in violation.parts[:2])
+    side = _observed if contract.algorithm == "bpe" else _modelled
+    left, right = (side(part, violation.data, contract) for part in violation.parts[:2])
     if left is None or right is None:
         return None
-    stages = tuple(pair_up(left.steps, right.steps))
-    different = (stage.name for stage in stages if not stage.same and stage.name not in SHOWN_ONLY)
+    theirs = {step.name: step.value for step in right[2]}
+    stages = [Stage(s.name, s.value, theirs[s.name]) for s in left[2] if s.name in theirs]
+    different = (one.name for one in stages if not one.same and one.name not in SHOWN_ONLY)
     parted = next(different, None)
     if parted is None:
         return None
-    return Explanation(left.name, right.name, left.model, right.model, stages, parted)
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """The stages of one implementation, or of the model that explains it."""
-
-    name: str
-    model: str
-    steps: Sequence[Step]
+    return Explanation(left[0], right[0], left[1], right[1], tuple(stages), parted)
 
 
 def _modelled(part: Part, data: bytes, contract: Contract) -> Side | None:
     """The stages of the first of a part's implementations that a model explains."""
     if not isinstance(part.outcome, Encoded):
         return None
-    shown = Step(IDS, shown_ids(part.outcome.ids))
+    last = Step(IDS, shown_ids(part.outcome.ids))
     present = {participant.name: participant for participant in contract.participants}
-    for name in part.names:
-        if name not in present:
-            continue
-        own = present[name]
+    for own in (present[name] for name in part.names if name in present):
         engine = MODELS.get(own.spec, {}) if registry.built_in(own.spec) else {}
         model = engine.get(modelled(contract.vocabulary))
         try:
@@ -129,40 +109,22 @@ def _modelled(part: Part, data: bytes, contract: Contract) -> Side | None:
             steps = implementation.steps(contract.vocabulary, data, contract.mode)
         except Exception:  # an explanation never fails a run
             continue
-        if steps and steps[-1] == shown:
-            return Side(name, model or name, steps)
+        if steps and steps[-1] == last:
+            return own.name, model or own.name, steps
     return None
 
 
 def _observed(part: Part, data: bytes, contract: Contract) -> Side | None:
-    """What the ids of a part say of its stages, beside the cuts that the pattern asks for."""
-    vocabulary, outcome = contract.vocabulary, part.outcome
-    if not isinstance(outcome, Encoded) or not all(known(vocabulary, i) for i in outcome.ids):
+    """What the ids of a part of byte-level BPE say of its stages."""
+    ids = part.outcome.ids if isinstance(part.outcome, Encoded) else (-1,)
+    if not known(contract.vocabulary, *ids):
         return None
-    spellings = [vocabulary.spelling(token_id) for token_id in outcome.ids]
-    special = set(vocabulary.special_tokens.values())
-    text = b"".join(spellings)
-    ends = list(accumulate(map(len, spellings)))
-    steps = [
-        Step("special-tokens", shown_ids([i for i in outcome.ids if i in special])),
-        Step("text", literal(text)),
-    ]
-    if contract.mode.pretokenize and text == data:
-        cuts = sorted(piece_ends(vocabulary, data) & set(ends))
-        steps.append(Step("pre-tokens", shown_parts(_parts(text, cuts))))
-    steps.append(Step(SEGMENTATION, shown_parts(spellings)))
-    steps.append(Step(IDS, shown_ids(outcome.ids)))
-    return Side(part.names[0], part.names[0], steps)
+    steps = [Step(name, _shown(value)) for name, value in seen(contract, data, ids)]
+    return part.names[0], part.names[0], steps
 
 
-def _parts(text: bytes, ends: Sequence[int]) -> list[bytes]:
-    return [text[a:b] for a, b in pairwise([0, *ends]) if a < b]
-
-
-def pair_up(left: Sequence[Step], right: Sequence[Step]) -> list[Stage]:
-    """The stages of both sides by name, in order; one that only one side has is left out.
-
-    What has no counterpart (byte fallback, where an engine has none) shows in a later stage.
-    """
-    values = {step.name: step.value for step in right}
-    return [Stage(s.name, s.value, values[s.name]) for s in left if s.name in values]
+def _shown(value: object) -> str:
+    if isinstance(value, bytes):
+        return literal(value)
+    assert isinstance(value, list)
+    return shown_parts(value) if value and isinstance(value[0], bytes) else shown_ids(value)

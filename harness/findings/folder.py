@@ -12,24 +12,14 @@ import re
 import shutil
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from corpora.plain_text import printable_line
-from harness.core.messages import packed
-from harness.core.writing import NO_ROOM, Lines, OutputError, cannot_write, write_whole, writing
+from harness.checks import CHECKS
+from harness.core.writing import Lines, OutputError, cannot_write, write_whole, writing
 from harness.events import Found
-from harness.findings.describing import described
-from harness.findings.diagnosis import difference
-from harness.findings.recipes import Unsound, plain_name, sound
-from harness.findings.reproducer import (
-    by_tokgate,
-    enough,
-    replayed,
-    reproducer,
-    reproducible,
-    script_of,
-)
-from impls.interface import Reproducible
+from harness.findings.describing import described, difference
+from harness.findings.recipes import Unsound, by_tokgate, own, plain_name
+from harness.findings.reproducer import Library, asked, replayed, reproducer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +28,6 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
     from harness.events import Event
-    from harness.findings.reproducer import ReproducibleImplementation
     from impls.interface import Recipe
 
 STARTED = '"event": "Started"'
@@ -66,8 +55,7 @@ class FindingsFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._recipes: dict[tuple[str, str], tuple[Recipe, str] | str] = {}
-        self._vocabularies: dict[str, str] = {}
+        self._libraries: dict[tuple[str, ...], Library] = {}
 
     def save_finding(self, name: str, violation: Violation, contract: Contract) -> str | None:
         """Write ``findings/<name>/``; the path of its reproducer.
@@ -79,75 +67,37 @@ class FindingsFolder:
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / "outcomes.json", outcomes_text(violation, contract))
-        made = self._save_reproducer(folder, name, violation, contract)
-        write_whole(folder / "input.bin", violation.data)
-        return made
-
-    def _save_reproducer(
-        self, folder: Path, name: str, violation: Violation, contract: Contract
-    ) -> str:
-        placed: dict[str, tuple[Recipe, str]] = {}
-        left_out: dict[str, str] = {}
-        script = script_of(violation)
-        needed = "encode" if script is None else script.asks
-        for participant in reproducible(violation, contract):
-            made: tuple[Recipe, str] | str | None = None
-            if isinstance(participant.implementation, Reproducible):
-                made = self._recipe(participant, contract)
-            if isinstance(made, str):
-                left_out[participant.name] = made
-            elif made is not None and f"def {needed}(" in made[0].code:
-                placed[participant.name] = made
-                continue
-            placed[participant.name] = self._by_tokgate(participant, contract)
         _, sentence = difference(violation, contract.vocabulary)
         title = f"tokgate finding {name}: {violation.check}"
-        if enough(violation, len(placed)):
-            source = reproducer(title, sentence, violation, contract, placed, left_out)
+        if participants := asked(violation, contract):
+            script = CHECKS[violation.check].script
+            asks = script.asks if script else ""
+            libraries = {one.name: self._library(one, contract, asks) for one in participants}
+            source = reproducer(title, sentence, violation, contract, libraries)
         else:
             source = replayed(name, title, sentence, contract)
         write_whole(folder / "repro.py", source)
+        write_whole(folder / "input.bin", violation.data)
         return f"findings/{name}/repro.py"
 
-    def _by_tokgate(self, participant: Participant, contract: Contract) -> tuple[Recipe, str]:
-        """Return how tokgate runs it, with the path of the vocabulary as of :meth:`_recipe`."""
-        with self._lock:
-            place = self._vocabularies.get(contract.vocabulary.id)
-            content = packed(contract.vocabulary) if place is None else b""
-            recipe = sound(by_tokgate(participant, contract, content))
-            if place is None:
-                place = self._place(recipe, contract)
-                self._vocabularies[contract.vocabulary.id] = place
-            return replace(recipe, artifact=b""), place
+    def _library(self, participant: Participant, contract: Contract, asks: str) -> Library:
+        """How scripts run an implementation: by its own recipe if it has one, else by tokgate.
 
-    def _recipe(self, participant: Participant, contract: Contract) -> tuple[Recipe, str] | str:
-        """Return a recipe and the path of its vocabulary as seen from a finding's folder.
-
-        It is made once. Where the implementation gives none that is sound: the reason.
+        It is made once, as the file with the vocabulary is large.
         """
-        key = (participant.name, contract.id)
+        key = participant.name, contract.id, asks
         with self._lock:
-            if key not in self._recipes:
-                implementation = cast("ReproducibleImplementation", participant.implementation)
-                self._recipes[key] = self._made(implementation, contract)
-            return self._recipes[key]
-
-    def _made(
-        self, implementation: ReproducibleImplementation, contract: Contract
-    ) -> tuple[Recipe, str] | str:
-        try:
-            recipe = sound(implementation.recipe(contract.vocabulary, contract.mode))
-        except Unsound as error:
-            return f"its recipe is not sound: {error}"
-        except OSError as error:
-            if error.errno in NO_ROOM:  # that is no fault of the implementation
-                raise cannot_write(self.path, error) from error
-            return "it failed to give a recipe: OSError"
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # a plug-in's SystemExit, or a panic, ends no run
-            return f"it failed to give a recipe: {printable_line(type(error).__name__)}"
-        return replace(recipe, artifact=b""), self._place(recipe, contract)
+            if key not in self._libraries:
+                recipe, why = None, ""
+                try:
+                    with writing(self.path):
+                        recipe = own(participant, contract, asks)
+                except Unsound as error:
+                    why = str(error)
+                recipe = recipe or by_tokgate(participant, contract)
+                path = self._place(recipe, contract)
+                self._libraries[key] = Library(replace(recipe, artifact=b""), path, why)
+            return self._libraries[key]
 
     @staticmethod
     def slug(vocabulary: str) -> str:

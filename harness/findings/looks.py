@@ -11,20 +11,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.base import ids_of
 from harness.core.outcomes import Encoded
 from harness.findings.diagnosis import categories, known
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
-
-    Ids = tuple[tuple[int, ...], tuple[int, ...]]
 
 ALIKE = 8
 """Violations that differ in the same tokens and are looked into before one is counted with them."""
@@ -60,9 +58,9 @@ class Traits:
     generator: str
 
     @property
-    def all(self) -> frozenset[str]:
-        """All of them."""
-        return self.exact | self.coarse | {self.generator}
+    def all(self) -> list[str]:
+        """All of them, those that say the most first."""
+        return list(dict.fromkeys([*sorted(self.exact), *sorted(self.coarse), self.generator]))
 
 
 @dataclass(slots=True)
@@ -84,15 +82,13 @@ class Looks:
             return True
         if any(self.seen[trait] < ALIKE_LATE for trait in traits.coarse):
             return self.quiet < QUIET
-        fresh = any(not self.seen[trait] for trait in traits.exact)
-        if fresh:
+        if any(not self.seen[trait] for trait in traits.exact):
             return self.quiet < quiet
         return any(self.seen[trait] < enough for trait in traits.exact)
 
     def like(self, traits: Traits) -> str:
         """The bucket in which those were counted that look most alike."""
-        likeness = (*sorted(traits.exact), *sorted(traits.coarse), traits.generator)
-        return next((self.buckets[one] for one in likeness if one in self.buckets), self.latest)
+        return next((self.buckets[one] for one in traits.all if one in self.buckets), self.latest)
 
     def note(self, traits: Traits, bucket: str, *, new: bool) -> None:
         """Take note of what one look has shown. new: it was a finding that nobody knew."""
@@ -104,58 +100,35 @@ class Looks:
         self.buckets |= dict.fromkeys(traits.all, bucket)
         self.latest = bucket
 
-    def rename(self, names: Mapping[str, str]) -> None:
-        """Count in other buckets from now on, as some were replaced."""
-        self.buckets = {trait: names.get(name, name) for trait, name in self.buckets.items()}
-        self.latest = names.get(self.latest, self.latest)
+    def rename(self, old: str, new: str) -> None:
+        """Count in another bucket from now on, as one was replaced."""
+        renamed = {trait: new for trait, name in self.buckets.items() if name == old}
+        self.buckets |= renamed
+        self.latest = new if self.latest == old else self.latest
 
     def plain(self) -> dict[str, Any]:
         """Itself as plain JSON values."""
-        return {
-            "seen": dict(self.seen),
-            "buckets": dict(self.buckets),
-            "latest": self.latest,
-            "quiet": self.quiet,
-        }
+        counted = {"seen": dict(self.seen), "buckets": dict(self.buckets)}
+        return counted | {"latest": self.latest, "quiet": self.quiet}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Looks:
         """What :meth:`plain` gave of another one."""
-        seen, buckets = Counter(plain["seen"]), dict(plain["buckets"])
-        return cls(seen, buckets, plain["latest"], plain["quiet"])
+        return cls(**{**plain, "seen": Counter(plain["seen"]), "buckets": dict(plain["buckets"])})
 
 
 def traits_of(violation: Violation, contract: Contract, generator: str) -> Traits:
     """What a violation looks like: of two encodings the tokens that differ, else its outcomes."""
     vocabulary, origin = contract.vocabulary, f"generator {generator}"
-    places = _places(violation, contract)
-    if places:
-        exact, coarse = set(), set()
-        for place in places[:REGIONS]:
-            sides = place.one, place.other
-            exact.add(f"tokens {[vocabulary.spell(list(ids[:TOKENS])) for ids in sides]}")
-            kinds = (categories(vocabulary.spell(list(ids[:1]))) for ids in sides)
-            coarse.add(f"kinds {'/'.join(kinds)}")
-        return Traits(frozenset(exact), frozenset(coarse), origin)
-    outcomes = ", ".join(part.outcome.status.label for part in violation.parts)
-    kind = f"input {categories(violation.data)}, {outcomes}"
-    return Traits(frozenset({kind}), frozenset({kind}), origin)
-
-
-def differences(violation: Violation, contract: Contract) -> frozenset[Ids]:
-    """The tokens in which a violation's first two encodings differ, place by place."""
-    return frozenset((place.one, place.other) for place in _places(violation, contract))
-
-
-def _places(violation: Violation, contract: Contract) -> list[Region]:
-    """Where a violation's first two encodings differ; nowhere if there are no two."""
-    parts, vocabulary = violation.parts, contract.vocabulary
-    if len(parts) < 2 or not all(isinstance(part.outcome, Encoded) for part in parts[:2]):
-        return []
-    one, other = (ids_of(part.outcome) for part in parts[:2])
-    if not all(known(vocabulary, i) for i in {*one, *other}):
-        return []
-    return regions(vocabulary, one, other)
+    exact, coarse = set(), set()
+    for place in islice(places(violation, contract), REGIONS):
+        sides = place.one, place.other
+        exact.add(f"tokens {[vocabulary.spell(list(ids[:TOKENS])) for ids in sides]}")
+        coarse.add(f"kinds {'/'.join(categories(vocabulary.spell(list(s[:1]))) for s in sides)}")
+    if not exact:
+        outcomes = ", ".join(part.outcome.status.label for part in violation.parts)
+        exact = coarse = {f"input {categories(violation.data)}, {outcomes}"}
+    return Traits(frozenset(exact), frozenset(coarse), origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +140,18 @@ class Region:
     other: tuple[int, ...]
 
 
-def regions(vocabulary: Vocabulary, one: Sequence[int], other: Sequence[int]) -> list[Region]:
+def places(violation: Violation, contract: Contract, other: int = 1) -> Iterator[Region]:
+    """Where a violation's first encoding and another one differ; nowhere if there are no two."""
+    outcomes = [
+        part.outcome for part in (*violation.parts[:1], *violation.parts[other : other + 1])
+    ]
+    encodings = [one.ids for one in outcomes if isinstance(one, Encoded)]
+    if len(encodings) == 2 and known(contract.vocabulary, *encodings[0], *encodings[1]):
+        yield from regions(contract.vocabulary, *encodings)
+
+
+def regions(vocabulary: Vocabulary, one: Sequence[int], other: Sequence[int]) -> Iterator[Region]:
     """The places at which two encodings differ, each between boundaries that both have."""
-    found = []
     first = second = place = 0
     while first < len(one) or second < len(other):
         if first < len(one) and second < len(other) and one[first] == other[second]:
@@ -182,12 +164,11 @@ def regions(vocabulary: Vocabulary, one: Sequence[int], other: Sequence[int]) ->
             if second < len(other) and (ahead > 0 or first == len(one)):
                 ahead -= len(vocabulary.spelling(other[second]))
                 second += 1
-            elif first < len(one):
+            else:
                 ahead += len(vocabulary.spelling(one[first]))
                 first += 1
             if not ahead:
                 break
         mine = tuple(one[begin:first])
-        found.append(Region(place, mine, tuple(other[start:second])))
+        yield Region(place, mine, tuple(other[start:second]))
         place += len(vocabulary.spell(list(mine)))
-    return found

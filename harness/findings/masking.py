@@ -8,27 +8,31 @@ elsewhere is another violation.
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks import CHECKS
-from harness.checks.base import ids_of
 from harness.core.outcomes import Encoded
-from harness.findings import diagnosis
+from harness.findings.asking import witnesses
 from harness.findings.confirming import TIMED_OUT
-from harness.findings.diagnosis import BYTES, categories, signature
-from harness.findings.looks import differences, regions
-from harness.findings.witnesses import witnesses
+from harness.findings.diagnosis import BYTES, categories, known, signature
+from harness.findings.looks import places
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
-    from harness.findings.entries import Entry, KnownInputs
-    from harness.findings.looks import Ids, Region
-    from harness.findings.together import Examines
+    from harness.findings.asking import Examine
+    from harness.findings.entries import Entry
+
+    Known = Mapping[bytes, str]
+    """The minimal inputs of what is known of one signature, each with its bucket."""
+
+    Alike = Callable[[Violation], bool]
+
+Ids = tuple[tuple[int, ...], tuple[int, ...]]
 
 NEUTRAL = (b"", b"a", b" ")
 """What is put in place of what is known; nothing comes first. To cut alone may join two parts of a
@@ -36,45 +40,35 @@ text that mean something together."""
 
 
 def unexplained(
-    pool: Examines,
-    entry: Entry,
-    known: KnownInputs,
-    narrow: Callable[[str, Contract, bytes], bool],
+    examine: Examine, entry: Entry, known: Known, narrow: Callable[[str, Contract, bytes], bool]
 ) -> str | Violation:
     """The bucket of a known finding that explains a violation, else what is left to explain.
 
     narrow: whether a finding, by its bucket and input, is expected and nothing else of its kind is.
     Raises Stopped and OutOfTime.
     """
-    violation, data = entry.violation, entry.violation.data
+    data = entry.violation.data
     inside = parts_of(data, known)
-    if data in inside:
-        return inside[data]
     if inside:
-        if within(entry, inside):
-            return next(iter(inside.values()))
-        rest = left(pool, entry, inside)
+        rest = None if data in inside or within(entry, inside) else left(examine, entry, inside)
         if rest is None:
-            return next(iter(inside.values()))
-        violation = rest
+            return inside.get(data) or next(iter(inside.values()))
+        entry = replace(entry, violation=rest)
     ill = ill_formed(known)
-    well_formed = cleaned(violation.data)
-    if ill and well_formed != violation.data:
-        asked = replace(entry, violation=violation)
-        rest = in_place(pool, asked, [well_formed])
+    well_formed = cleaned(entry.violation.data)
+    if ill and well_formed != entry.violation.data:
+        rest = in_place(examine, entry, [well_formed])
         if rest is not None:
             return rest
-        wide = next(
-            (name for minimal, name in ill if not narrow(name, entry.contract, minimal)), None
-        )
-        if wide is not None:
-            return wide
-        if in_same_tokens(pool, asked, [minimal for minimal, _ in ill]):
-            return ill[0][1]
-    return violation
+        for minimal, name in ill.items():
+            if not narrow(name, entry.contract, minimal):
+                return name
+        if like(examine, entry, ill)(entry.violation):
+            return next(iter(ill.values()))
+    return entry.violation
 
 
-def questions(entry: Entry, known: KnownInputs) -> list[bytes]:
+def questions(entry: Entry, known: Known) -> list[bytes]:
     """The inputs that :func:`unexplained` asks about first, as far as can be told beforehand."""
     data = entry.violation.data
     inside = parts_of(data, known)
@@ -87,21 +81,17 @@ def questions(entry: Entry, known: KnownInputs) -> list[bytes]:
     return [one for one in asked if entry.contract.vocabulary.can_encode(one)]
 
 
-def parts_of(data: bytes, known: KnownInputs) -> dict[bytes, str]:
+def parts_of(data: bytes, known: Known) -> dict[bytes, str]:
     """The known minimal inputs that are in an input, each with its bucket."""
-    return {
-        minimal: name
-        for minimal, name in known.minimal
-        if minimal == data or (minimal and minimal in data)
-    }
+    return {one: name for one, name in known.items() if one == data or (one and one in data)}
 
 
-def ill_formed(known: KnownInputs) -> list[tuple[bytes, str]]:
+def ill_formed(known: Known) -> dict[bytes, str]:
     """The known minimal inputs that are no text, with their buckets.
 
     Nearly all input of some generators is ill-formed, each in a way of its own.
     """
-    return [one for one in known.minimal if categories(one[0]) == BYTES]
+    return {one: name for one, name in known.items() if categories(one) == BYTES}
 
 
 def cleaned(data: bytes) -> bytes:
@@ -111,13 +101,8 @@ def cleaned(data: bytes) -> bytes:
 
 def without(data: bytes, parts: Collection[bytes]) -> list[bytes]:
     """An input from which these parts are taken out, once for each neutral text in their place."""
-    rests = []
-    for neutral in NEUTRAL:
-        rest = data
-        for part in sorted(parts, key=len, reverse=True):
-            rest = rest.replace(part, neutral)
-        rests.append(rest)
-    return rests
+    any_of = b"|".join(map(re.escape, sorted(parts, key=len, reverse=True)))
+    return [re.sub(any_of, neutral, data) for neutral in NEUTRAL]
 
 
 def within(entry: Entry, parts: Collection[bytes]) -> bool:
@@ -126,35 +111,29 @@ def within(entry: Entry, parts: Collection[bytes]) -> bool:
     Each place is within one of them: what differs in two of them joined is something else.
     """
     violation, vocabulary = entry.violation, entry.contract.vocabulary
+    data = violation.data
     if violation.check != "equivalence":
         return False
-    outcomes = [part.outcome for part in violation.parts]
-    encodings = [ids_of(outcome) for outcome in outcomes]
-    if not all(isinstance(outcome, Encoded) for outcome in outcomes) or not all(
-        diagnosis.known(vocabulary, i) for ids in encodings for i in set(ids)
-    ):
-        return False
-    if any(vocabulary.spell(list(ids)) != violation.data for ids in encodings):
-        return False  # where the tokens stand in the input is not known
-    spans = []
-    for part in parts:
-        start = violation.data.find(part)
-        while start >= 0:
-            spans.append((start, start + len(part)))
-            start = violation.data.find(part, start + 1)
-
-    def inside(place: Region) -> bool:
-        end = place.start + len(vocabulary.spell(list(place.one)))
-        return any(start <= place.start and end <= stop for start, stop in spans)
-
+    for part in violation.parts:
+        ids = list(part.outcome.ids) if isinstance(part.outcome, Encoded) else [-1]
+        if not known(vocabulary, *ids) or vocabulary.spell(ids) != data:
+            return False  # where the tokens stand in the input is not known
+    spans = [
+        (found.start(), found.start() + len(part))
+        for part in parts
+        for found in re.finditer(b"(?=%b)" % re.escape(part), data)
+    ]
     return all(
-        inside(place)
-        for other in encodings[1:]
-        for place in regions(vocabulary, encodings[0], other)
+        any(
+            start <= place.start and place.start + len(vocabulary.spell(list(place.one))) <= end
+            for start, end in spans
+        )
+        for other in range(1, len(violation.parts))
+        for place in places(violation, entry.contract, other)
     )
 
 
-def left(pool: Examines, entry: Entry, parts: Collection[bytes]) -> Violation | None:
+def left(examine: Examine, entry: Entry, parts: Collection[bytes]) -> Violation | None:
     """What is still wrong with an input from which these parts of it are taken out, if anything.
 
     The violation itself where that cannot be told. Raises Stopped and OutOfTime.
@@ -163,96 +142,85 @@ def left(pool: Examines, entry: Entry, parts: Collection[bytes]) -> Violation | 
     if violation.check == "determinism" or violation.stage == TIMED_OUT:
         return None  # it does not depend on the input, or costs too much to be asked
     rests = without(violation.data, parts)
-    if not rests[0]:  # there is nothing else in it
-        alike = repeats(pool, entry, parts)
-        return None if alike is None or alike(violation) else violation
-    return in_place(pool, entry, rests)
+    if rests[0]:
+        return in_place(examine, entry, rests)
+    alike = of_a_part(examine, entry, parts)
+    return None if alike is None or alike(violation) else violation
 
 
-def in_place(pool: Examines, entry: Entry, rests: Sequence[bytes]) -> Violation | None:
+def in_place(examine: Examine, entry: Entry, rests: Sequence[bytes]) -> Violation | None:
     """What is wrong with all of these inputs, asked in place of another one, if anything is.
 
-    It is what is wrong with the first of them, or the violation itself where that cannot be told.
+    It is what witnesses show of the first of them (who else is wrong there shows when it is asked
+    again), or the violation itself where that cannot be told.
     Raises Stopped and OutOfTime.
     """
     contract, violation = entry.contract, entry.violation
+    culprits = set(violation.culprits)
     asked = [rest for rest in dict.fromkeys(rests) if contract.vocabulary.can_encode(rest)]
     if not asked:
         return violation
-    check, culprits = CHECKS[violation.check], set(violation.culprits)
-    judged = pool.examine(witnesses(violation, contract), check, asked)
+    judged = examine(witnesses(violation, contract), asked)
     wrong = [one for one in judged.violations if culprits & set(one.culprits)]
     answered = all(judged.exercised[name] >= len(asked) for name in culprits)
     if answered and len({one.data for one in wrong}) < len(asked):
         return None
-    if rests[0] not in {one.data for one in wrong}:
-        return violation
-    sign = signature(violation, contract)
-    whole = pool.examine(contract, check, rests[:1])
-    first = [one for one in whole.violations if culprits & set(one.culprits)]
-    first.sort(key=lambda one: signature(one, contract) != sign)
+    first = [one for one in wrong if one.data == rests[0]]
+    first.sort(key=lambda one: signature(one, contract) != entry.signature)
     return first[0] if first else violation
 
 
-def repeats(
-    pool: Examines, entry: Entry, parts: Collection[bytes]
-) -> Callable[[Violation], bool] | None:
+def of_a_part(examine: Examine, entry: Entry, parts: Collection[bytes]) -> Alike | None:
     """Whether a violation differs as these parts of an input do; None: it does not repeat any.
 
-    So it is where the same tokens differ, or where the text is changed as often as it is repeated.
     A part again and again may be another token, and another mistake. Raises Stopped and OutOfTime.
     """
-    data, vocabulary = entry.violation.data, entry.contract.vocabulary
+    data = entry.violation.data
     again = [part for part in parts if part and part * (len(data) // len(part)) == data]
     if not again or data in again or not differences(entry.violation, entry.contract):
         return None
-    known = differences_on(pool, entry, again)
-    spelled = [tuple(vocabulary.spell(list(ids)) for ids in place) for place in known]
-    changed = [(one, other) for one, other in spelled if one != other]
-
-    def alike(violation: Violation) -> bool:
-        for place in differences(violation, entry.contract) - known:
-            mine = tuple(vocabulary.spell(list(ids)) for ids in place)
-            times = range(1, len(data) + 1)
-            if not any((a * n, b * n) == mine for a, b in changed for n in times):
-                return False
-        return True
-
-    return alike
+    return like(examine, entry, again)
 
 
-def known_of_a_part(
-    pool: Examines, entry: Entry, parts: Collection[bytes]
-) -> Callable[[Violation], bool]:
+def known_of_a_part(examine: Examine, entry: Entry, parts: Collection[bytes]) -> Alike:
     """Whether a violation is what is known of a part that an input, wrong otherwise, repeats.
 
     It is no smaller case of what is wrong with the input. Raises Stopped.
     """
     alike = None
     with contextlib.suppress(OutOfTime):  # which ends minimising, too
-        alike = repeats(pool, entry, parts)
+        alike = of_a_part(examine, entry, parts)
     return alike if alike is not None and not alike(entry.violation) else lambda one: False
 
 
-def in_same_tokens(pool: Examines, entry: Entry, inputs: Collection[bytes]) -> bool:
-    """Whether an input differs in no other tokens than these inputs do, and in the same way.
+def like(examine: Examine, entry: Entry, inputs: Collection[bytes]) -> Alike:
+    """Whether a violation differs in no other tokens than these inputs do, and in the same way.
 
     So it is with inputs that a known mistake shows on in another place, or without any input: what
-    of an input is wrong is the same, and only what stands beside it is another. Raises Stopped and
-    OutOfTime.
+    of an input is wrong is the same, and only what stands beside it is another. A text that is
+    changed as often as it is repeated is changed in the same way. Raises Stopped and OutOfTime.
     """
-    mine = differences(entry.violation, entry.contract)
-    return bool(mine) and mine <= differences_on(pool, entry, inputs)
+    contract = entry.contract
+    spell = contract.vocabulary.spell
+    own = differences(entry.violation, contract)
+    shown = examine(contract, sorted(inputs)).violations if own else []
+    same = [one for one in shown if signature(one, contract) == entry.signature]
+    shared = frozenset[Ids]().union(*(differences(one, contract) for one in same))
+    spelled = [(spell(list(one)), spell(list(other))) for one, other in shared]
+    changed = [(one, other) for one, other in spelled if one != other]
+
+    def repeated(place: Ids) -> bool:
+        one, other = (spell(list(ids)) for ids in place)
+        times = [(a, b, (len(one) + len(other)) // len(a + b)) for a, b in changed]
+        return any((a * n, b * n) == (one, other) for a, b, n in times)
+
+    def alike(violation: Violation) -> bool:
+        mine = differences(violation, contract)
+        return bool(mine) and all(place in shared or repeated(place) for place in mine)
+
+    return alike
 
 
-def differences_on(pool: Examines, entry: Entry, inputs: Collection[bytes]) -> frozenset[Ids]:
-    """The tokens in which these inputs differ in the way of a violation. Raises as above."""
-    check = CHECKS[entry.violation.check]
-    shown = pool.examine(entry.contract, check, sorted(inputs)).violations
-    known = [replace(entry, violation=one, explanation=None) for one in shown]
-    same = [
-        differences(one.violation, one.contract)
-        for one in known
-        if one.signature == entry.signature
-    ]
-    return frozenset().union(*same)
+def differences(violation: Violation, contract: Contract) -> frozenset[Ids]:
+    """The tokens in which a violation's first two encodings differ, place by place."""
+    return frozenset((place.one, place.other) for place in places(violation, contract))

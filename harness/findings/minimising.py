@@ -7,20 +7,20 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks import CHECKS
 from harness.core.outcomes import Status
+from harness.findings.asking import witnesses
 from harness.findings.diagnosis import signature
-from harness.findings.shrinking import shrink
-from harness.findings.witnesses import witnesses
+from harness.findings.shrinking import MIXED_BYTES, shrink
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.checks.base import Judgement, Violation
+    from harness.checks.base import Violation
     from harness.core.comparisons import Contract
     from harness.findings.entries import Entry
     from harness.workers.pool import WorkerPool
@@ -53,36 +53,16 @@ WITHDRAWN = "not made smaller any further, as it was withdrawn meanwhile"
 TOOK_LONG = "not made smaller any further, as that took so long"
 
 
-@dataclass(slots=True)
-class Spent:
-    """What minimising one finding has cost: time-outs, and whether the end of the run came."""
-
-    timeouts: int = 0
-    cut_off: bool = False
-
-    def on(self, judgement: Judgement) -> Judgement:
-        """Count the time-outs among the answers to candidates."""
-        self.timeouts += any(
-            part.outcome.status is Status.TIMED_OUT
-            for violation in judgement.violations
-            for part in violation.parts
-        )
-        return judgement
-
-    @property
-    def enough(self) -> bool:
-        """Whether no further candidate is to be tried."""
-        return self.cut_off or self.timeouts >= SHRINK_TIMEOUTS
-
-
 class Patience:
     """The time that looking into violations has, while cases are asked and afterwards.
 
-    unhurried: the clock decides nothing, so that the same cases give the same findings.
+    unhurried: the clock decides nothing, so that the same cases give the same findings. share: for
+    how much of the usual time a finding is minimised.
     """
 
-    def __init__(self, *, unhurried: bool) -> None:
+    def __init__(self, *, unhurried: bool, share: float = 1.0) -> None:
         self._unhurried = unhurried
+        self._share = share
         self._began = time.monotonic()
         self._spent = 0.0
         self._lock = threading.Lock()
@@ -96,6 +76,13 @@ class Patience:
         if self._unhurried or left == math.inf:
             return False
         return left <= 0 or self._spent > SHRINK_SHARE * (time.monotonic() - self._began)
+
+    def minimising(self, violation: Violation) -> float:
+        """Seconds for minimising one finding."""
+        if self._unhurried:
+            return UNHURRIED_SECONDS
+        dies = violation.check == "survival"
+        return self._share * (SHRINK_DEATHS_SECONDS if dies else SHRINK_SECONDS)
 
     @contextlib.contextmanager
     def looking(self, pool: WorkerPool) -> Iterator[None]:
@@ -115,67 +102,62 @@ class Patience:
 
 
 def minimise(
-    pool: WorkerPool,
-    entry: Entry,
-    seconds: float,
-    allowed: Callable[[bytes], bool],
-    hides: Callable[[Violation], bool],
+    pool: WorkerPool, entry: Entry, seconds: float, hides: Callable[[Violation], bool]
 ) -> tuple[Entry, str | None]:
     """The entry with the smallest input found, and why the search did not end by itself.
 
-    allowed: whether an input may be tried. hides: whether a violation would hide this one.
+    hides: whether a violation would hide this one.
     """
-    began = time.monotonic()
+    deadline = time.monotonic() + seconds
     contract, violation = entry.contract, entry.violation
+    check, smallest = CHECKS[violation.check], violation
+    # What ends processes is asked step by step.
+    mixed = 0 if check.alone else MIXED_BYTES
+
+    def search(asked: Contract) -> str | None:
+        """Make the input smaller as these see it; why that did not end by itself."""
+        nonlocal smallest
+        smallest, timeouts, cut_off = violation, 0, False
+
+        def failing(candidates: Sequence[bytes]) -> list[bool]:
+            nonlocal smallest, timeouts, cut_off
+            lawful = [one for one in candidates if contract.vocabulary.can_encode(one)]
+            try:
+                shown = pool.examine(asked, check, lawful).violations
+            except OutOfTime:
+                cut_off = True
+                return [False] * len(candidates)
+            outcomes = [part.outcome for one in shown for part in one.parts]
+            timeouts += any(outcome.status is Status.TIMED_OUT for outcome in outcomes)
+            seen = {one.data: one for one in shown if signature(one, contract) == entry.signature}
+            # The first one is taken, and only of that it has to be known whether it hides anything.
+            first = next((c for c in candidates if c in seen and not hides(seen[c])), None)
+            if first is not None:
+                smallest = seen[first]
+            return [candidate == first for candidate in candidates]
+
+        def enough() -> bool:
+            return cut_off or timeouts >= SHRINK_TIMEOUTS
+
+        left = deadline - time.monotonic()
+        _, ended = shrink(violation.data, failing, left, enough, mixed)
+        if timeouts >= SHRINK_TIMEOUTS:
+            return TRIES_HANG
+        if not ended:
+            return NO_TIME if cut_off else TOOK_LONG
+        return WITHDRAWN if set(violation.culprits) & set(pool.withdrawn()) else None
+
     few = witnesses(violation, contract)
-    smaller, why = _minimised(pool, entry, few, seconds, allowed, hides)
-    if smaller.violation is violation or len(few.participants) == len(contract.participants):
-        return smaller, why
-    try:
-        judged = pool.examine(contract, CHECKS[violation.check], [smaller.violation.data])
-    except OutOfTime:
-        return smaller, NO_TIME
-    for one in judged.violations:
-        if signature(one, contract) == entry.signature:
-            return replace(smaller, violation=one), why
-    # Somebody else parts from the trusted on the smaller input: all are asked from the beginning.
-    rest = seconds - (time.monotonic() - began)
-    return _minimised(pool, entry, contract, rest, allowed, hides)
-
-
-def _minimised(
-    pool: WorkerPool,
-    entry: Entry,
-    asked: Contract,
-    seconds: float,
-    allowed: Callable[[bytes], bool],
-    hides: Callable[[Violation], bool],
-) -> tuple[Entry, str | None]:
-    """As :func:`minimise`, of those alone who are asked."""
-    contract, check = entry.contract, CHECKS[entry.violation.check]
-    latest = {entry.violation.data: entry.violation}
-    spent = Spent()
-
-    def failing(candidates: Sequence[bytes]) -> list[bool]:
-        lawful = [c for c in candidates if allowed(c) and contract.vocabulary.can_encode(c)]
+    why = search(few)
+    if smallest is not violation and len(few.participants) < len(contract.participants):
         try:
-            violations = spent.on(pool.examine(asked, check, lawful)).violations
+            judged = pool.examine(contract, check, [smallest.data])
         except OutOfTime:
-            spent.cut_off = True
-            return [False] * len(candidates)
-        seen = {one.data: one for one in violations if signature(one, contract) == entry.signature}
-        # The first one is taken, and only of that it has to be known whether it hides anything.
-        first = next((c for c in candidates if c in seen and not hides(seen[c])), None)
-        if first is not None:
-            latest[first] = seen[first]
-        return [candidate == first for candidate in candidates]
-
-    smallest, ended = shrink(entry.violation.data, failing, seconds, lambda: spent.enough)
-    why = None
-    if spent.timeouts >= SHRINK_TIMEOUTS:
-        why = TRIES_HANG
-    elif not ended:
-        why = NO_TIME if spent.cut_off else TOOK_LONG
-    elif set(entry.violation.culprits) & set(pool.withdrawn()):
-        why = WITHDRAWN
-    return replace(entry, violation=latest[smallest], explanation=None), why
+            return replace(entry, violation=smallest), NO_TIME
+        same = [one for one in judged.violations if signature(one, contract) == entry.signature]
+        if same:
+            smallest = same[0]
+        else:
+            # Somebody else parts from the trusted on it, too: all are asked from the beginning.
+            why = search(contract)
+    return replace(entry, violation=smallest), why

@@ -8,21 +8,22 @@ and no other mistake of the list gives the same.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from harness.core.outcomes import Encoded, Inputs
+from harness.core.pretokens import piece_ends
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
+    from harness.core.outcomes import Outcome
     from harness.workers.pool import WorkerPool
 
 LONGEST = 400
@@ -44,10 +45,10 @@ TEXTS = (
 MERGES_WHOLE = "merges pre-tokens that should be taken whole, as they are tokens"
 TAKES_WHOLE = "takes pre-tokens whole that are tokens, and should merge them"
 
-Found = list[tuple[int, int]]
-"""Rank and place of each pair that could be merged."""
+Pick = Callable[[list[tuple[int, int]]], tuple[int, int]]
+"""The choice of the next pair to merge, each given by its rank and place."""
 
-PICKS: dict[str, Callable[[Found], tuple[int, int]]] = {
+PICKS: dict[str, Pick] = {
     "merges equal-rank pairs from the right": lambda found: min(
         found, key=lambda one: (one[0], -one[1])
     ),
@@ -58,59 +59,8 @@ PICKS: dict[str, Callable[[Found], tuple[int, int]]] = {
 }
 """Mistakes in the choice of the next pair, in the words of a headline."""
 
-
-class Plain:
-    """Byte-pair encoding of short pieces by the merges that concern them."""
-
-    def __init__(self, vocabulary: Vocabulary, data: bytes) -> None:
-        self.vocabulary = vocabulary
-        known, longest = vocabulary.ids, vocabulary.max_token_bytes
-        parts = {data[i:j] for i in range(len(data)) for j in range(i, min(len(data), i + longest))}
-        parts |= {data[max(0, len(data) - n) :] for n in range(1, longest + 1)}
-        merges = vocabulary.merges
-        wanted = [known[part] for part in parts if part in known]
-        rows = np.flatnonzero(np.isin(merges.merged, wanted))
-        self._ranks = {
-            (int(merges.left[row]), int(merges.right[row])): (int(row), int(merges.merged[row]))
-            for row in rows[::-1]
-        }
-
-    def ids(
-        self,
-        piece: bytes,
-        pick: Callable[[Found], tuple[int, int]] = min,
-        whole: bool | None = None,
-    ) -> list[int]:
-        """The ids of a piece. whole: whether a piece that is a token is taken as it is."""
-        vocabulary = self.vocabulary
-        if (vocabulary.ignore_merges if whole is None else whole) and piece in vocabulary.ids:
-            return [vocabulary.ids[piece]]
-        symbols = self.bytes_of(piece)
-        while True:
-            found = [
-                (self._ranks[pair][0], place)
-                for place, pair in enumerate(pairwise(symbols))
-                if pair in self._ranks
-            ]
-            if not found:
-                return symbols
-            _, place = pick(found)
-            symbols[place : place + 2] = [self._ranks[symbols[place], symbols[place + 1]][1]]
-
-    def bytes_of(self, piece: bytes) -> list[int]:
-        """The ids of its bytes. Raises KeyError for a byte without one."""
-        return [self.vocabulary.ids[piece[i : i + 1]] for i in range(len(piece))]
-
-    def longest_first(self, piece: bytes) -> list[int]:
-        """The longest token at each place."""
-        found, start = [], 0
-        known, longest = self.vocabulary.ids, self.vocabulary.max_token_bytes
-        while start < len(piece):
-            ends = range(min(len(piece), start + longest), start, -1)
-            end = next(end for end in ends if piece[start:end] in known)
-            found.append(known[piece[start:end]])
-            start = end
-        return found
+RIGHT = ""
+"""Stands for no mistake."""
 
 
 def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation]) -> str:
@@ -119,21 +69,28 @@ def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation])
     violations: of one cause, the smallest first. Empty where there is none, or more than one, or no
     time to ask. Raises Stopped.
     """
-    candidates = frozenset.intersection(*(explaining(one, contract) for one in violations))
-    if not candidates:
+    first = violations[0]
+    if first.check != "equivalence" or first.undecided or len(first.culprits) != 1:
         return ""
-    (culprit,) = violations[0].culprits
+    (culprit,) = first.culprits
+    shown = [
+        (one.data, part.outcome)
+        for one in violations
+        for part in one.parts[1:]
+        if culprit in part.names
+    ]
+    candidates = frozenset.intersection(*(fitting(contract, *one) for one in shown)) - {RIGHT}
+    # Nothing is said where the trusted ids are not those of plain byte-pair encoding.
+    plain = all(RIGHT in fitting(contract, one.data, one.parts[0].outcome) for one in violations)
+    if not candidates or not plain:
+        return ""
     probes = probes_of([one.data for one in violations], contract.vocabulary)
     try:
         answers = pool.again(contract.among({culprit}), Inputs.of(probes)).results[culprit]
     except OutOfTime:
         return ""
     for index, data in enumerate(probes):
-        outcome = answers.outcome(index)
-        if not isinstance(outcome, Encoded):
-            return ""
-        _, made = predicted(contract, data)
-        candidates &= {said for said, ids in made.items() if ids == list(outcome.ids)}
+        candidates &= fitting(contract, data, answers.outcome(index))
     return "".join(candidates) if len(candidates) == 1 else ""
 
 
@@ -148,29 +105,16 @@ def probes_of(inputs: Sequence[bytes], vocabulary: Vocabulary) -> list[bytes]:
     return list(dict.fromkeys(fitting))
 
 
-def explaining(violation: Violation, contract: Contract) -> frozenset[str]:
-    """The mistakes of the list that give the ids of the one who is blamed; empty where none does.
-
-    Nothing is said where the trusted ids are not those of plain byte-pair encoding.
-    """
-    data = violation.data
-    asked = violation.check == "equivalence" and not violation.undecided
-    if not asked or len(violation.culprits) != 1 or len(violation.parts) < 2:
+def fitting(contract: Contract, data: bytes, outcome: Outcome) -> frozenset[str]:
+    """The mistakes, or none (:data:`RIGHT`), that give the ids of an outcome."""
+    if not isinstance(outcome, Encoded):
         return frozenset()
-    trusted = violation.parts[0].outcome
-    blamed = next(
-        (part.outcome for part in violation.parts[1:] if violation.culprits[0] in part.names), None
-    )
-    if not isinstance(trusted, Encoded) or not isinstance(blamed, Encoded):
-        return frozenset()
-    right, made = predicted(contract, data)
-    if right != list(trusted.ids):
-        return frozenset()
-    return frozenset(said for said, ids in made.items() if ids == list(blamed.ids) != right)
+    made = predicted(contract, data)
+    return frozenset(said for said, ids in made.items() if ids == list(outcome.ids))
 
 
-def predicted(contract: Contract, data: bytes) -> tuple[list[int] | None, dict[str, list[int]]]:
-    """The right ids of an input, and those of each mistake; None where nothing can be said."""
+def predicted(contract: Contract, data: bytes) -> dict[str, list[int]]:
+    """The ids of an input by each mistake and by none; empty where nothing can be said."""
     vocabulary = contract.vocabulary
     if (
         contract.algorithm != "bpe"
@@ -178,46 +122,62 @@ def predicted(contract: Contract, data: bytes) -> tuple[list[int] | None, dict[s
         or not 0 < len(data) <= LONGEST
         or not len(vocabulary.merges.left)
     ):
-        return None, {}
-    try:
-        pieces = _pieces(vocabulary, contract, data)
-        plain = Plain(vocabulary, data)
-        return _joined(plain.ids, pieces), _made(plain, pieces, data)
-    except (KeyError, StopIteration, ValueError):
-        return None, {}  # a byte without a token, or a text that cannot be cut
+        return {}
+    known, longest = vocabulary.ids, vocabulary.max_token_bytes
+    whole = vocabulary.ignore_merges
 
+    def of_bytes(piece: bytes) -> list[int]:
+        return [known[piece[i : i + 1]] for i in range(len(piece))]
 
-def _made(plain: Plain, pieces: Sequence[bytes], data: bytes) -> dict[str, list[int]]:
-    whole = plain.vocabulary.ignore_merges
-    right = _joined(plain.ids, pieces)
-    of_whole = MERGES_WHOLE if whole else TAKES_WHOLE
-    # In a toy few merges lie over boundaries, and one that is missing looks like all of them.
-    large = len(plain.vocabulary) >= LARGE
-    return {
-        **{said: _joined(partial(plain.ids, pick=pick), pieces) for said, pick in PICKS.items()},
-        "takes the longest token at each place": _joined(plain.longest_first, pieces),
-        "merges nothing": _joined(plain.bytes_of, pieces),
-        of_whole: _joined(partial(plain.ids, whole=not whole), pieces),
-        "loses the last token": right[:-1],
-        "loses the first token": right[1:],
-        **({"does not cut texts into pre-tokens": plain.ids(data)} if large else {}),
+    def merging(pick: Pick = min, *, whole: bool = whole) -> Callable[[bytes], list[int]]:
+        def encode(piece: bytes) -> list[int]:
+            if whole and piece in known:
+                return [known[piece]]
+            return merged(vocabulary, of_bytes(piece), pick)
+
+        return encode
+
+    def longest_first(piece: bytes) -> list[int]:
+        if not piece:
+            return []
+        end = next(end for end in range(longest, 0, -1) if piece[:end] in known)
+        return [known[piece[:end]], *longest_first(piece[end:])]
+
+    ways = {
+        RIGHT: merging(),
+        **{said: merging(pick) for said, pick in PICKS.items()},
+        "takes the longest token at each place": longest_first,
+        "merges nothing": of_bytes,
+        MERGES_WHOLE if whole else TAKES_WHOLE: merging(whole=not whole),
     }
-
-
-def _joined(encode: Callable[[bytes], list[int]], pieces: Sequence[bytes]) -> list[int]:
-    return [token for piece in pieces for token in encode(piece)]
-
-
-def _pieces(vocabulary: Vocabulary, contract: Contract, data: bytes) -> list[bytes]:
-    """The pre-tokens of a text. Raises ValueError for what cannot be cut."""
-    from impls.interface import Unsupported  # noqa: PLC0415 (only where something was found)
-    from impls.pretokenize.pieces import PlainCutter  # noqa: PLC0415
-
+    ends = sorted(piece_ends(vocabulary, data)) if contract.mode.pretokenize else [len(data)]
+    pieces = [data[start:end] for start, end in pairwise([0, *ends])]
     try:
-        cut = PlainCutter(vocabulary).cut(data, np.array([len(data)]), contract.mode)
-    except Unsupported as error:
-        raise ValueError(str(error)) from error
-    if (cut.given >= 0).any():
-        raise ValueError("a token that was cut out before")
-    ends = cut.ends.tolist()
-    return [cut.data[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        made = {said: [i for one in pieces for i in way(one)] for said, way in ways.items()}
+        # In a toy few merges lie over boundaries, and one that is missing looks like all of them.
+        if len(vocabulary) >= LARGE:
+            made["does not cut texts into pre-tokens"] = merging()(data)
+    except (KeyError, StopIteration):
+        return {}  # a byte without a token
+    right = made[RIGHT]
+    return made | {"loses the last token": right[:-1], "loses the first token": right[1:]}
+
+
+def merged(vocabulary: Vocabulary, symbols: list[int], pick: Pick) -> list[int]:
+    """Symbols, merged for as long as a pair of them can be."""
+    ranks = _ranks(vocabulary)
+    while found := [
+        (ranks[pair][0], place) for place, pair in enumerate(pairwise(symbols)) if pair in ranks
+    ]:
+        _, place = pick(found)
+        symbols[place : place + 2] = [ranks[symbols[place], symbols[place + 1]][1]]
+    return symbols
+
+
+@lru_cache(maxsize=1)
+def _ranks(vocabulary: Vocabulary) -> dict[tuple[int, int], tuple[int, int]]:
+    """The rank of each pair that can be merged, and what it becomes; the first rank of several."""
+    merges = vocabulary.merges
+    rows = zip(*(one.tolist() for one in (merges.left, merges.right, merges.merged)), strict=True)
+    ranked = [((left, right), (rank, made)) for rank, (left, right, made) in enumerate(rows)]
+    return dict(reversed(ranked))

@@ -21,7 +21,7 @@ import corpora
 import impls
 from corpora.vocabularies.caches import compiled_folder
 from harness.core.comparisons import algorithm_of
-from harness.findings.insides import MODELS
+from harness.findings.diagnosis import MODELS
 from impls import registry
 from impls.external import die_with_parent
 from impls.interface import Explains, Mode

@@ -12,11 +12,21 @@ import re
 import textwrap
 import unicodedata
 import warnings
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from corpora.plain_text import printable
-from impls.interface import Recipe
+from corpora.plain_text import printable, printable_line
+from harness.core.messages import packed
+from harness.core.writing import NO_ROOM
+from impls.interface import Recipe, Reproducible
+from impls.specs import from_anywhere
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import Contract
+    from harness.core.participants import Participant
 
 CONTROLS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories of characters that make source read otherwise than it runs (CVE-2021-42574), or end a
@@ -26,8 +36,67 @@ LONGEST_NAME = 100
 """Characters of a file's name: file systems take 255 bytes, and a part of a name is put before."""
 
 
+VOCABULARY = "vocabulary.pickle"
+"""The file with the vocabulary as workers get it, for those whom tokgate runs."""
+
+
 class Unsound(Exception):
     """A recipe that cannot be used, with the reason in words."""
+
+
+def own(participant: Participant, contract: Contract, asks: str) -> Recipe | None:
+    """Return the recipe of an implementation; None where it has none for this question.
+
+    Raises Unsound, with why it cannot be used, and OSError where the disk has no room.
+    """
+    implementation = participant.implementation
+    if not isinstance(implementation, Reproducible):
+        return None
+    try:
+        recipe = sound(implementation.recipe(contract.vocabulary, contract.mode))
+    except Unsound as error:
+        raise Unsound(f"its recipe is not sound: {error}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plug-in's SystemExit, or a panic, ends no run
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise  # that is no fault of the implementation
+        kind = printable_line(type(error).__name__)
+        raise Unsound(f"it failed to give a recipe: {kind}") from error
+    return recipe if f"def {asks}(" in recipe.code else None
+
+
+def by_tokgate(participant: Participant, contract: Contract) -> Recipe:
+    """Return how tokgate runs an implementation that has no recipe: on the vocabulary as it was."""
+    spec = participant.origin or from_anywhere(participant.spec)
+    code = f"""\
+import pickle
+
+from impls import registry
+from impls.interface import Mode
+
+with open(VOCABULARY, "rb") as file:
+    encoder = registry.resolve({spec!a}).load(pickle.load(file))
+
+
+def encode(data):
+    return encoder.encode(data, {contract.mode!r})
+
+
+def encode_with_offsets(data):
+    return encoder.encode_with_offsets(data, {contract.mode!r})
+
+
+def decode(ids):
+    return encoder.decode(ids)
+"""
+    return sound(Recipe(("tokgate",), code, VOCABULARY, _pickled(contract.vocabulary)))
+
+
+@lru_cache(maxsize=2)
+def _pickled(vocabulary: Vocabulary) -> bytes:
+    """A vocabulary as workers get it, the same for all who load it."""
+    return packed(vocabulary)
 
 
 def sound(recipe: object) -> Recipe:

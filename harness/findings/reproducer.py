@@ -13,22 +13,23 @@ import base64
 import re
 import shlex
 import textwrap
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from corpora.plain_text import printable_line
 from harness.checks import CHECKS
 from harness.checks.base import Shows, ids_of
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.findings.recipes import function
-from impls.interface import Capability, Implementation, Recipe, Reproducible
-from impls.specs import from_anywhere
+from impls.interface import Capability, Reproducible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.checks.base import Script, Violation
+    from harness.checks.base import Violation
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
+    from impls.interface import Recipe
 
 THE_INPUT = ("the input",)
 """The name of a violation's part that is what went in."""
@@ -38,9 +39,6 @@ IDS_RECORDED = 24
 
 MESSAGE_RECORDED = 200
 """Characters of a recorded message that are shown."""
-
-VOCABULARY = "vocabulary.pickle"
-"""The file with the vocabulary as workers get it, for those whom tokgate runs."""
 
 TEMPLATE = '''\
 #!/usr/bin/env python3
@@ -235,20 +233,48 @@ QUESTIONS = {"encode": ENCODE, "decode": DECODE, "encode_with_offsets": OFFSETS}
 """The question by the function of a recipe."""
 
 
-def script_of(violation: Violation) -> Script | None:
-    """How a script puts the question of a violation; None where ``tokgate replay`` puts it."""
+@dataclass(frozen=True, slots=True)
+class Library:
+    """How a script runs an implementation.
+
+    path: of the recipe's artifact, relative to the finding's folder; empty for none. left_out: the
+    reason why it is not the implementation's own recipe, if it has one.
+    """
+
+    recipe: Recipe
+    path: str
+    left_out: str = ""
+
+
+def asked(violation: Violation, contract: Contract) -> list[Participant]:
+    """The participants that a script asks to show a violation, or its absence: the culprits.
+
+    Where outputs were compared also those they were compared with: of each side all that have
+    recipes, or the first, if none has. Empty where no script can put the question of the check, or
+    where these are too few: ``tokgate replay`` puts it then.
+    """
     check = CHECKS.get(violation.check)
-    return None if check is None else check.script
-
-
-def asked(violation: Violation) -> bool:
-    """Whether a script can put the question of a violation itself."""
-    no_input = any(
-        isinstance(part.outcome, Failed)
-        and part.outcome.status in {Status.LEFT_PROCESSES, Status.FALSE_CLAIM}
-        for part in violation.parts
-    )
-    return script_of(violation) is not None and not no_input
+    script = None if check is None else check.script
+    ends = {part.outcome.status for part in violation.parts}
+    if script is None or ends & {Status.LEFT_PROCESSES, Status.FALSE_CLAIM}:
+        return []
+    known = {one.name: one for one in contract.participants}
+    concerned = set(violation.culprits)
+    if script.shows is Shows.DIFFER:
+        for part in violation.parts:
+            members = [name for name in part.names if name in known]
+            light = [n for n in members if isinstance(known[n].implementation, Reproducible)]
+            concerned.update(light or members[:1])
+    decodes = script.asks == "decode"
+    found = [
+        one
+        for name, one in known.items()
+        if name in concerned and (not decodes or one.can(Capability.DECODE))
+    ]
+    alone = script.shows is not Shows.DIFFER or violation.parts[0].names == THE_INPUT
+    fails = any(isinstance(part.outcome, Failed) for part in violation.parts)
+    least = 1 if alone or (script.asks != "encode" and fails) else 2
+    return found if len(found) >= least else []
 
 
 def replayed(name: str, title: str, sentence: str, contract: Contract) -> str:
@@ -261,52 +287,20 @@ def replayed(name: str, title: str, sentence: str, contract: Contract) -> str:
     )
 
 
-def by_tokgate(participant: Participant, contract: Contract, packed: bytes) -> Recipe:
-    """Return how tokgate runs an implementation that has no recipe: on the vocabulary as it was."""
-    spec = participant.origin or from_anywhere(participant.spec)
-    code = f"""\
-import pickle
-
-from impls import registry
-from impls.interface import Mode
-
-with open(VOCABULARY, "rb") as file:
-    encoder = registry.resolve({spec!a}).load(pickle.load(file))
-
-
-def encode(data):
-    return encoder.encode(data, {contract.mode!r})
-
-
-def encode_with_offsets(data):
-    return encoder.encode_with_offsets(data, {contract.mode!r})
-
-
-def decode(ids):
-    return encoder.decode(ids)
-"""
-    return Recipe(("tokgate",), code, VOCABULARY, packed)
-
-
 def reproducer(
     title: str,
     sentence: str,
     violation: Violation,
     contract: Contract,
-    recipes: Mapping[str, tuple[Recipe, str]],
-    left_out: Mapping[str, str] | None = None,
+    libraries: Mapping[str, Library],
 ) -> str:
-    """Return the source of ``repro.py``.
-
-    recipes: by implementation, as :func:`harness.findings.recipes.sound` gives them, with the path
-    of the artifact relative to the finding's folder. left_out: the implementations whose own recipe
-    is not sound, with the reason.
+    """Return the source of ``repro.py``. libraries: by the name of the implementation.
 
     Whatever comes from an implementation stands in the script as a literal of Python in ASCII, in
     the docstring with its quotes escaped, or in a comment of one line; only the code of recipes is
     code, each in a function of its own.
     """
-    script = script_of(violation)
+    script = CHECKS[violation.check].script
     assert script is not None, violation.check
     first = violation.parts[0]
     question, verdict, ids = QUESTIONS[script.asks], VERDICTS[script.shows], ""
@@ -314,28 +308,24 @@ def reproducer(
         question = ENCODE_OFTEN
     elif script.shows is Shows.DIFFER and first.names == THE_INPUT:
         verdict = DIFFER_FROM_INPUT
-    elif script.shows is Shows.DIFFER and len(recipes) < 2:
+    elif script.shows is Shows.DIFFER and len(libraries) < 2:
         verdict = FAILS
     if script.asks == "decode":
         ids = f"IDS = {_list(ids_of(first.outcome))}\n"
     if script.shows is Shows.ANOTHER_TEXT:
         right = (isinstance(first.outcome, Encoded) and first.outcome.text) or b""
         ids += f"RIGHT = {right!a}  # the token's text; none, where there is no token\n"
-    starved = any(
-        isinstance(part.outcome, Failed) and part.outcome.status is Status.OUT_OF_MEMORY
-        for part in violation.parts
-    )
-    functions, table = [], []
-    taken: set[str] = set()
-    for name, (recipe, path) in recipes.items():
+    starved = any(part.outcome.status is Status.OUT_OF_MEMORY for part in violation.parts)
+    functions: dict[str, str] = {}
+    table = []
+    for name, one in libraries.items():
         loader = "load_" + re.sub(r"[^A-Za-z0-9]", "_", name)[:60]
-        while loader in taken:  # a-b and a.b are two implementations
+        while loader in functions:  # a-b and a.b are two implementations
             loader += "_"
-        taken.add(loader)
-        functions.append("\n" + function(loader, recipe.code))
-        where = f"str(HERE / {path!a})" if path else "None"
+        functions[loader] = function(loader, one.recipe.code)
+        where = f"str(HERE / {one.path!a})" if one.path else "None"
         table.append(f"    {name!a}: ({loader}, {where}),")
-    requirements = sorted({r for recipe, _ in recipes.values() for r in recipe.requirements})
+    requirements = sorted({r for one in libraries.values() for r in one.recipe.requirements})
     install = f"pip install {shlex.join(requirements)}" if requirements else "nothing"
     return TEMPLATE.format(
         title=_quoted(title),
@@ -344,61 +334,24 @@ def reproducer(
         needs=_quoted(install),
         install=ascii(install),
         left_out="".join(
-            f"\n# Not by its own recipe, since {why}: {name!a}"
-            for name, why in (left_out or {}).items()
+            f"\n# Not by its own recipe, since {one.left_out}: {name!a}"
+            for name, one in libraries.items()
+            if one.left_out
         ),
         file_name="repro.py",
         data=_literal(base64.b64encode(violation.data).decode("ascii")),
         ids=ids,
         limit=MEMORY_LIMIT if starved else "",
-        recorded="\n".join(_recorded(violation)),
-        functions="\n".join(functions).strip("\n"),
+        recorded="\n".join(_recorded(violation, script.asks)),
+        functions="\n\n".join(functions.values()).strip("\n"),
         table="\n".join(table),
         question=question,
         verdict=verdict,
     )
 
 
-class ReproducibleImplementation(Implementation, Reproducible, Protocol):
-    """An implementation that has recipes."""
-
-
-def reproducible(violation: Violation, contract: Contract) -> list[Participant]:
-    """The participants that a script asks, if it can put the question: the culprits.
-
-    Where outputs were compared also those they were compared with: of each side all that have
-    recipes, or the first, if none has.
-    """
-    script = script_of(violation)
-    if script is None or not asked(violation):
-        return []
-    known = {one.name: one for one in contract.participants}
-    concerned = dict.fromkeys(violation.culprits)
-    if script.shows is Shows.DIFFER:
-        for part in violation.parts:
-            members = [name for name in part.names if name in known]
-            light = [n for n in members if isinstance(known[n].implementation, Reproducible)]
-            concerned |= dict.fromkeys(light or members[:1])
-    if script.asks == "decode":
-        able = {name for name, one in known.items() if one.can(Capability.DECODE)}
-        concerned = {name: None for name in concerned if name in able}
-    return [known[name] for name in known if name in concerned]
-
-
-def enough(violation: Violation, names: int) -> bool:
-    """Whether so many that can be asked show a violation, or its absence."""
-    script = script_of(violation)
-    if script is None:
-        return False
-    alone = violation.parts[0].names == THE_INPUT or script.shows is not Shows.DIFFER
-    fails = any(isinstance(part.outcome, Failed) for part in violation.parts)
-    return names >= (1 if alone or (script.asks != "encode" and fails) else 2)
-
-
-def _recorded(violation: Violation) -> list[str]:
+def _recorded(violation: Violation, asks: str) -> list[str]:
     lines = []
-    script = script_of(violation)
-    asks = script.asks if script else "encode"
     for part in violation.parts:
         outcome = part.outcome
         if not isinstance(outcome, Encoded):

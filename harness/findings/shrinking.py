@@ -9,7 +9,8 @@ candidate at a time, which costs a round trip of processes for each.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 Failing = Callable[[Sequence[bytes]], list[bool]]
 """A function of this type says which of the given inputs still fail in the same way."""
@@ -25,26 +26,58 @@ SMALL_CHUNK = 4
 ROUND_BYTES = 1 << 20
 """One request has so many bytes of candidates at the most, so that long inputs do not flood it."""
 
+MIXED_BYTES = 1 << 16
+"""One request has chunks of several sizes up to so many bytes of candidates: of a short input all
+are answered as soon as one."""
+
 ROUND_CASES = 64
+
+At = tuple[int, int]
+"""The size of a chunk, and the place in the input from which on it is taken out; a chunk of no size
+stands for atoms made simpler."""
 
 
 def shrink(
-    data: bytes, failing: Failing, seconds: float, enough: Callable[[], bool] = lambda: False
+    data: bytes,
+    failing: Failing,
+    seconds: float,
+    enough: Callable[[], bool] = lambda: False,
+    mixed: int = 0,
 ) -> tuple[bytes, bool]:
     """The smallest input found, and whether the search ended by itself (else time ran out).
 
-    enough: whether no further candidate is worth its cost, asked before each request.
+    enough: whether no further candidate is worth its cost, asked before each request. mixed: a
+    request has chunks of several sizes up to so many bytes.
     The result fails wherever ``data`` did; it is never longer than ``data``, and it is the same
     for the same answers of ``failing``.
     """
-    search = _Search(data, failing, time.monotonic() + seconds, enough)
-    while not search.late:
-        before = search.best
-        search.delete()
-        search.simplify()
-        if search.best == before:
-            return before, not search.late
-    return search.best, False
+    deadline = time.monotonic() + seconds
+    best = data
+
+    def late() -> bool:
+        return time.monotonic() > deadline or enough()
+
+    def take(candidates: Iterable[tuple[At, bytes]]) -> At | None:
+        """Take the first candidate that fails; where it was, None if none does or time is up."""
+        nonlocal best
+        for asked in _rounds(candidates, mixed):
+            answers = failing([candidate for _, candidate in asked])
+            for (at, candidate), fails in zip(asked, answers, strict=True):
+                if fails:
+                    best = candidate
+                    return at
+            if late():
+                break
+        return None
+
+    while not late():
+        before = best
+        at: At | None = ((len(_units(best)) + 1) // 2, 0)
+        while at is not None and not late():
+            at = take(_candidates(best, *at))
+        if best == before:
+            return best, not late()
+    return best, False
 
 
 def subsequence(part: bytes, whole: bytes) -> bool:
@@ -53,101 +86,62 @@ def subsequence(part: bytes, whole: bytes) -> bool:
     return all(byte in rest for byte in part)
 
 
-class _Search:
-    """The smallest failing input so far, and the time by which the search must end."""
-
-    def __init__(
-        self, data: bytes, failing: Failing, deadline: float, enough: Callable[[], bool]
-    ) -> None:
-        self._enough = enough
-        self.best = data
-        self._failing = failing
-        self._deadline = deadline
-
-    @property
-    def late(self) -> bool:
-        """Whether time has run out, or enough has been spent."""
-        return time.monotonic() > self._deadline or self._enough()
-
-    def delete(self) -> None:
-        """Take out chunks: halves first, then ever smaller ones, down to single atoms.
-
-        Small chunks are tried at every place and in every size, so that what only goes together
-        (a pair of brackets) goes together.
-        """
-        chunk = (len(_units(self.best)) + 1) // 2
-        while chunk and not self.late:
-            step = 1 if chunk <= SMALL_CHUNK else chunk
-            start: int | None = 0
-            while start is not None and not self.late:
-                start = self._first(_without_chunks(self.best, chunk, start, step))
-            chunk = chunk - 1 if chunk <= SMALL_CHUNK else max(SMALL_CHUNK, chunk // 2)
-
-    def simplify(self) -> None:
-        """Make atoms simpler as long as any can be."""
-        while not self.late and self._first(enumerate(replacements(self.best))) is not None:
-            pass
-
-    def _first(self, candidates: Iterator[tuple[int, bytes]]) -> int | None:
-        """Take the first candidate that fails; its place, None if none does or time is up."""
-        round_: list[tuple[int, bytes]] = []
-        size = 0
-        for candidate in candidates:
-            round_.append(candidate)
-            size += len(candidate[1])
-            if len(round_) >= ROUND_CASES or size >= ROUND_BYTES:
-                place = self._ask(round_)
-                if place is not None or self.late:
-                    return place
-                round_, size = [], 0
-        return self._ask(round_) if round_ else None
-
-    def _ask(self, round_: list[tuple[int, bytes]]) -> int | None:
-        answers = self._failing([candidate for _, candidate in round_])
-        for (place, candidate), fails in zip(round_, answers, strict=True):
-            if fails:
-                self.best = candidate
-                return place
-        return None
+def _rounds(candidates: Iterable[tuple[At, bytes]], mixed: int) -> Iterator[list[tuple[At, bytes]]]:
+    """The candidates of one request after another."""
+    asked: list[tuple[At, bytes]] = []
+    size = 0
+    for at, candidate in candidates:
+        other = bool(asked) and at[0] != asked[-1][0][0]
+        if len(asked) >= ROUND_CASES or size >= ROUND_BYTES or (other and size >= mixed):
+            yield asked
+            asked, size = [], 0
+        asked.append((at, candidate))
+        size += len(candidate)
+    if asked:
+        yield asked
 
 
-def _units(data: bytes) -> str | bytes:
-    """The characters of a text, the bytes of what is none."""
+def _candidates(data: bytes, chunk: int, start: int) -> Iterator[tuple[At, bytes]]:
+    """The input without a chunk: half of it, then ever less; then with simpler atoms.
+
+    chunk, start: where to begin. Small chunks are tried at every place and in every size, so that
+    what only goes together (a pair of brackets) goes together.
+    """
+    units = _units(data)
+    while chunk:
+        for place in range(start, len(units), 1 if chunk <= SMALL_CHUNK else chunk):
+            yield (chunk, place), _bytes(units[:place] + units[place + chunk :])
+        chunk, start = chunk - 1 if chunk <= SMALL_CHUNK else max(SMALL_CHUNK, chunk // 2), 0
+    for simpler in _simplified(units):
+        yield (0, 0), _bytes(simpler)
+
+
+def _simplified(units: Any) -> Iterator[Any]:
+    """A text or bytes with one atom made simpler: every one alike first, then each by itself."""
+    if isinstance(units, str):
+        for character in dict.fromkeys(units):
+            for simple in _simpler(character):
+                yield units.replace(character, simple)
+    for place in range(len(units)):
+        for simple in _simpler(units[place : place + 1]):
+            yield units[:place] + simple + units[place + 1 :]
+
+
+def _units(data: bytes) -> Any:
+    """The characters of a text, the bytes of what is none: both are cut and joined alike."""
     try:
         return data.decode()
     except UnicodeDecodeError:
         return data
 
 
-def _without_chunks(data: bytes, chunk: int, start: int, step: int) -> Iterator[tuple[int, bytes]]:
-    """The input without one chunk, for every ``step``-th atom from ``start`` on, with the atom."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        for place in range(start, len(data), step):
-            yield place, data[:place] + data[place + chunk :]
-        return
-    for place in range(start, len(text), step):
-        yield place, (text[:place] + text[place + chunk :]).encode()
+def _bytes(units: str | bytes) -> bytes:
+    return units.encode() if isinstance(units, str) else units
 
 
-def replacements(data: bytes) -> Iterator[bytes]:
-    """The input with one atom made simpler: every one alike first, then each by itself."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        for place, byte in enumerate(data):
-            if byte != SIMPLE_BYTE[0]:
-                yield data[:place] + SIMPLE_BYTE + data[place + 1 :]
-        return
-    for character in dict.fromkeys(text):
-        for simple in _simpler(character):
-            yield text.replace(character, simple).encode()
-    for place, character in enumerate(text):
-        for simple in _simpler(character):
-            yield (text[:place] + simple + text[place + 1 :]).encode()
-
-
-def _simpler(character: str) -> str:
-    place = SIMPLE.find(character)
-    return SIMPLE if place < 0 else SIMPLE[:place]
+def _simpler(atom: str | bytes) -> Iterator[Any]:
+    """What is simpler than a character, or than a byte, the simplest first."""
+    if isinstance(atom, bytes):
+        return iter([SIMPLE_BYTE] if atom != SIMPLE_BYTE else [])
+    place = SIMPLE.find(atom)
+    return iter(SIMPLE if place < 0 else SIMPLE[:place])

@@ -7,25 +7,25 @@ and never stops the hunt for others.
 
 from __future__ import annotations
 
-import base64
 import threading
 from collections import Counter, defaultdict
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.checks.base import Violation
 from harness.core.partition import comparable
-from harness.events import Counted, Found, readability, stands_out
+from harness.events import Counted, Found, Unsettled, readability, stands_out
 from harness.findings import masking, mistakes
+from harness.findings.asking import Answers, asked_of
 from harness.findings.confirming import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, confirm
-from harness.findings.describing import finding, input_of
-from harness.findings.diagnosis import Signature, bucket, kind_of
+from harness.findings.describing import finding, in_base64, input_of, is_minimal
+from harness.findings.diagnosis import Signature
 from harness.findings.entries import (
     EXAMPLES,
     PER_BUCKET,
     UNSURE,
     Entry,
-    KnownInputs,
     Snapshot,
     finding_id,
 )
@@ -33,17 +33,12 @@ from harness.findings.expecting import WHATEVER, ExpectedFindings
 from harness.findings.looks import Looks
 from harness.findings.minimising import (
     NO_TIME,
-    SHRINK_DEATHS_SECONDS,
-    SHRINK_SECONDS,
     TOOK_LONG,
     TRIES_HANG,
-    UNHURRIED_SECONDS,
     Patience,
     minimise,
 )
 from harness.findings.shrinking import subsequence
-from harness.findings.together import Answers
-from harness.findings.unsettled import NO_SECOND_ANSWER, NOT_ASKED_AGAIN, NOT_LOOKED_INTO, Open
 from harness.verdict.expectations import UNMINIMISED
 from harness.workers.pool import OutOfTime
 
@@ -52,9 +47,15 @@ if TYPE_CHECKING:
 
     from harness.core.comparisons import Contract
     from harness.events import Event
-    from harness.findings.together import Examines
+    from harness.findings.asking import Examine
     from harness.verdict.expectations import Expectation
     from harness.workers.pool import WorkerPool
+
+NOT_ASKED_AGAIN = "there was no time left to ask again"
+
+NOT_LOOKED_INTO = "no time was left to look into them"
+
+NO_SECOND_ANSWER = "it gave no answer when it was asked again"
 
 
 class FindingTracker:
@@ -76,22 +77,19 @@ class FindingTracker:
         unhurried: bool = False,
         patience: float = 1.0,
     ) -> None:
-        self._unhurried = unhurried
-        self._patience = patience
         self._emit = emit
         self._save = save
         self._expected = ExpectedFindings(expectations, versions)
         self._findings: dict[str, Found] = {}
-        self._known: dict[tuple[str, Signature], KnownInputs] = {}
+        self._known: defaultdict[tuple[str, Signature], dict[bytes, str]] = defaultdict(dict)
         self._counts: Counter[str] = Counter()
         self._provisionals: set[str] = set()
         self._looks: defaultdict[tuple[str, Signature], Looks] = defaultdict(Looks)
         self._answers = Answers()
         self._unfinished: list[tuple[Entry, Found]] = []
-        self._open = Open()
-        self._time = Patience(unhurried=unhurried)
-        self._renamed: dict[str, str] = {}
-        self._lock = threading.Lock()
+        self._waiting: list[tuple[Entry, str]] = []
+        self._time = Patience(unhurried=unhurried, share=patience)
+        self._lock = threading.RLock()
 
     def limit_by(self, left: Callable[[], float]) -> None:
         """Look into violations no longer than there is time; left: the seconds until then."""
@@ -102,9 +100,7 @@ class FindingTracker:
         with self._lock:
             return Snapshot(
                 findings=list(self._findings.values()),
-                known=[
-                    (where, sign, list(one.minimal)) for (where, sign), one in self._known.items()
-                ],
+                known=[(*place, list(one.items())) for place, one in self._known.items()],
                 looks=[(*place, one.plain()) for place, one in self._looks.items()],
                 counts=dict(self._counts),
                 provisionals=sorted(self._provisionals),
@@ -114,14 +110,12 @@ class FindingTracker:
         """Know what another tracker knew, and nothing else; no event is emitted."""
         with self._lock:
             self._findings = {found.id: found for found in known.findings}
-            self._known = {
-                (where, sign): KnownInputs(list(minimal)) for where, sign, minimal in known.known
-            }
+            self._known.clear()
+            self._known |= {(where, sign): dict(minimal) for where, sign, minimal in known.known}
             self._counts = Counter(known.counts)
             self._provisionals = set(known.provisionals)
             self._looks.clear()
             self._looks |= {(where, sign): Looks.of(one) for where, sign, one in known.looks}
-            self._renamed.clear()
             self._unfinished.clear()
 
     @property
@@ -147,7 +141,7 @@ class FindingTracker:
 
     def note(self, entry: Entry) -> str:
         """Enter a violation that no input brings back; gives its bucket."""
-        return self._enter(self._known_of(entry), entry, UNMINIMISED, minimal=False)
+        return self._enter(entry, UNMINIMISED)
 
     def leave(self, entry: Entry) -> None:
         """Keep a violation that there is no time to look into until findings are settled."""
@@ -165,15 +159,20 @@ class FindingTracker:
                     self._go_on(pool, entry, found)
         self._answers.forget()
         self._unfinished.clear()  # once more is enough, or a campaign would never get on
-        told = self._open.settle(self._at_sight)
+        waiting, self._waiting = self._waiting, []
+        unknown = Counter(
+            (entry.contract.id, entry.violation.check, entry.violation.culprits, reason)
+            for entry, reason in waiting
+            if self._at_sight(entry) is None
+        )
         with self._lock:
-            for one in told:
-                self._emit(one)
+            for (contract, check, culprits, reason), count in unknown.items():
+                self._emit(Unsettled(contract, check, list(culprits), reason, count))
 
     def _go_on(self, pool: WorkerPool, entry: Entry, found: Found) -> None:
         """Make the input of a finding minimal, unless another one explains it by now."""
         try:
-            rest = self._unexplained(pool, entry)
+            rest = self._unexplained(asked_of(pool, entry), entry)
         except OutOfTime:
             return
         if isinstance(rest, str):
@@ -186,13 +185,7 @@ class FindingTracker:
 
     def alike(self, entry: Entry) -> bool:
         """Count a violation that is like others, if enough of these were looked into."""
-        return self._alike(entry) is not None
-
-    def _alike(self, entry: Entry) -> str | None:
-        """As :meth:`alike`; gives the bucket in which it was counted."""
-        if self._worth_looking(entry):
-            return None
-        return self._count(self._looks_of(entry).like(entry.traits))
+        return not self._worth_looking(entry) and self._at_sight(entry) is not None
 
     def _worth_looking(self, entry: Entry) -> bool:
         """Whether looking into a violation may show something that nobody knows."""
@@ -202,9 +195,9 @@ class FindingTracker:
 
     def _at_sight(self, entry: Entry) -> str | None:
         """Count a violation that is known well enough without a question; gives its bucket."""
-        alike = self._alike(entry)
-        if alike is not None:
-            return alike
+        if not self._worth_looking(entry):
+            with self._lock:  # or the bucket may be another one meanwhile
+                return self._count(self._looks_of(entry).like(entry.traits))
         expected = self._as_expected(entry)
         if expected is not None:
             self._looks_of(entry).note(entry.traits, expected, new=False)
@@ -226,7 +219,7 @@ class FindingTracker:
             rest = self._unexplained(self._answers.asking(pool, entry, likely), entry)
         except OutOfTime:
             if self._expected.covers(entry):
-                return self._entered_late(self._known_of(entry), entry, None)
+                return self._entered_late(entry, None)
             return self._unsettled(entry, NOT_ASKED_AGAIN)
         if isinstance(rest, str):
             name = self._count(rest)
@@ -236,17 +229,16 @@ class FindingTracker:
             self._looks_of(entry).note(entry.traits, name, new=len(self._findings) > before)
         return name
 
-    def _unexplained(self, pool: Examines, entry: Entry) -> str | Violation:
+    def _unexplained(self, examine: Examine, entry: Entry) -> str | Violation:
         """The bucket of what is known that explains a violation, else what is left to explain."""
-        return masking.unexplained(pool, entry, self._known_of(entry), self._expected.narrow)
+        return masking.unexplained(examine, entry, self._known_of(entry), self._expected.narrow)
 
     def _look_into(self, pool: WorkerPool, entry: Entry, former: Found | None = None) -> str:
         """Ask again, make the input minimal, and enter what is found.
 
         former: the finding that is known of it already, and not minimal.
         """
-        contract, violation, case = entry.contract, entry.violation, entry.case
-        known = self._known_of(entry)
+        contract, violation = entry.contract, entry.violation
         provisional = former
         if former is None and violation.check == "survival" and violation.stage != TIMED_OUT:
             # On record before it is tried again: that may take long, and the last allowed death.
@@ -258,35 +250,33 @@ class FindingTracker:
                 pool.resume()  # at the end of the cases those are let go who owe an answer
                 confirmed = confirm(pool, contract, violation, times)
         except OutOfTime:
-            return former.bucket if former else self._entered_late(known, entry, provisional)
+            return former.bucket if former else self._entered_late(entry, provisional)
         if confirmed == "machine":
             return UNSURE
         if confirmed == "unsure":
             return self._unsettled(entry, NO_SECOND_ANSWER)
-        gone = confirmed == "gone"
-        entry = Entry(contract, violation if isinstance(confirmed, str) else confirmed, case)
-        known = self._known_of(entry)
-        if gone or entry.violation.check == "determinism":
+        if isinstance(confirmed, Violation):
+            entry = replace(entry, violation=confirmed)
+        if confirmed == "gone" or entry.violation.check == "determinism":
             # It does not come back alone, so there is nothing to minimise by.
-            entry = entry.explained()
-            return self._enter(known, entry, UNMINIMISED, minimal=False, replaces=provisional)
-        if provisional is None:
-            provisional = self._provisional(entry)
+            return self._enter(entry, UNMINIMISED, replaces=provisional)
+        provisional = provisional or self._provisional(entry)
         smaller, why = self._shrink(pool, entry)
         mistake = mistakes.named(pool, contract, [smaller.violation, entry.violation])
-        smaller = replace(smaller.explained(), mistake=mistake)
-        kind = kind_of(smaller.violation, smaller.label.stage, contract)
+        smaller = replace(smaller, mistake=mistake)
+        kind = smaller.kind
         if why == TRIES_HANG:
             kind = UNMINIMISED  # what is left in the input says little of what it hangs on
-        self._expected.learn(pool, smaller, bucket(smaller.label, contract, kind), self._shrink)
+        self._expected.learn(pool, smaller, smaller.bucket(kind), self._shrink)
         if why == NO_TIME and self._expected.unsure(smaller):
             return self._unsettled(entry, NOT_ASKED_AGAIN)
-        name = self._enter(known, smaller, kind, minimal=why is None, replaces=provisional, why=why)
-        found = smaller.violation.data
-        if self._expected.has(name, contract, found) and not self._expected.covers(entry):
+        name = self._enter(smaller, kind, replaces=provisional, why=why)
+        expected = self._expected.has(name, contract, smaller.violation.data)
+        if expected and not self._expected.covers(entry):
             # What is expected was a part of this input. Something else may be wrong with the rest.
+            entry = replace(entry, violation=violation)
             try:
-                left = self._unexplained(pool, replace(entry, violation=violation))
+                left = self._unexplained(asked_of(pool, entry), entry)
             except OutOfTime:
                 self._unsettled(entry, NOT_ASKED_AGAIN)
                 return name
@@ -296,45 +286,38 @@ class FindingTracker:
 
     def _unstable(self, entry: Entry) -> bool:
         """Whether a culprit is known to answer one question in two ways."""
-        unstable = (one for one in self.findings if one.check == "determinism")
-        here = (one.culprits for one in unstable if one.contract == entry.contract.id)
-        return any(set(entry.violation.culprits) & set(culprits) for culprits in here)
+        culprits, place = set(entry.violation.culprits), entry.contract.id
+        return any(
+            one.check == "determinism" and one.contract == place and culprits & set(one.culprits)
+            for one in self.findings
+        )
 
     def _unsettled(self, entry: Entry, reason: str) -> str:
         """Keep a violation of which nobody knows what it is, to be told if that stays so."""
-        self._open.waiting.append((entry, reason))
+        self._waiting.append((entry, reason))
         return UNSURE
 
-    def _entered_late(self, known: KnownInputs, entry: Entry, provisional: Found | None) -> str:
+    def _entered_late(self, entry: Entry, provisional: Found | None) -> str:
         """Enter a violation that there is no time to ask about again, if it is sure as it is.
 
         It is where all that differ gave answers, and where a worker has asked again by itself. What
         might be expected if it were minimised is left out: the gate would fail for it.
         """
-        sure = entry.violation.check == "survival" or all(
-            comparable(part.outcome) for part in entry.violation.parts
-        )
-        entry = entry.explained()
-        kind = UNMINIMISED
-        if not sure or self._expected.unsure(entry):
+        violation = entry.violation
+        answered = all(comparable(part.outcome) for part in violation.parts)
+        if not (answered or violation.check == "survival") or self._expected.unsure(entry):
             return self._unsettled(entry, NOT_ASKED_AGAIN)
-        if self._expected.may_cover(entry):
-            kind = kind_of(entry.violation, entry.label.stage, entry.contract)
-        return self._enter(known, entry, kind, minimal=False, replaces=provisional, why=NO_TIME)
+        kind = entry.kind if self._expected.may_cover(entry) else UNMINIMISED
+        return self._enter(entry, kind, replaces=provisional, why=NO_TIME)
 
     def _as_expected(self, entry: Entry) -> str | None:
         """The bucket of a violation that is expected whatever its input is like, once it is known.
 
         Of the same stage: an expected finding of another one does not show this one.
         """
-        contract = entry.contract
-        excused = [
-            name for name in self._known_of(entry).buckets if self._expected.whole(name, contract)
-        ]
-        if not excused:
-            return None
-        told = bucket(entry.explained().label, contract, WHATEVER)
-        if not self._expected.whole(told, contract):
+        whole = partial(self._expected.whole, contract=entry.contract)
+        excused = [name for name in self._known_of(entry).values() if whole(name)]
+        if not excused or not whole(told := entry.bucket(WHATEVER)):
             return None
         same = (name for name in excused if name.split("/")[:4] == told.split("/")[:4])
         return next(same, None)
@@ -342,30 +325,27 @@ class FindingTracker:
     def _looks_of(self, entry: Entry) -> Looks:
         return self._looks[entry.contract.id, entry.signature]
 
-    def _known_of(self, entry: Entry) -> KnownInputs:
-        return self._known.setdefault((entry.contract.id, entry.signature), KnownInputs())
+    def _known_of(self, entry: Entry) -> dict[bytes, str]:
+        """The minimal inputs known of a signature, with their buckets."""
+        return self._known[entry.contract.id, entry.signature]
 
     def _provisional(self, entry: Entry) -> Found | None:
         """Write the first finding of a signature as it is, to be replaced by its minimum.
 
         Not where its minimum may be expected: the gate would fail for it if nothing replaced it.
         """
-        if self._known_of(entry).minimal:
+        if self._known_of(entry):
             return None
-        entry = entry.explained()
         # A smaller input may part at another stage; how a process ends is no such stage.
         if self._expected.may_cover(entry, any_stage=entry.violation.check != "survival"):
             return None
-        name = bucket(entry.label, entry.contract, UNMINIMISED)
-        if finding_id(name, entry.contract.vocabulary.id) in self._findings:
+        identity = finding_id(entry.bucket(UNMINIMISED), entry.contract.vocabulary.id)
+        if identity in self._findings:
             return None  # another signature has come to it, and it would go with this one
-        identity = finding_id(name, entry.contract.vocabulary.id)
-        found = self._write(entry, UNMINIMISED, identity, minimal=False)
-        self._provisionals.add(found.id)
-        return found
+        self._provisionals.add(identity)
+        return self._write(entry, UNMINIMISED, identity)
 
     def _count(self, name: str) -> str:
-        name = self._renamed.get(name, name)
         with self._lock:
             self._counts[name] += 1
             self._emit(Counted(name, self._counts[name]))
@@ -374,87 +354,73 @@ class FindingTracker:
     def _shrink(self, pool: WorkerPool, entry: Entry) -> tuple[Entry, str | None]:
         """The entry with the smallest input found, and why the search did not end by itself."""
         contract, data = entry.contract, entry.violation.data
-        minimal = self._known_of(entry).minimal
+        known = self._known_of(entry)
         # Shrinking into an expected finding would hide this one from the gate.
-        excused = {one for one, name in minimal if self._expected.has(name, contract, one)}
+        excused = {one for one, name in known.items() if self._expected.has(name, contract, one)}
         covered = not self._expected.entries or self._expected.covers(entry)
-
-        of_a_part = masking.known_of_a_part(pool, entry, [one for one, _ in minimal])
+        of_a_part = masking.known_of_a_part(asked_of(pool, entry), entry, known)
 
         def hides(one: Violation) -> bool:
-            if of_a_part(one):
+            if one.data in excused or of_a_part(one):
                 return True
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.
             foreign = not subsequence(one.data, data)
             return not covered and foreign and self._expected.covers(replace(entry, violation=one))
 
-        usual = SHRINK_DEATHS_SECONDS if entry.violation.check == "survival" else SHRINK_SECONDS
-        seconds = UNHURRIED_SECONDS if self._unhurried else self._patience * usual
-        return minimise(pool, entry, seconds, lambda one: one not in excused, hides)
+        return minimise(pool, entry, self._time.minimising(entry.violation), hides)
 
     def _enter(
-        self,
-        known: KnownInputs,
-        entry: Entry,
-        kind: str,
-        *,
-        minimal: bool,
-        replaces: Found | None = None,
-        why: str | None = None,
+        self, entry: Entry, kind: str, *, replaces: Found | None = None, why: str | None = None
     ) -> str:
         """Write a finding unless its bucket has a smaller one, and count it.
 
         why: it was not made smaller, if there is a reason besides its kind.
         """
         data, contract = entry.violation.data, entry.contract
-        name = bucket(entry.label, contract, kind)
-        self._renamed.pop(name, None)
+        name, known = entry.bucket(kind), self._known_of(entry)
+        minimal = is_minimal(kind, why)
         unfinished = why in {NO_TIME, TOOK_LONG}
-        if minimal or not (known.minimal or unfinished):
-            known.minimal.append((data, name))
-        place = (name, contract.vocabulary.id)
+        if minimal or not (known or unfinished):
+            known[data] = name
         expected = self._expected.has(name, contract, data)  # never counted with what is not
         alike = [
             found
             for found in self.findings
-            if (found.bucket, found.vocabulary) == place
+            if (found.bucket, found.vocabulary) == (name, contract.vocabulary.id)
             and (found.expected is not None) == expected
             and found.id not in self._provisionals
         ]
+        separate = minimal and not stands_out(kind) and not self._expected.whole(name, contract)
+        full = len(alike) >= PER_BUCKET
         former = next((found for found in alike if input_of(found) == data), None)
         if former is None and replaces is not None and replaces.bucket == name:
             former = replaces
-        separate = minimal and not stands_out(kind) and not self._expected.whole(name, contract)
-        if former is None and alike and not (separate and len(alike) < PER_BUCKET):
+        if former is None and alike and (full or not separate):
             former = alike[0]
+        better = former is None or former is replaces
+        if former is not None and not (separate and full):
+            better |= minimal and not former.minimal
+            better |= readability(data) < readability(input_of(former))
         if replaces is not None:
             self._provisionals.discard(replaces.id)
-        better = former is None or former is replaces
-        if former is not None and not (separate and len(alike) >= PER_BUCKET):
-            better |= (minimal, former.minimal) == (True, False)
-            better |= readability(data) < readability(input_of(former))
         if better:
             identity = former.id if former else self._identity(name, entry)
-            former = self._write(entry, kind, identity, minimal=minimal, why=why, replaces=replaces)
+            former = self._write(entry, kind, identity, replaces=replaces, why=why)
             if unfinished:
-                self._unfinished.append((replace(entry, explanation=None), former))
+                self._unfinished.append((entry, former))
         elif replaces is not None and former is not None:
             self._replace(replaces, former)
-        name = self._count(name)
-        if unfinished and entry.case.generator == EXAMPLES and not self._shows(name, contract):
-            return UNSURE  # made minimal it may show what its entry says
-        return name
-
-    def _shows(self, name: str, contract: Contract) -> bool:
-        """Whether a bucket shows what any entry says."""
-        return any(one.shows_in(name, contract.vocabulary.id) for one in self._expected.entries)
+        self._count(name)
+        # Made minimal, an example may show what its entry says.
+        open_ = unfinished and entry.case.generator == EXAMPLES
+        return UNSURE if open_ and not self._expected.shown(name, contract) else name
 
     def _identity(self, name: str, entry: Entry) -> str:
         """The id of a new finding in a bucket, of which others may be there."""
         place = (name, entry.contract.vocabulary.id)
-        data = base64.b64encode(entry.violation.data).decode("ascii")
-        return finding_id(*place, *([data] if finding_id(*place) in self._findings else []))
+        others = finding_id(*place) in self._findings
+        return finding_id(*place, *([in_base64(entry.violation.data)] if others else []))
 
     def _replace(self, old: Found, found: Found) -> None:
         """Have one finding stand for another one, and take over what was counted there."""
@@ -464,14 +430,14 @@ class FindingTracker:
             self._findings.pop(old.id, None)
             self._findings[found.id] = found
             self._emit(replace(found, replaces=old.id))
-            left = {one.bucket for one in self._findings.values()}
-            if old.bucket in self._counts and old.bucket not in left:
-                self._renamed[old.bucket] = found.bucket
+            if old.bucket in {one.bucket for one in self._findings.values()}:
+                return
+            if old.bucket in self._counts:
                 self._counts[found.bucket] += self._counts.pop(old.bucket)
-        for one in list(self._known.values()):
-            one.minimal = [(data, self._renamed.get(name, name)) for data, name in one.minimal]
-        for looks in self._looks.values():
-            looks.rename(self._renamed)
+            for known in list(self._known.values()):
+                known.update((data, found.bucket) for data in known if known[data] == old.bucket)
+            for looks in list(self._looks.values()):
+                looks.rename(old.bucket, found.bucket)
 
     def _write(
         self,
@@ -479,19 +445,17 @@ class FindingTracker:
         kind: str,
         identity: str,
         *,
-        minimal: bool,
         replaces: Found | None = None,
         why: str | None = None,
     ) -> Found:
         contract, violation = entry.contract, entry.violation
-        name = bucket(entry.label, contract, kind)
-        expectation = self._expected.entry(name, contract.vocabulary.id, violation.data)
-        found = replace(
-            finding(entry, kind, identity),
-            minimal=minimal,
+        name, vocabulary = entry.bucket(kind), contract.vocabulary.id
+        found = finding(
+            entry,
+            kind,
+            identity,
             unminimised=why,
-            expected=expectation.reason if expectation else None,
-            link=expectation.link if expectation else None,
+            expectation=self._expected.entry(name, vocabulary, violation.data),
             reproducer=self._save(identity, violation, contract),
         )
         if replaces is not None and replaces.id != identity:

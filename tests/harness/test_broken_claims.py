@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from harness.checks import CHECKS
 from harness.core.messages import Encode, Serve
 from harness.core.outcomes import Encoded, Failed, Inputs, Results, Status, Unsupported
+from harness.core.participants import Participant
+from harness.engine import claiming
+from harness.engine.planning import Tally
 from harness.engine.selection import participants
-from harness.findings import broken_claims
 from harness.workers.claims import LEAST, Claim, Claims, asked_for, false_claims
 from harness.workers.reasons import AFTER_DEATH
 from impls.interface import Capability, Mode
@@ -77,12 +82,17 @@ def test_a_claim_that_holds_on_one_vocabulary_is_not_false() -> None:
 def test_libraries_that_tokgate_knows_are_left_out() -> None:
     members, _ = participants(["tiktoken", "bpe.heap"])
     claims = [(name, "decode", 500, False, "") for name in ("tiktoken", "bpe.heap")]
-    assert broken_claims.broken(claims, members) == {}
+
+    def broken(members: list[Participant]) -> list[str]:
+        plan: Any = SimpleNamespace(checks=[CHECKS["survival"]], participants=members)
+        return list(claiming.broken(plan, Tally(claims=claims)))
+
+    assert broken(members) == []
     # A release in an environment of its own has the same adapter.
     released = [replace(one, spec=f"pip:{one.name}==1.2.3") for one in members]
-    assert broken_claims.broken(claims, released) == {}
+    assert broken(released) == []
     candidates = [replace(one, spec="mine.py:Mine") for one in members]
-    assert list(broken_claims.broken(claims, candidates)) == ["tiktoken", "bpe.heap"]
+    assert broken(candidates) == ["tiktoken", "bpe.heap"]
 
 
 PLUGIN = """

@@ -57,45 +57,40 @@ def test_a_time_out_that_comes_back_is_a_finding() -> None:
     assert "each try that hangs" in str(found.unminimised)
 
 
-def test_a_time_out_that_answers_when_asked_again_is_none() -> None:
-    scene = Scene(ref=right, bad=in_turn(LATE, "right"))
-    assert scene.check("survival", b"text!") == [""]
-    assert scene.found == []
-
-
-def test_a_time_out_of_one_who_is_withdrawn_by_then_stays() -> None:
-    # The worker asked again before it said so, and others of its time-outs had it withdrawn.
-    scene = Scene(ref=right, bad=in_turn(LATE, GONE))
-    scene.check("survival", b"text!")
-    assert scene.found == [("survival/bpe/raw/timed-out/any/bad", b"text!")]
-
-
 CRASH = Died("crashed", "killed by SIGSEGV")
+HUNG, DEAD = "survival/bpe/raw/timed-out/any/bad", "survival/bpe/raw/crashed/any/bad"
+WORSE, OTHERWISE = "survival/bpe/raw/crashed/P/bad", "determinism/bpe/raw/order/any/bad"
 
 
-@pytest.mark.parametrize("first", [LATE, ValueError("once")], ids=["time-out", "error"])
-def test_who_dies_in_a_worse_way_when_asked_again_is_not_gone(first: Exception) -> None:
-    scene = Scene(ref=right, bad=in_turn(first, CRASH))
-    scene.check("survival", b"text!")
-    assert scene.found == [("survival/bpe/raw/crashed/P/bad", b"!")]
-
-
-def test_a_crash_that_errs_when_asked_again_stays_a_crash() -> None:
-    scene = Scene(ref=right, bad=in_turn(CRASH, ValueError("once")))
-    scene.check("survival", b"text!")
-    assert scene.found == [("survival/bpe/raw/crashed/any/bad", b"text!")]
-
-
-def test_who_crashes_where_it_differed_is_not_gone() -> None:
-    scene = Scene(ref=right, bad=in_turn("wrong", CRASH))
-    scene.check("equivalence", b"text!")
-    assert scene.found == [("survival/bpe/raw/crashed/P/bad", b"!")]
-
-
-def test_a_difference_that_cannot_be_asked_again_is_none() -> None:
-    scene = Scene(ref=right, bad=in_turn("wrong", GONE))
-    assert scene.check("equivalence", b"text!") == [""]
-    assert scene.found == []
+@pytest.mark.parametrize(
+    ("check", "answers", "found"),
+    [
+        ("survival", (LATE, "right"), []),
+        # The worker asked again before it said so, and others of its time-outs had it withdrawn.
+        ("survival", (LATE, GONE), [(HUNG, b"text!")]),
+        ("survival", (LATE, CRASH), [(WORSE, b"!")]),
+        ("survival", (ValueError("once"), CRASH), [(WORSE, b"!")]),
+        ("survival", (CRASH, ValueError("once")), [(DEAD, b"text!")]),
+        ("equivalence", ("wrong", CRASH), [(WORSE, b"!")]),
+        ("equivalence", ("wrong", GONE), []),
+        ("equivalence", ("wrong", "right"), [(OTHERWISE, b"text!")]),
+        (
+            "equivalence",
+            ("wrong", Unsupported("withdrawn after 20 deaths")),
+            [(OTHERWISE, b"text!")],
+        ),
+        ("determinism", ("right", LATE, "right"), []),
+        # It answers alike from then on.
+        ("determinism", ("right", "wrong", "right"), [(OTHERWISE, b"text!")]),
+    ],
+)
+def test_what_is_answered_when_it_is_asked_again(
+    check: str, answers: tuple[object, ...], found: list[tuple[str, bytes]]
+) -> None:
+    scene = Scene(ref=right, bad=in_turn(*answers))
+    buckets = scene.check(check, b"text!")
+    assert scene.found == found
+    assert found or buckets == [""]
 
 
 def test_who_does_not_answer_any_more_has_not_changed_its_answer() -> None:
@@ -105,22 +100,13 @@ def test_who_does_not_answer_any_more_has_not_changed_its_answer() -> None:
     assert not [bucket for bucket, _ in scene.found if bucket.startswith("determinism")]
 
 
-def test_who_answers_otherwise_is_of_determinism() -> None:
-    scene = Scene(ref=right, bad=in_turn("wrong", "right"))
+def test_who_joins_those_that_are_wrong_has_nobody_contradict_itself() -> None:
+    """It was not asked in time at first, and is as wrong as the other one."""
+    scene = Scene(ref=right, bad=in_turn("wrong"), late=in_turn(Unsupported(LATE_), "wrong"))
     scene.check("equivalence", b"text!")
-    assert scene.found == [("determinism/bpe/raw/order/any/bad", b"text!")]
-
-
-def test_a_failure_on_the_second_time_alone_is_no_determinism() -> None:
-    scene = Scene(ref=right, bad=in_turn("right", LATE, "right"))
-    assert scene.check("determinism", b"text!") == [""]
-    assert scene.found == []
-
-
-def test_two_answers_are_determinism_though_it_answers_alike_from_then_on() -> None:
-    scene = Scene(ref=right, bad=in_turn("right", "wrong", "right"))
-    scene.check("determinism", b"text!")
-    assert [bucket for bucket, _ in scene.found] == ["determinism/bpe/raw/order/any/bad"]
+    assert [(one.check, one.culprits) for one in scene.tracker.findings] == [
+        ("equivalence", ["bad", "late"])
+    ]
 
 
 def failing_further(check: str, failure: Failed) -> str | Violation:
@@ -169,12 +155,6 @@ def test_a_wrong_answer_that_is_not_given_again_is_of_determinism(second: Except
     assert (alone.implementations, batch.implementations) == (["bad (alone)"], ["bad (in a batch)"])
     assert (batch.kind, batch.ids) == ("encoded", [0] * 5)
     assert alone.kind == ("errored" if isinstance(second, ValueError) else "unsupported")
-
-
-def test_who_is_withdrawn_for_its_deaths_has_changed_its_answer() -> None:
-    scene = Scene(ref=right, bad=in_turn("wrong", Unsupported("withdrawn after 20 deaths")))
-    scene.check("equivalence", b"text!")
-    assert [bucket for bucket, _ in scene.found] == ["determinism/bpe/raw/order/any/bad"]
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,14 @@ from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import Violation
 from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Status
 from harness.core.partition import Part
+from harness.core.pretokens import piece_ends
+from harness.findings.describing import difference
 from harness.findings.diagnosis import (
-    boundaries,
     bucket,
     categories,
-    difference,
     kind_of,
-    piece_ends,
     signature,
     stage_of,
-    without_unknown_runs,
 )
 from impls.interface import Mode
 from tests.harness.samples import contract, violation
@@ -71,7 +69,6 @@ def test_a_cut_that_the_pattern_makes_and_one_side_does_not() -> None:
     assert bpe_stage(TEXT, b"12", ids_of(BYTES, b"12"), ids_of(BYTES, b"1", b"2")) == "merges"
     assert piece_ends(BYTES, b"the  12") == {3, 4, 7}
     assert piece_ends(BYTES, b"\xff") == set()
-    assert boundaries(BYTES, list(whole.ids)) == [3, 4, 5, 7]
 
 
 def test_special_tokens() -> None:
@@ -131,6 +128,8 @@ def test_a_reference_needs_no_model_for_our_own_to_be_diagnosed() -> None:
         ("a", ("▁a",), ("a",), "white-space"),
         ("é", ("é",), ("<unk>",), "unknown"),
         ("x", ("<unk>",), ("<unk>", "<unk>"), "unknown-merging"),
+        ("xax", ("<unk>", "a", "<unk>"), ("<unk>", "<unk>", "a", "<unk>"), "unknown-merging"),
+        ("xaa", ("<unk>", "a", "a"), ("<unk>", "<unk>", "a"), "unknown"),
         ("é", ("é",), ("a",), "normalization"),
         ("cab", ("cab",), ("c", "ab"), "user-defined"),
         ("<s>", ("<unk>",), ("<s>",), "special-tokens"),
@@ -154,11 +153,6 @@ def test_byte_fallback() -> None:
     box = violation("equivalence", "è".encode(), trusted, ("tokenizers", other))
     model = violation("equivalence", "è".encode(), trusted, ("spm.sentencepiece", other))
     assert (stage_of(box, terms), stage_of(model, terms)) == ("unknown", "byte-fallback")
-
-
-def test_runs_of_unknown_count_as_one() -> None:
-    vocabulary = sources.resolve("toy_unigram")
-    assert without_unknown_runs(vocabulary, [0, 0, 5, 0, 5, 5, 0, 0]) == [0, 5, 0, 5, 5, 0]
 
 
 @pytest.mark.parametrize(

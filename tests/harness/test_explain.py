@@ -60,7 +60,6 @@ def test_the_first_stage_that_differs_is_named():
 
     assert explanation.parted == "segmentation"
     assert [stage.same for stage in explanation.stages] == [True, False, False]
-    assert explanation.sentence == "segmentation: a b in left, a c in right"
 
 
 def test_a_stage_of_one_side_only_is_left_out():

@@ -15,7 +15,7 @@ from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
 from harness.findings import minimising
 from harness.findings.entries import PER_BUCKET, Entry
-from harness.findings.looks import QUIET, QUIET_LATE, regions
+from harness.findings.looks import ALIKE_LATE, QUIET, QUIET_LATE, Looks, Traits, regions
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
@@ -81,25 +81,6 @@ def passes(scene: Scene) -> bool:
 TEXTS = [b"What's %d" % i for i in range(5)] + [b"%d it's" % i for i in range(5)]
 
 
-def test_an_entry_of_all_kinds_covers_what_its_example_explains_alone() -> None:
-    scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK, b"'s"))
-    scene.check("equivalence", MARK, *TEXTS)
-    assert unexpected(scene) == {b"'s"}
-    assert not passes(scene)
-
-
-def test_what_its_example_explains_stays_expected() -> None:
-    scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK))
-    scene.check("equivalence", *[b"%d" % i + MARK + b"text" for i in range(50)])
-    assert len(scene.found) == 1 and passes(scene)
-
-
-def test_what_shows_only_beside_another_character_is_explained_by_the_character() -> None:
-    scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(b" " + MARK))
-    scene.check("equivalence", b"some " + MARK + b"text")
-    assert scene.found and passes(scene)
-
-
 def test_the_same_tokens_beside_other_text_are_the_same_difference() -> None:
     def bad(data: bytes) -> list[int]:
         return list(data.replace(b"T!", b"T\0").replace(b"t!", b"t\0").replace(b"t?", b"t\0"))
@@ -111,51 +92,11 @@ def test_the_same_tokens_beside_other_text_are_the_same_difference() -> None:
     assert unexpected(scene) == {b"t?"}
 
 
-def test_what_differs_without_any_input_covers_the_same_difference_alone() -> None:
-    scene = Scene([known("*", b"")], ref=right, bad=lambda data: [*data, 7])
-    scene.check("equivalence", b"", b"some text", b"more")
-    assert scene.found and passes(scene)
-    scene = Scene([known("*", b"")], ref=right, bad=lambda data: wrong_on(b"e")(data) or [7])
-    scene.check("equivalence", b"", b"some text", b"more")
-    assert unexpected(scene) == {b"e"}
-
-
-def test_of_thousands_that_one_input_explains_the_others_are_found() -> None:
-    scene = Scene(ref=right, bad=wrong_on(MARK, b"'s"))
-    many = [b"%d" % i + MARK + b"text" for i in range(1000)]
-    scene.check("equivalence", *many, b"What's up?", *many)
-    assert unexpected(scene) == {MARK, b"'s"}
-
-
-def test_an_entry_for_one_unassigned_character_does_not_cover_swapped_merges() -> None:
-    unassigned = "\u0378".encode()
-    both = (ONE, OTHER)
-    scene = Scene(
-        [known("*", unassigned)],
-        ref=splitting(),
-        bad=lambda data: [0] if unassigned in data else splitting(*both)(data),
-    )
-    scene.check("equivalence", unassigned, *[b"0" + pair + b"1" for pair in both])
-    assert unexpected(scene) == set(both)
-
-
 def test_pairs_that_can_be_mended_one_without_the_other_are_two_findings() -> None:
     scene = Scene(ref=splitting(), bad=splitting(ONE, OTHER))
     scene.check("equivalence", b"0" + ONE, b"0" + OTHER, b"1" + ONE)
     assert {data for _, data in scene.found} == {ONE, OTHER}
     assert len({bucket for bucket, _ in scene.found}) == 1
-
-
-def test_a_text_with_what_is_known_and_something_else_shows_the_other() -> None:
-    scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK, b"'s"))
-    scene.check("equivalence", MARK, b"one " + MARK + b" What's")
-    assert unexpected(scene) == {b"'s"}
-
-
-def test_an_example_of_a_users_own_explains_what_it_comes_to() -> None:
-    scene = Scene([known("*", b"Hello, What's up?")], ref=right, bad=wrong_on(b"'s"))
-    scene.check("equivalence", *TEXTS)
-    assert scene.found and passes(scene)
 
 
 @pytest.mark.parametrize(
@@ -277,6 +218,21 @@ def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new() -> None:
     assert QUIET > QUIET_LATE
 
 
+def test_late_other_kinds_of_text_are_looked_into_for_longer_than_other_tokens() -> None:
+    def traits(token: str, kind: str) -> Traits:
+        return Traits(frozenset({token}), frozenset({kind}), "generator")
+
+    looks = Looks()
+    for _ in range(ALIKE_LATE):
+        looks.note(traits("a", "L"), "bucket", new=True)
+    looks.quiet = QUIET_LATE
+    assert looks.worth(traits("b", "L"), late=False)
+    assert not looks.worth(traits("b", "L"), late=True)
+    assert looks.worth(traits("b", "Mn"), late=True)
+    looks.quiet = QUIET
+    assert not looks.worth(traits("b", "Mn"), late=True)
+
+
 def test_an_expected_determinism_does_not_cover_what_is_wrong_every_time() -> None:
     """It answers a question mark in two ways; an exclamation mark depends on how a text begins."""
     turn = itertools.cycle([[1], []])
@@ -301,30 +257,9 @@ def test_the_places_at_which_two_encodings_differ() -> None:
     apart = list(vocabulary.spelling(pair))
     [place] = regions(vocabulary, [48, pair, 49], [48, *apart, 49])
     assert (place.start, place.one, place.other) == (1, (pair,), tuple(apart))
-    assert regions(vocabulary, [48, pair], [48, pair]) == []
+    assert list(regions(vocabulary, [48, pair], [48, pair])) == []
     two = regions(vocabulary, [pair, 48, pair], [*apart, 48, *apart])
     assert [place.start for place in two] == [0, 3]
-
-
-def test_tokens_that_are_not_ascii_are_told_apart() -> None:
-    known_one, new = "中".encode(), "あ".encode()
-    scene = Scene([known("*", known_one)], ref=right, bad=wrong_on(known_one, new))
-    scene.check("equivalence", *[b"%d" % i + known_one for i in range(80)])
-    scene.check("equivalence", *[b"%d" % i + new for i in range(80)])
-    assert unexpected(scene) == {new}
-    assert not passes(scene)
-
-
-def test_one_ill_formed_input_that_is_expected_does_not_cover_all_others() -> None:
-    ill, letters = b"\xff\xfe", b"th"
-
-    def bad(data: bytes) -> list[int]:
-        needles = (ill, letters) if b"\xff" in data else (ill,)
-        return wrong_on(*needles)(data)
-
-    scene = Scene([known("*", ill)], ref=right, bad=bad)
-    scene.check("equivalence", ill, *[b"a\xffb%d" % i + letters for i in range(20)])
-    assert not passes(scene)
 
 
 def test_an_entry_that_names_what_is_ill_formed_covers_it_all() -> None:
@@ -365,13 +300,6 @@ def spelling(*split: bytes) -> Encode_:
 TWO, FOUR = b"  ", b"    "
 
 
-@pytest.mark.parametrize("texts", [[FOUR], [FOUR * 2, FOUR]])
-def test_what_is_known_of_two_blanks_does_not_cover_four(texts: list[bytes]) -> None:
-    scene = Scene([known("*", TWO)], ref=spelling(), bad=spelling(TWO, FOUR))
-    scene.check("equivalence", TWO, *texts)
-    assert not passes(scene)
-
-
 def test_two_blanks_and_four_are_two_findings_with_and_without_entries() -> None:
     scene = Scene(ref=spelling(), bad=spelling(TWO, FOUR))
     scene.check("equivalence", TWO, FOUR, FOUR * 2, b"   ")
@@ -381,19 +309,6 @@ def test_two_blanks_and_four_are_two_findings_with_and_without_entries() -> None
     )
     scene = Scene([entry], ref=spelling(), bad=spelling(TWO, FOUR))
     scene.check("equivalence", *[b" " * length for length in range(1, 17)])
-    assert scene.found and passes(scene)
-
-
-def test_what_is_known_of_two_blanks_covers_them_wherever_they_are() -> None:
-    scene = Scene([known("*", TWO)], ref=spelling(), bad=spelling(TWO))
-    scene.check("equivalence", TWO, FOUR + TWO, b"a  b", b"   ", FOUR + b"   a  ", FOUR * 3 + TWO)
-    assert scene.found and passes(scene)
-
-
-@pytest.mark.parametrize("bad", [lambda data: spelling()(data.strip()), wrong_on(b" ")])
-def test_a_text_that_is_changed_everywhere_alike_is_one_difference(bad: Encode_) -> None:
-    scene = Scene([known("*", b" ")], ref=spelling(), bad=bad)
-    scene.check("equivalence", *[b" " * length for length in range(1, 17)], b" a" + FOUR)
     assert scene.found and passes(scene)
 
 
@@ -408,3 +323,86 @@ def test_what_ends_in_no_tokens_is_known_of_its_repeats_too() -> None:
     for check in ("survival", "equivalence"):
         scene.check(check, b"!", b"!!", b"!!!!")
     assert scene.found and passes(scene)
+
+
+UNASSIGNED = "\u0378".encode()
+CJK, KANA = "中".encode(), "あ".encode()
+MANY = [b"%d" % number + MARK + b"text" for number in range(1000)]
+
+
+def other_tokens(data: bytes) -> list[int]:
+    """Both pairs are spelled where the text has no unassigned character."""
+    return [0] if UNASSIGNED in data else splitting(ONE, OTHER)(data)
+
+
+def ill_formed_and_letters(data: bytes) -> list[int]:
+    return wrong_on(*([b"\xff\xfe", b"th"] if b"\xff" in data else [b"\xff\xfe"]))(data)
+
+
+EVERYWHERE = [b" " * length for length in range(1, 17)] + [b" a" + FOUR]
+
+COVERED: dict[str, tuple[tuple[bytes, ...], Encode_, Encode_, list[bytes], set[bytes]]] = {
+    "what its example explains alone": (
+        (MARK,), right, wrong_on(MARK, b"'s"), [MARK, *TEXTS], {b"'s"}
+    ),
+    "what its example explains": ((MARK,), right, wrong_on(MARK), MANY[:50], set()),
+    "what shows only beside another character": (
+        (MARK,), right, wrong_on(b" " + MARK), [b"some " + MARK + b"text"], set()
+    ),
+    "the same tokens without any input": (
+        (b"",), right, lambda data: [*data, 7], [b"", b"some text", b"more"], set()
+    ),
+    "no others than without any input": (
+        (b"",), right, lambda data: wrong_on(b"e")(data) or [7], [b"", b"some text", b"more"],
+        {b"e"},
+    ),
+    "nothing, without an entry": (
+        (), right, wrong_on(MARK, b"'s"), [*MANY, b"What's up?", *MANY], {MARK, b"'s"}
+    ),
+    "no swapped merges": (
+        (UNASSIGNED,), splitting(), other_tokens, [UNASSIGNED, b"0th1", b"0in1"], {ONE, OTHER}
+    ),
+    "not the rest of a text with what is known": (
+        (MARK,), right, wrong_on(MARK, b"'s"), [MARK, b"one " + MARK + b" What's"], {b"'s"}
+    ),
+    "not the rest of the first text with it": (
+        (MARK,), right, wrong_on(MARK, b"'s"), [b"It's all right, " + MARK], {b"'s"}
+    ),
+    "what an example of a user's own comes to": (
+        (b"Hello, What's up?",), right, wrong_on(b"'s"), TEXTS, set()
+    ),
+    "no other token that is not ASCII": (
+        (CJK,), right, wrong_on(CJK, KANA),
+        [b"%d" % i + one for one in (CJK, KANA) for i in range(80)], {KANA},
+    ),
+    "not four blanks, but two": (
+        (TWO,), spelling(), spelling(TWO, FOUR), [TWO, FOUR], {FOUR}
+    ),
+    "not four blanks after eight": (
+        (TWO,), spelling(), spelling(TWO, FOUR), [TWO, FOUR * 2, FOUR], {FOUR}
+    ),
+    "two blanks wherever they are": (
+        (TWO,), spelling(), spelling(TWO),
+        [TWO, FOUR + TWO, b"a  b", b"   ", FOUR + b"   a  ", FOUR * 3 + TWO], set(),
+    ),
+    "a text that is cut off everywhere": (
+        (b" ",), spelling(), lambda data: spelling()(data.strip()), EVERYWHERE, set()
+    ),
+    "a text that is changed everywhere": ((b" ",), spelling(), wrong_on(b" "), EVERYWHERE, set()),
+    "not all that is ill-formed": (
+        (b"\xff\xfe",), right, ill_formed_and_letters,
+        [b"\xff\xfe", *[b"a\xffb%dth" % i for i in range(20)]], {b"\xffth"},
+    ),
+}  # fmt: skip
+"""By what an entry with these examples covers: the examples, the reference, who is wrong, the
+inputs, and the inputs of the findings that are not expected."""
+
+
+@pytest.mark.parametrize("covers", COVERED)
+def test_an_entry_of_all_kinds_covers(covers: str) -> None:
+    examples, reference, bad, inputs, left = COVERED[covers]
+    scene = Scene([known("*", *examples)] if examples else [], ref=reference, bad=bad)
+    scene.check("equivalence", *inputs)
+    assert scene.found
+    assert unexpected(scene) == left
+    assert passes(scene) is not bool(left)

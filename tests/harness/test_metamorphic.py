@@ -16,7 +16,7 @@ from harness.checks.chunks import lawful_cut, spaces_between, symbols
 from harness.checks.specials import never_in_texts, special_ids
 from harness.core.messages import Encode, Way
 from harness.core.outcomes import Inputs, Status
-from harness.findings.diagnosis import piece_ends
+from harness.core.pretokens import piece_ends
 from harness.studies.selftest.catalog import mistakes
 from impls.interface import Mode
 from tests.breadth import thorough

@@ -19,7 +19,6 @@ from harness.engine.state import RunState
 from harness.engine.study import Session
 from harness.events import Found
 from harness.findings import minimising
-from harness.findings import tracker as findings
 from harness.findings.entries import Entry
 from harness.findings.minimising import NO_TIME, TOOK_LONG, Patience
 from harness.findings.tracker import FindingTracker
@@ -68,7 +67,7 @@ def test_that_time_has_an_end_which_is_never_before_that_of_others() -> None:
 def test_what_took_long_is_gone_on_with_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     with monkeypatch.context() as patch:
-        patch.setattr(findings, "SHRINK_SECONDS", 0.0)
+        patch.setattr(minimising, "SHRINK_SECONDS", 0.0)
         scene.check("equivalence", WHOLE)
     [found] = scene.tracker.findings
     assert (found.minimal, found.unminimised) == (False, TOOK_LONG)
@@ -85,7 +84,7 @@ def test_what_a_shorter_input_explains_by_then_is_no_finding_of_its_own(
 ) -> None:
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     with monkeypatch.context() as patch:
-        patch.setattr(findings, "SHRINK_SECONDS", 0.0)
+        patch.setattr(minimising, "SHRINK_SECONDS", 0.0)
         scene.check("equivalence", WHOLE + "\u0378".encode())
     scene.check("equivalence", b"a!")
     assert len(scene.found) == 2
@@ -106,7 +105,7 @@ def test_what_stays_unfinished_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_unfinished_is_gone_on_with_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(findings, "SHRINK_SECONDS", 0.0)
+    monkeypatch.setattr(minimising, "SHRINK_SECONDS", 0.0)
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     scene.check("equivalence", WHOLE)
     tried: list[bytes] = []

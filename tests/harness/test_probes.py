@@ -12,7 +12,7 @@ from harness.checks.minimality import Minimality
 from harness.checks.round_trip import RoundTrip, loses
 from harness.checks.validity import Validity
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
-from harness.findings.diagnosis import difference
+from harness.findings.describing import difference
 from impls.interface import Mode
 from tests.harness.samples import contract, encoded, given
 

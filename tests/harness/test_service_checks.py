@@ -15,7 +15,8 @@ from harness.core.comparisons import Contract
 from harness.core.messages import Encode, Load, packed
 from harness.core.outcomes import Inputs
 from harness.core.participants import Participant
-from harness.findings.diagnosis import bucket, difference, kind_of, signature
+from harness.findings.describing import difference
+from harness.findings.diagnosis import bucket, kind_of, signature
 from harness.studies.selftest.catalog import mistakes
 from harness.workers import Limits
 from harness.workers.pool import WorkerPool

@@ -51,7 +51,7 @@ def buckets(pool: WorkerPool, entry: Expectation, name: str) -> dict[bytes, set[
     for contract in contracts_of(vocabulary, taking_part, trusted, proper=True):
         if entry.concerns(contract, versions):
             for one in pool.examine(contract, check, entry.examples).violations:
-                label = Entry(contract, one, Case(one.data, "examples", 0, 0)).explained().label
+                label = Entry(contract, one, Case(one.data, "examples", 0, 0)).label
                 kind = kind_of(one, label.stage, contract)
                 found[one.data].add(bucket(label, contract, kind))
     return found

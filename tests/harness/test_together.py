@@ -14,9 +14,8 @@ from harness.checks.base import Check, Judgement, Violation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Unsupported
 from harness.core.partition import Part
+from harness.findings.asking import Answers, witnesses
 from harness.findings.entries import Entry
-from harness.findings.together import Answers
-from harness.findings.witnesses import witnesses
 from tests.harness.test_findings import Encode_, Scene, right, wrong_at
 
 
@@ -46,7 +45,7 @@ def test_what_comes_next_is_asked_together_and_answered_as_if_alone() -> None:
     asking = Answers().asking(scene, scene.entry(b"!"), lambda: upcoming)
     contract, check = scene.contract, CHECKS["equivalence"]
     for inputs in ([b"!a"], [b"b", b"!b"], [b"!c"], [b"!a"]):
-        judged = asking.examine(contract, check, inputs)
+        judged = asking(contract, inputs)
         alone = scene.pool.examine(contract, check, inputs)
         assert shown(judged) == shown(alone)
         assert judged.exercised["bad"] == alone.exercised["bad"]
@@ -59,9 +58,9 @@ def test_an_answer_that_was_not_given_is_not_remembered() -> None:
 
     scene = Counting(ref=right, bad=bad)
     asking = Answers().asking(scene, scene.entry(b"!"), lambda: [b"hard"])
-    judged = asking.examine(scene.contract, CHECKS["equivalence"], [b"easy"])
+    judged = asking(scene.contract, [b"easy"])
     assert judged.exercised["bad"] == 1
-    judged = asking.examine(scene.contract, CHECKS["equivalence"], [b"hard"])
+    judged = asking(scene.contract, [b"hard"])
     assert judged.exercised["bad"] == 0
 
 
@@ -70,11 +69,11 @@ def test_what_is_forgotten_is_asked_again() -> None:
     answers, entry = Answers(), scene.entry(b"!")
     for _ in range(2):
         asking = answers.asking(scene, entry, lambda: [])
-        asking.examine(scene.contract, CHECKS["equivalence"], [b"!a"])
+        asking(scene.contract, [b"!a"])
     assert len(scene.asked) == 1
     answers.forget()
     asking = answers.asking(scene, entry, lambda: [])
-    asking.examine(scene.contract, CHECKS["equivalence"], [b"!a"])
+    asking(scene.contract, [b"!a"])
     assert len(scene.asked) == 2
 
 
@@ -84,7 +83,7 @@ def test_a_question_to_others_is_not_answered_from_what_these_said() -> None:
     few = witnesses(entry.violation, scene.contract)
     asking = Answers().asking(scene, entry, lambda: [])
     for contract in (few, scene.contract):
-        asking.examine(contract, CHECKS["equivalence"], [b"!a"])
+        asking(contract, [b"!a"])
     assert [names for names, _ in scene.asked] == [["ref", "bad"], ["ref", "bad", "fine"]]
 
 
@@ -93,7 +92,8 @@ def test_what_costs_a_process_or_depends_on_the_call_is_asked_alone(check: str) 
     scene = Counting(ref=right, bad=wrong_at(b"!"))
     entry = scene.entry(b"!")
     entry = replace(entry, violation=replace(entry.violation, check=check))
-    assert Answers().asking(scene, entry, lambda: [b"more"]) is scene
+    Answers().asking(scene, entry, lambda: [b"more"])(scene.contract, [b"!a"])
+    assert [inputs for _, inputs in scene.asked] == [[b"!a"]]
 
 
 def test_witnesses_are_the_culprits_and_whoever_is_trusted_most() -> None:

@@ -30,6 +30,7 @@ from harness.engine.streams import Batch
 from harness.engine.study import Session
 from harness.engine.suites import Budget
 from harness.events import Measured
+from harness.findings import minimising
 from harness.findings import tracker as findings
 from harness.findings.entries import EXAMPLES, UNSURE, Entry
 from harness.findings.expecting import ExpectedFindings
@@ -177,7 +178,7 @@ def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(
 ) -> None:
     scene = Latecoming(ref=right, bad=wrong_at(b"!"))
     if reason == "it took long":
-        monkeypatch.setattr(findings, "SHRINK_SECONDS", 0.0)
+        monkeypatch.setattr(minimising, "SHRINK_SECONDS", 0.0)
     else:
         monkeypatch.setattr(findings, "minimise", lambda pool, entry, *given: (entry, NO_TIME))
     # As it is, it is of another kind than the entry names.

@@ -21,7 +21,7 @@ def check_invariants(tracker: FindingTracker) -> None:
         }
         assert found.replaces != identity
     for one in tracker._known.values():
-        assert buckets.issuperset(one.buckets), "a known input whose finding is gone"
+        assert buckets.issuperset(one.values()), "a known input whose finding is gone"
     assert tracker._provisionals <= tracker._findings.keys()
     assert buckets.issuperset(tracker._counts), "what is counted has no finding"
     certain = tracker._findings.keys() - tracker._provisionals

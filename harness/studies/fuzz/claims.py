@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.core.outcomes import Status
 from harness.engine import claiming
 from harness.events import Event
-from harness.findings.broken_claims import STAGE
 from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz.known import without
 from harness.studies.fuzz.plan import target_name
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.studies.fuzz.plan import FuzzPlan
     from harness.studies.fuzz.store import CampaignStore
+
+
+STAGE = Status.FALSE_CLAIM.label
 
 
 def commit_claims(

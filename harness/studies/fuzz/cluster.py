@@ -19,7 +19,7 @@ from harness.checks import CHECKS
 from harness.cluster.executor import Unit
 from harness.cluster.usage import Usage
 from harness.events import UnitDone
-from harness.findings import left_processes
+from harness.findings import inputless
 from harness.studies.fuzz import scattered
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.crossing import cross_next, limit
@@ -141,7 +141,7 @@ class ClusterSession:
                 self._begin_more()
                 self._take_all()
                 each()
-            if CHECKS[left_processes.CHECK] in self._plan.plan.checks:
+            if CHECKS[inputless.CHECK] in self._plan.plan.checks:
                 self._commit_leavings()
         finally:
             executor.close()

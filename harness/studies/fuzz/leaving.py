@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.findings import left_processes as leavings
+from harness.core.outcomes import Status
+from harness.findings import inputless
 from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.state import Round, State
@@ -37,7 +38,7 @@ def left_behind(
     state = kept.state if kept else State()
     tracker = FindingTracker(events.append, save, plan.expectations, plan.versions, unhurried=True)
     tracker.restore(state.tracker(findings))
-    leavings.note(tracker, left, asked, plan.seed)
+    inputless.note(tracker, Status.LEFT_PROCESSES, left, asked, plan.seed)
     state.keep_tracker(tracker.snapshot())
     return Round(
         target=target,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from harness.checks import CHECKS
 from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
-from harness.findings import left_processes
+from harness.findings import inputless
 from harness.studies.fuzz.canary import CanaryWatch
 from harness.studies.fuzz.crossing import cross_next, limit
 from harness.studies.fuzz.examples import open_examples
@@ -255,7 +255,7 @@ class Session:
             return
         finally:
             pool.close()
-            if CHECKS[left_processes.CHECK] in self._plan.plan.checks:
+            if CHECKS[inputless.CHECK] in self._plan.plan.checks:
                 with self._lock:
                     self._leavings |= pool.left()
 
