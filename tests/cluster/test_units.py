@@ -60,7 +60,7 @@ class Shuffled(LocalExecutor):
 
     def next(self, seconds: float) -> Done | None:
         while len(self._kept) < self._asked:
-            done = super().next(60)
+            done = super().next(600)  # for a hang: a busy machine takes its time
             assert done is not None
             self._kept.append(done)
         if not self._kept:

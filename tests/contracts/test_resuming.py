@@ -70,7 +70,7 @@ COMMANDS = {
         " --check equivalence --budget 8000cases --jobs 1 --resume", "run.jsonl", 12, summary,
     ),
     "fuzz": Killed(
-        f"fuzz {PLANTED} --generator repeats --budget 300cases --no-structured --no-coverage"
+        f"fuzz {PLANTED} --generator edge --budget 400cases --no-structured --no-coverage"
         " --no-canary",
         "findings/*/input.bin", 1, summary,
     ),

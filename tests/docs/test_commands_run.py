@@ -1,9 +1,10 @@
-"""Every whole command of README and docs is run, in a folder that has the files that it names.
+"""Every kind of command of README and docs is run, in a folder that has the files that it names.
 
-Each is run once, with the words that a page has, of which budgets, sizes and vocabularies alone are
-made smaller, and those who take part are named where nobody is. It must end with a status of the
-gate. What cannot be run here is parsed by the command line in ``test_commands.py``, as all commands
-are.
+A command is run that has an option, or a form of value, which neither another one nor
+``tests/contracts`` has run. It has the words of its page, of which budgets, sizes and vocabularies
+alone are made smaller, and those who take part are named where nobody is. It must end with a status
+of the gate. What cannot be run here is parsed by the command line in ``test_commands.py``, as all
+commands are.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import importlib.util
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +27,7 @@ import zstandard
 
 from corpora.vocabularies import sources
 from harness.core import exit_statuses
+from tests.contracts.scenarios import SCENARIOS
 from tests.docs.pages import ROOT, Command
 from tests.docs.test_commands import EVERY, QUICK
 from tests.docs.test_snippets import BLOCKS
@@ -131,8 +135,30 @@ def without(words: list[str], option: str) -> list[str]:
 
 
 WHOLE = [one for one in EVERY if one.whole and one.words[0] not in QUICK]
-RUN = list(dict.fromkeys(shortened(one) for one in WHOLE if not left_out(one.words)))
-"""What is run, once each, in the order of the pages: some read what others have written."""
+
+
+def forms(words: tuple[str, ...]) -> set[str]:
+    """The command, its options, and the form of each value: its punctuation."""
+    name, *rest = words
+    found, option = {name}, ""
+    for word in rest:
+        option = word if word.startswith("--") else option
+        form = "" if word == option else re.sub(r"[\w-]+", "x", word)
+        found.add(f"{name} {option} {form}")
+    return found
+
+
+def of_new_form(commands: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Those that have a form which neither one before nor a contract test has."""
+    seen = {form for one in SCENARIOS.values() for form in forms(one.words)}
+    for words in commands:
+        if not forms(words) <= seen:
+            yield words
+        seen |= forms(words)
+
+
+RUN = list(of_new_form(shortened(one) for one in WHOLE if not left_out(one.words)))
+"""What is run, in the order of the pages: some read what others have written."""
 
 
 def furnished(folder: Path) -> None:
@@ -190,8 +216,8 @@ def fault(words: tuple[str, ...], folder: Path) -> str | None:
 
 
 @pytest.mark.first
-@pytest.mark.thorough  # thirty commands, of which each loads a vocabulary
-def test_every_command_runs(tmp_path: Path) -> None:
+@pytest.mark.thorough  # twenty commands, of which each loads a vocabulary
+def test_every_kind_of_command_runs(tmp_path: Path) -> None:
     furnished(tmp_path)
     failed = []
     for words in RUN:
@@ -201,7 +227,12 @@ def test_every_command_runs(tmp_path: Path) -> None:
         if told is not None:
             failed.append(f"tokgate {' '.join(words)}: {told}")
     assert failed == []
-    assert len(RUN) > 20
+    assert len(RUN) > 15
+
+
+def test_a_command_is_run_for_what_is_new_in_it() -> None:
+    one, other = ("preflight", "a.model", "--json"), ("preflight", "b.model#pattern=gpt2")
+    assert list(of_new_form([one, ("preflight", "c.json"), other])) == [one, other]
 
 
 @pytest.mark.thorough  # a command

@@ -1,4 +1,4 @@
-"""Kills at points of death: a few in ``make test``, fifty in ``make test-all``, more each night."""
+"""Kills at points of death: some in ``make test-all``, a thousand each night."""
 
 from __future__ import annotations
 
@@ -79,27 +79,22 @@ def survived(ended: subprocess.CompletedProcess[str], least: int) -> None:
     assert (alive, lost, twice) == (kills, 0, 0)
 
 
-@pytest.mark.thorough  # whole campaigns
-def test_a_campaign_survives_a_handful_of_kills() -> None:
-    survived(durability("--kills", "2", "--subject", "fuzz"), 1)
-
-
 @pytest.mark.first
 @pytest.mark.thorough
-def test_whatever_writes_survives_fifty_kills() -> None:
-    survived(durability("--kills", "50"), 45)
+def test_whatever_writes_survives_kills() -> None:
+    survived(durability("--kills", "24"), 16)
 
 
 @pytest.mark.first
 @pytest.mark.thorough
 def test_a_campaign_on_postgresql_survives() -> None:
     named = os.environ.get(VARIABLE)
-    options = ("--kills", "16", "--subject", "fuzz", "--subject", "run", "--database")
+    options = ("--kills", "8", "--subject", "fuzz", "--subject", "run", "--database")
     if named:
-        survived(durability(*options, named), 10)
+        survived(durability(*options, named), 4)
         return
     with server() as new:
-        survived(durability(*options, new()), 10)
+        survived(durability(*options, new()), 4)
 
 
 @pytest.mark.parametrize("how", ["lost", "twice"])

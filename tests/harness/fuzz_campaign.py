@@ -1,16 +1,9 @@
-"""A small campaign in a process of its own, to be killed: ``python -m`` this module.
-
-Arguments: the database (path or URL), the output folder, cases, and optionally the number of the
-commit after which, or before which (negative), it kills itself.
-"""
+"""A small campaign, and what it has come to."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -30,11 +23,11 @@ from harness.studies.fuzz.models import FindingRow, InputRow, TargetRow
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
-from harness.studies.fuzz.state import Round, State
+from harness.studies.fuzz.state import State
 from harness.studies.fuzz.store import CampaignStore
 from harness.workers import Limits
 
-# Small batches, so that a few thousand cases are enough rounds to be killed in.
+# Small batches, so that a few hundred cases are several rounds.
 streams.BATCH_CASES = streams.FIRST_BATCH_CASES = arms.MUTANTS = 64
 
 WRONG = Path(__file__).parents[1] / "mutants" / "in_process.py"
@@ -66,32 +59,14 @@ def small_plan(
     return FuzzPlan(plan, structured=False, coverage=False, canary=False)
 
 
-def run(plan: FuzzPlan, where: str, out: Path, dies_at: int = 0, anew: bool = False) -> Record:
-    """A session; ``dies_at``: kills itself after so many commits, if negative before the last."""
-    commits = 0
+def run(plan: FuzzPlan, where: str, out: Path, anew: bool = False) -> Record:
+    """A session."""
 
     def progress(known: Mapping[str, str]) -> FuzzProgress:
         return FuzzProgress(Console(stderr=True), known, None)
 
-    def committed(done: Round) -> None:
-        nonlocal commits
-        commits += 1
-        if commits == dies_at:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    class Dying(CampaignStore):
-        def commit(self, done: Round, forgotten: Iterable[str] = ()) -> None:
-            if commits + 1 == -dies_at:
-                with self._session() as session:  # in the middle of the transaction
-                    session.execute(sa.delete(TargetRow))
-                    session.flush()
-                    os.kill(os.getpid(), signal.SIGKILL)
-            super().commit(done, forgotten)
-
-    store = Dying(where, "test")
-    return execute(
-        plan, store, out, "test", progress, lambda made: None, 3600, anew=anew, committed=committed
-    )
+    store = CampaignStore(where, "test")
+    return execute(plan, store, out, "test", progress, lambda made: None, 3600, anew=anew)
 
 
 def everything(where: str) -> dict[str, Any]:
@@ -120,8 +95,3 @@ def everything(where: str) -> dict[str, Any]:
 def timeless(state: State) -> dict[str, Any]:
     """A state without what a process told on its way out, the order of its start, and speeds."""
     return asdict(replace(state, opened=[], rates={}))
-
-
-if __name__ == "__main__":
-    where, out, cases, *rest = sys.argv[1:]
-    run(small_plan(int(cases)), where, Path(out), int(rest[0]) if rest else 0)

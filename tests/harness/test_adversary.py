@@ -307,18 +307,12 @@ def test_the_record_goes_on_and_merges(tmp_path: Path, plan: Hunt) -> None:
 @pytest.mark.thorough  # several whole processes
 def test_as_a_user_runs_it(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    plain = ["adversary", "--vocab=toy_merges", "--jobs=1", "--budget=300cases", f"--out={out}"]
-    first = tokgate(*plain)
+    first = tokgate(
+        "adversary", "--vocab=toy_merges", "--jobs=1", "--budget=300cases", f"--out={out}"
+    )
     assert first.returncode == 0, first.stderr
     assert "no error in" in first.stdout  # exact
     assert "chain" in first.stdout
-    lines = (out / RECORD).read_text().splitlines()
-    second = tokgate(*plain)
-    assert second.returncode == 0, second.stderr
-    after = (out / RECORD).read_text().splitlines()
-    assert after[: len(lines)] == lines
-    rounds = [(r["hunt"]["policy"], r["kind"], r["number"]) for r in map(json.loads, after)]
-    assert len(set(rounds)) == len(rounds)
     again = tokgate("adversary", f"--replay={out / COUNTEREXAMPLES}")
     assert again.returncode == 0, again.stderr
     assert "deep" in again.stdout

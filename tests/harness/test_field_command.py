@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
@@ -13,15 +13,12 @@ from corpora.vocabularies import sources
 from harness.cli.application import app
 from harness.engine import selection
 from harness.engine.suites import Budget
-from harness.events import MatchPlayed, StepDone, read_events
-from harness.studies.survey import run as survey
 from harness.studies.survey.plan import done, libraries, matches, plan_of, reference_of
 from reports.field import Played, conformance, files, growth, verdict
 from tests.impls.test_peers import ranked
 
 if TYPE_CHECKING:
-    from harness.engine.planning import Plan
-    from harness.engine.runner import RunResult
+    pass
 
 
 def participant(spec: str) -> selection.Participant:
@@ -92,34 +89,3 @@ def test_what_is_not_run_stands_on_the_page_with_its_reason() -> None:
     _, (_, markdown), (_, html) = files(page)
     assert "v&lt;1&gt;" in html and "byte-level only" in html and "Interrupted" in html
     assert "| lib" in markdown
-
-
-@pytest.mark.thorough  # a survey in three parts
-def test_a_survey_goes_on_where_it_was_interrupted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "field"
-    arguments = ["field", "--impl", "tokenizers", "--impl", "llama.cpp", "--vocab", "unigram_nfkc"]
-    arguments += ["--budget", "40cases", "--check", "equivalence", "--no-bench", "--out", str(out)]
-    whole = survey.execute
-
-    def interrupted(plan: Plan, *rest: Any) -> RunResult:
-        """The second library is never played."""
-        if plan.participants[-1].name == "llama.cpp":
-            raise KeyboardInterrupt
-        return whole(plan, *rest)
-
-    monkeypatch.setattr(survey, "execute", interrupted)
-    assert CliRunner().invoke(app, arguments).exit_code == 130
-    events = list(read_events(out / "run.jsonl"))
-    assert [one.step for one in events if isinstance(one, StepDone)] == ["tokenizers/unigram_nfkc"]
-    assert json.loads((out / "field.json").read_text())["complete"] is False
-    monkeypatch.setattr(survey, "execute", whole)
-    again = CliRunner().invoke(app, arguments)
-    assert again.exit_code == 0
-    played = [one for one in read_events(out / "run.jsonl") if isinstance(one, MatchPlayed)]
-    assert [one.library for one in played] == ["tokenizers", "llama.cpp"]
-    assert all(one.cases >= 40 for one in played)
-    assert "tokenizers on unigram_nfkc: 4" in again.output
-    page = json.loads((out / "field.json").read_text())
-    assert page["complete"] is True and set(page["verdicts"]) == {"tokenizers", "llama.cpp"}

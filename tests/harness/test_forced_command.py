@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -18,7 +16,7 @@ from corpora.grammars.corpus import SchemaCase
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import VocabularyError
 from harness.cli.commands.forced import command
-from harness.core import exit_statuses, interruption
+from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
 from harness.events import Event, Forced
 from harness.studies.forced.jobs import Task, WalkSchema
@@ -28,7 +26,7 @@ from harness.studies.forced.results import SchemaResult, Tally, total
 from harness.studies.forced.run import chosen, judged
 from harness.studies.forced.sample import SCHEMAS, walk_sample
 from impls.interface import Unsupported
-from tests.harness.command import TOKGATE, tokgate
+from tests.harness.command import tokgate
 
 KEYS = {
     "type": "object",
@@ -92,31 +90,6 @@ def test_walk_and_go_on(tmp_path: Path) -> None:
     other = walk(corpus, out, "--whitespace=compact")
     assert other.returncode == 0
     assert (out / "forced.jsonl.old").read_text().splitlines() == after
-
-
-@pytest.mark.thorough  # whole processes beside those of the test of walking and going on
-def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
-    corpus, out = write(tmp_path / "corpus", 24), tmp_path / "out"
-    command = [TOKGATE, "forced", str(corpus), "--vocab=toy_bytes", "--policy=exact", "--jobs=1"]
-    with subprocess.Popen(
-        [*command, f"--out={out}"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        deadline = time.monotonic() + 120
-        record = out / "forced.jsonl"
-        while time.monotonic() < deadline and process.poll() is None:
-            if record.exists() and record.read_text().count("\n") > 2:
-                break
-            time.sleep(0.02)
-        os.kill(process.pid, signal.SIGINT)
-        process.communicate(timeout=300)
-    done = record.read_text().splitlines()
-    found = summary(out)
-    if process.returncode == interruption.INTERRUPTED:
-        assert not found["complete"]
-        assert "goes on" in found["reasons"][0]
-    assert tokgate(*command[1:], f"--out={out}").returncode == 0
-    assert record.read_text().splitlines()[: len(done)] == done
-    assert summary(out)["canonicality"][0]["instances"] == 24
 
 
 def test_what_a_user_can_mend_is_one_line(tmp_path: Path) -> None:

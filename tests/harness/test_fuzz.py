@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
-import psutil
 import pytest
 import sqlalchemy as sa
 
@@ -34,7 +29,7 @@ from harness.studies.fuzz.structured import STRUCTURED, Structured
 from harness.verdict.expectations import Expectation
 from harness.workers.pool import Stopped
 from impls.interface import Mode
-from tests.harness.command import TOKGATE, tokgate
+from tests.harness.command import tokgate
 from tests.harness.fuzz_campaign import WRONG, everything, run, small_plan
 from tests.harness.samples import contract, violation
 
@@ -90,38 +85,6 @@ def test_where_none_is_named_vocabularies_are_drawn_too() -> None:
     random = [name for name in drawn if name.startswith(embedded.RANDOM)]
     assert len(random) == RANDOM_VOCABULARIES
     assert random != [name for name in others if name.startswith(embedded.RANDOM)]
-
-
-@pytest.mark.thorough  # a whole campaign
-def test_ctrl_c_loses_nothing_and_leaves_nobody(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [TOKGATE, "fuzz", *HERE, f"--out={tmp_path}"],
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as running:
-        store = tmp_path / "campaign.db"
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline:
-            if store.exists() and store.stat().st_size and committed(store):
-                break
-            time.sleep(0.1)
-        family = psutil.Process(running.pid).children(recursive=True)
-        os.killpg(running.pid, signal.SIGINT)
-        _, said = running.communicate(timeout=300)
-    assert running.returncode == 130, said
-    assert "Traceback" not in said
-    assert "interrupted before its end: what was committed is kept" in said
-    assert json.loads((tmp_path / "summary.json").read_text())["complete"] is False
-    _, alive = psutil.wait_procs(family, timeout=60)
-    assert not alive
-
-
-def committed(where: Path) -> bool:
-    try:
-        return bool(everything(str(where))["strands"])
-    except OutputError:  # it is being made
-        return False
 
 
 def test_a_campaign_is_held_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +11,12 @@ import pytest
 from harness.core.writing import OutputError
 from harness.engine.planning import Plan
 from harness.engine.runner import RunResult, execute
-from harness.events import Event, Finished, Phase, VocabularyLoaded, read_events
+from harness.events import Event, Phase, VocabularyLoaded
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from harness.studies.journal import FOLDER, Journal
 from harness.studies.sittings import sitting
-from tests.cluster.plans import claiming_plan, equal, plug_in, record_of, small_plan
-from tests.harness.command import TOKGATE
+from tests.cluster.plans import claiming_plan, equal, plug_in, small_plan
 
 
 class Usual:
@@ -140,32 +135,3 @@ def test_two_runs_do_not_write_into_one_folder(usual: Usual, tmp_path: Path) -> 
         Journal(tmp_path, usual.plan),
     ):
         pass
-
-
-COMMAND = [
-    TOKGATE, "run", "--vocab", "toy_bytes", "--vocab", "toy_acbb",
-    "--vocab", "random:2", "--impl", "bpe.naive", "--impl", "bpe.heap", "--check", "equivalence",
-]  # fmt: skip
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_a_command_that_is_killed_goes_on(how: int, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    command = [*COMMAND, "--budget", "20000cases", "--jobs", "1", "--out", str(out)]
-    begun = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not any(out.glob(f"{FOLDER}/*.unit")):
-        assert begun.poll() is None, "it came to its end before it could be interrupted"
-        time.sleep(0.02)
-    os.kill(begun.pid, how)
-    begun.wait(timeout=120)
-    again = subprocess.run(
-        [*command, "--resume"], capture_output=True, text=True, timeout=300, check=False
-    )
-    assert again.returncode == 0, again.stderr
-    there = list(read_events(out / "run.jsonl"))
-    assert isinstance(there[-1], Finished)
-    assert there[-1].complete
-    assert any("earlier sitting" in note for note in there[-1].notes)
-    subprocess.run([*command[:-1], str(tmp_path / "other")], check=True, capture_output=True)
-    assert record_of(out) == record_of(tmp_path / "other")

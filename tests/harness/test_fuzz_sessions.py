@@ -1,0 +1,50 @@
+"""A campaign in several sessions, or of several targets, comes to what it comes to otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.events import Found
+from tests.harness.fuzz_campaign import everything, run, small_plan
+
+pytestmark = pytest.mark.thorough  # whole campaigns, several a test
+
+
+def test_another_seed_is_another_campaign(tmp_path: Path) -> None:
+    """The comparisons below can fail."""
+    one, other = str(tmp_path / "1.db"), str(tmp_path / "2.db")
+    run(small_plan(200), one, tmp_path / "1")
+    run(small_plan(200, seed=1), other, tmp_path / "2")
+    assert everything(one)["inputs"] != everything(other)["inputs"]
+
+
+def test_more_cases_go_on_as_if_asked_for_at_once(tmp_path: Path) -> None:
+    parts, whole = str(tmp_path / "1.db"), str(tmp_path / "2.db")
+    first = run(small_plan(600), parts, tmp_path / "1")
+    second = run(small_plan(1500), parts, tmp_path / "1")
+    at_once = run(small_plan(1500), whole, tmp_path / "2")
+    assert everything(parts) == everything(whole)
+    # Only what the second session found is new to it.
+    old = {found.id for found in first.new}
+    assert old
+    assert not old & {found.id for found in second.new}
+    assert {f.id for f in second.findings} == {f.id for f in at_once.findings}
+    assert [e for e in second.events if isinstance(e, Found)] == second.findings
+
+
+def test_targets_do_not_disturb_one_another(tmp_path: Path) -> None:
+    """Two vocabularies side by side come to what each comes to alone."""
+    from dataclasses import replace
+
+    impls = ("bpe.naive", "bpe.heap")
+    both = small_plan(600, impls, ("toy_bytes", "toy_acbb"))
+    side_by_side = replace(both, plan=replace(both.plan, jobs=2), shards=2)
+    together, alone = str(tmp_path / "1.db"), str(tmp_path / "2.db")
+    run(side_by_side, together, tmp_path / "1")
+    run(small_plan(600, impls, ("toy_bytes",)), alone, tmp_path / "2")
+    targets = everything(together)["strands"]
+    assert set(targets) == {f"toy_{kind}#{n}" for kind in ("bytes", "acbb") for n in (0, 1)}
+    assert targets["toy_bytes#0"] == everything(alone)["strands"]["toy_bytes#0"]
+    assert targets["toy_bytes#1"][3] != targets["toy_bytes#0"][3]
