@@ -71,13 +71,13 @@ OUTCOMES = {
 }
 """What is said of a bound, the worst first, and in which colour."""
 
-LEGEND: Inline = (
-    "Fields:  ", Span(Span("1.02", "strong"), "tally linear"), " linear  ",
-    Span(Span("✗ 1.97", "strong"), "tally superlinear"), " superlinear  ",
-    Span(Span("? 1.18", "strong"), "tally inconclusive"), " inconclusive  ",
-    Span(Span("!", "strong"), "tally failed"), " failed  framed: the gate fails for it  ",
-    Span("M", "strong"), " memory out of proportion",
-)  # fmt: skip
+LEGEND = (
+    ("1.02", "linear"),
+    ("✗ 1.97", "superlinear"),
+    ("? 1.18", "inconclusive"),
+    ("!", "failed"),
+)
+"""Fields as they look, with what they say."""
 
 
 def sections(record: RunRecord) -> list[Section]:
@@ -94,7 +94,18 @@ def sections(record: RunRecord) -> list[Section]:
             "quiet",
         ),
         *left_out,
-        Paragraph(LEGEND, "legend"),
+        Paragraph(
+            (
+                "Fields:",
+                *(
+                    Span((Span(look, f"tally {said}"), f" {said}"), "entry")
+                    for look, said in LEGEND
+                ),
+                Span("framed: the gate fails for it", "entry"),
+                Span((Span("M", "strong"), " memory out of proportion"), "entry"),
+            ),
+            "legend",
+        ),
         *candidates(record),
         *_grids(record),
         *worst(record.measured),

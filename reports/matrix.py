@@ -150,7 +150,8 @@ def sections(record: RunRecord, numbers: Mapping[str, int]) -> list[Section]:
         of_algorithm = grouped.setdefault(algorithms.get(contract.vocabulary, UNKNOWN), {})
         of_algorithm.setdefault(contract.vocabulary, []).append(contract)
     legend = [
-        (Span(mark, f"mark {_style(one)}"), f" {said}  ") for one, (mark, said) in MARKS.items()
+        Span((Span(mark, f"mark {_style(one)}"), f" {said}"), "entry")
+        for one, (mark, said) in MARKS.items()
     ]
     cells = matrix(record)
     blocks: list[Block] = []
@@ -162,8 +163,8 @@ def sections(record: RunRecord, numbers: Mapping[str, int]) -> list[Section]:
     if not blocks:
         return []
     told = Paragraph(
-        ("A mark is that of the worst check in any mode; it tells all of them. ", *legend,
-         Span("R", "strong"), " reference"),
+        ("A mark is that of the worst check in any mode; it tells all of them.", *legend,
+         Span((Span("R", "strong"), " reference"), "entry")),
         "legend",
     )  # fmt: skip
     title = "Matrix" if sum(isinstance(one, Table) for one in blocks) == 1 else "Matrices"

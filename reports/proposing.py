@@ -6,7 +6,7 @@ import base64
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from harness.events import ExpectationJudged, Found, GrowthJudged, Measured
+    from harness.verdict.expectations import Expectation
 
 REASON = "TODO: say why this is known"
 """This stands in place of the reason, which nobody but the user knows."""
@@ -33,18 +34,6 @@ PATTERN_SIGNS = str.maketrans({"[": "[[]", "?": "[?]"})
 EXPECTED, SCALING = "[[expected]]", "[[scaling]]"
 
 
-class Covering(Protocol):
-    """An entry that there is already (:class:`harness.verdict.expectations.Expectation`)."""
-
-    def covers(self, bucket: str, vocabulary: str) -> bool:
-        """Whether it is about a bucket on a vocabulary."""
-        ...
-
-    def explains(self, bucket: str, data: bytes, *, inputless: bool) -> bool:
-        """Whether it covers a finding of such a bucket with this minimal input."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """An entry as text, and a line that says what it covers."""
@@ -55,7 +44,7 @@ class Proposal:
 
 def entries(
     findings: Iterable[Found],
-    known: Sequence[Covering],
+    known: Sequence[Expectation],
     versions: Mapping[str, str],
     *,
     broad: bool = False,

@@ -12,7 +12,6 @@ machines have outliers, and one of them is no step.
 
 from __future__ import annotations
 
-import heapq
 import math
 from dataclasses import dataclass
 from itertools import pairwise
@@ -97,30 +96,15 @@ def steps(values: Sequence[float], least: float = 0.0) -> list[Step]:
 def deviations(series: NDArray[np.float64]) -> NDArray[np.float64]:
     """``[i, j]``: the sum of absolute deviations of ``series[i:j]`` from its median, or inf.
 
-    It is inf for what is shorter than :data:`SHORTEST` and not the whole. For each start the points
-    are taken in one by one, the lower half in one heap and the upper in another, with the sums of
-    both: the deviations are their difference.
+    It is inf for what is shorter than :data:`SHORTEST` and not the whole.
     """
     number = len(series)
     costs = np.full((number + 1, number + 1), np.inf)
-    for start in range(number):
-        low: list[float] = []
-        high: list[float] = []
-        low_sum = high_sum = 0.0
-        for end in range(start + 1, number + 1):
-            value = float(series[end - 1])
-            top = -heapq.heappushpop(low, -value)
-            low_sum += value - top
-            heapq.heappush(high, top)
-            high_sum += top
-            if len(high) > len(low):
-                least = heapq.heappop(high)
-                high_sum -= least
-                heapq.heappush(low, -least)
-                low_sum += least
-            if end - start >= SHORTEST or (start == 0 and end == number):
-                middle = -low[0] if len(low) > len(high) else 0.0
-                costs[start, end] = max(0.0, high_sum - low_sum + middle)
+    for length in {*range(SHORTEST, number), number}:
+        stretch = np.lib.stride_tricks.sliding_window_view(series, length)
+        apart = np.abs(stretch - np.median(stretch, axis=1, keepdims=True)).sum(axis=1)
+        start = np.arange(number - length + 1)
+        costs[start, start + length] = apart
     return costs
 
 

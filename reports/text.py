@@ -12,6 +12,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from corpora.plain_text import escape, shows
 from reports.blocks import Span
 from reports.blocks.units import plural
@@ -210,18 +212,11 @@ def _folded(data: bytes) -> str | None:
 
 def _extent(data: bytes, middle: int, period: int) -> tuple[int, int]:
     """The widest [start, end) around ``middle`` in which ``data[i] == data[i - period]``."""
-    # Powers of two downwards, by slices: a megabyte costs a few comparisons in C.
-    steps = [1 << bit for bit in reversed(range(len(data).bit_length()))]
-    end = middle
-    for step in steps:
-        if end + step <= len(data):
-            before = data[end - period : end - period + step]
-            end += step if data[end : end + step] == before else 0
-    start = middle - period
-    for step in steps:
-        low = start - step
-        if low >= 0 and data[low:start] == data[low + period : start + period]:
-            start = low
+    signs = np.frombuffer(data, np.uint8)
+    breaks = np.flatnonzero(signs[period:] != signs[:-period])  # places of the earlier one of two
+    after = int(np.searchsorted(breaks, middle - period))
+    start = int(breaks[after - 1]) + 1 if after else 0
+    end = int(breaks[after]) + period if after < len(breaks) else len(data)
     return start, end
 
 
