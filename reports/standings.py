@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 
 from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
 from reports.blocks import Cell, Column, Section, Span, Table, numbers
+from reports.blocks.units import per_cent
 from reports.severity import SEVERITIES, severity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
+    from harness.events import Measured
+    from harness.ledger.models import RunGrowth
     from reports.blocks import Inline
     from reports.record import RunRecord
 
 Z = 1.959964
 """The quantile of the normal distribution for intervals of 95 %."""
 
-GROWTH_ORDER = ("failed", "superlinear", "inconclusive", "linear")
+ORDER = ("failed", "superlinear", "inconclusive", "linear")
+"""Verdicts on growth, the worst first."""
 
 TROUBLE_SHOWN = 300
 """Characters of why somebody was not loaded, or withdrawn."""
@@ -55,7 +59,6 @@ def _row(
     record: RunRecord, name: str, trouble: str, carded: Collection[str]
 ) -> list[Inline | Cell]:
     coverage = record.coverage
-    deaths = _of(coverage.at_fault, SURVIVAL, name)
     judged: dict[str, int] = {}
     for (contract, _, who), number in coverage.judged.items():
         if who == name:
@@ -70,12 +73,13 @@ def _row(
     compared, wrong = (
         _of(counts, EQUIVALENCE, name) for counts in (coverage.judged, coverage.at_fault)
     )
+    grown = [m for m in record.measured if m.implementation == name]
     return [
         title,
         agreement(compared, wrong),
         _worst(record, name, carded),
-        *([_growth(record, name)] if record.measured else []),
-        Cell(deaths, "bad" if deaths else ""),
+        *([growth(grown)] if record.measured else []),
+        deadly(_of(coverage.at_fault, SURVIVAL, name)),
         sum(judged.values()),
     ]
 
@@ -90,8 +94,8 @@ def agreement(compared: int, wrong: int) -> Cell:
     if not compared:
         return Cell(Span("not compared", "quiet"), sort=-1)
     right = compared - min(wrong, compared)
-    low, high = map(percentage, wilson(right, compared))
-    share = Span(percentage(right / compared), "strong")
+    low, high = map(per_cent, wilson(right, compared))
+    share = Span(per_cent(right / compared), "strong")
     return Cell((share, Span(f" {low} to {high}", "quiet block-line")), sort=right / compared)
 
 
@@ -99,26 +103,44 @@ def _worst(record: RunRecord, name: str, carded: Collection[str]) -> Cell:
     """Its finding to read first: an unexpected one, and of these the severest."""
     blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
     if not blamed:
-        return Cell(Span("none", "quiet"), sort=NONE)
-    first, unexpected = blamed[0], sum(not b.expected for b in blamed)
-    word, expected = severity(first.example), len(blamed) - unexpected
-    counts = ((unexpected, "unexpected"), (expected, "expected"))
-    said = ", ".join(f"{number:,} {what}" for number, what in counts if number)
+        return worst("", "", [])
+    first = blamed[0]
     href = f"#{first.example.id}" if first.name in carded else ""
-    text = (Span(word, href=href), Span(f" {said}", "quiet"))
-    return Cell(text, sort=SEVERITIES.index(word))
+    return worst(severity(first.example), href, [b.expected for b in blamed])
 
 
-def _growth(record: RunRecord, name: str) -> Cell:
-    mine = [m for m in record.measured if m.implementation == name]
-    if not mine:
+def worst(word: str, href: str, expected: Sequence[bool]) -> Cell:
+    """The severity of the finding to read first, and how many there are, expected or not."""
+    if not expected:
+        return Cell(Span("none", "quiet"), sort=NONE)
+    counts = ((expected.count(False), "unexpected"), (expected.count(True), "expected"))
+    said = ", ".join(f"{number:,} {what}" for number, what in counts if number)
+    place = [*SEVERITIES, word].index(word)
+    return Cell((Span(word or "defect", href=href), Span(f" {said}", "quiet")), sort=place)
+
+
+def growth(rows: Sequence[Measured | RunGrowth]) -> Cell:
+    """The worst growth of an implementation, and on which family."""
+    if not rows:
         return Cell(Span("not measured", "quiet"), sort=-1)
-    known = {verdict: place for place, verdict in enumerate(GROWTH_ORDER)}
-    one = min(mine, key=lambda m: (known.get(m.verdict, len(known)), -(m.exponent or 0.0)))
-    grown = "" if one.exponent is None else f" {one.exponent:.2f}"
-    tally = Span(one.verdict + grown, f"tally {one.verdict}")
-    sort = -1 if one.exponent is None else one.exponent
-    return Cell((tally, Span(f" {one.family}", "quiet")), sort=sort)
+    one = min(rows, key=lambda m: ([*ORDER, m.verdict].index(m.verdict), -(m.exponent or 0.0)))
+    return Cell((tally(one), Span(f" {one.family}", "quiet")), sort=steepness(one))
+
+
+def tally(one: Measured | RunGrowth) -> Span:
+    """A verdict on growth with its exponent."""
+    exponent = "" if one.exponent is None else f" {one.exponent:.2f}"
+    return Span(f"{one.verdict}{exponent}", f"tally {one.verdict}")
+
+
+def steepness(one: Measured | RunGrowth) -> float:
+    """By which growth is sorted."""
+    return -1.0 if one.exponent is None else one.exponent
+
+
+def deadly(deaths: int) -> Cell:
+    """How often somebody gave no answer at all."""
+    return Cell(deaths, "bad" if deaths else "")
 
 
 def wilson(hits: int, number: int) -> tuple[float, float]:
@@ -133,14 +155,3 @@ def wilson(hits: int, number: int) -> tuple[float, float]:
     reach = Z * math.sqrt(p * (1 - p) / number + z2 / (4 * number * number)) / (1 + z2 / number)
     low = middle - reach if hits else 0.0  # exactly so, whatever is rounded on the way
     return low, middle + reach if hits < number else 1.0
-
-
-def percentage(value: float) -> str:
-    """A share in per cent: as many digits as tell it from 100, and never 100 for less."""
-    if value in {0.0, 1.0}:
-        return f"{100 * value:.0f} %"
-    for digits in (1, 2, 3, 4):
-        text = f"{100 * value:.{digits}f}"
-        if float(text) < 100:
-            return f"{text} %"
-    return "99.9999 %"

@@ -7,11 +7,10 @@ import json
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import printable
-from reports import trends
+from reports import standings, trends
 from reports.blocks import Cell, Facts, Items, Paragraph, Section, Span, Table, numbers
 from reports.blocks.html import PLOT_SCRIPTS, PLOT_STYLES, read_all
 from reports.blocks.units import count, duration, interval, plural
-from reports.severity import SEVERITIES
 from reports.site import feed, speeds
 from reports.site.badges import badge_section, badges
 from reports.site.defects import (
@@ -24,7 +23,6 @@ from reports.site.defects import (
 )
 from reports.site.folding import FIXED, LIVE, Agreement, day, fold, live, news
 from reports.site.shell import Site, address, banner, link
-from reports.standings import GROWTH_ORDER
 from reports.trends import Trend
 from reports.words import listed
 
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from harness.ledger.history import History
     from harness.ledger.models import RunGrowth
     from reports.blocks import Block, Inline
-    from reports.site.folding import Defect, Library, News, Project, Vocabulary
+    from reports.site.folding import Library, News, Project, Vocabulary
 
 MAX_GROWTH = 100
 """Families of inputs in the table of a library."""
@@ -140,21 +138,17 @@ def _libraries(libraries: Sequence[Library]) -> Section:
     rows = []
     for one in libraries:
         total = one.overall
-        worst = min(one.live, key=lambda d: (d.row.expected, severity_order(d)), default=None)
-        grown = min(one.growth, key=_badness, default=None)
+        order = sorted(one.live, key=lambda d: (d.row.expected, severity_order(d)))
+        where = f"{address('libraries', one.name)}#defects"
+        word = order[0].severity if order else ""
         rows.append(
             (
                 (link("libraries", one.name), Span(f" {one.version}", "quiet")),
                 _agreement(total),
                 total.cases,
-                Cell(_worst(one, worst), sort=severity_order(worst) if worst else len(SEVERITIES)),
-                Cell(
-                    (_tally(grown), Span(f" {grown.family}", "quiet"))
-                    if grown
-                    else Span("not measured", "quiet"),
-                    sort=_exponent(grown),
-                ),
-                _ought(total.deaths),
+                standings.worst(word, where, [defect.row.expected for defect in order]),
+                standings.growth(one.growth),
+                standings.deadly(total.deaths),
                 one.versions[-1].last if one.versions else Span("not known", "quiet"),
             )
         )
@@ -179,47 +173,15 @@ def _libraries(libraries: Sequence[Library]) -> Section:
     return Section("Libraries", [table], "libraries")
 
 
-def _worst(library: Library, worst: Defect | None) -> Inline:
-    """The worst live defect of a library, and how many there are."""
-    if worst is None:
-        return Span("none", "quiet")
-    expected = sum(one.row.expected for one in library.live)
-    counts = [(len(library.live) - expected, "unexpected"), (expected, "expected")]
-    said = ", ".join(f"{number:,} {what}" for number, what in counts if number)
-    where = f"{address('libraries', library.name)}#defects"
-    return (Span(worst.severity or "defect", href=where), Span(f" {said}", "quiet"))
-
-
-def _badness(row: RunGrowth) -> tuple[int, float]:
-    """By which the worst growth comes first."""
-    return [*GROWTH_ORDER, row.verdict].index(row.verdict), -(row.exponent or 0.0)
-
-
-def _exponent(row: RunGrowth | None) -> float:
-    return -1.0 if row is None or row.exponent is None else row.exponent
-
-
-def _tally(row: RunGrowth) -> Span:
-    exponent = "" if row.exponent is None else f" {row.exponent:.2f}"
-    return Span(f"{row.verdict}{exponent}", f"tally {row.verdict}")
-
-
 def _agreement(one: Agreement) -> Cell:
     if one.trusted:
         return Cell(Span("reference", "quiet"), sort=2)
-    if one.share is None:
-        return Cell(Span("not compared", "quiet"), sort=-1)
-    shown = (Span(one.shown, "strong"), Span(f" {one.interval}", "quiet block-line"))
-    return Cell(shown, sort=one.share)
-
-
-def _ought(number: int) -> Inline:
-    """A number that ought to be 0."""
-    return Span(number, "bad strong") if number else 0
+    return standings.agreement(one.compared, one.wrong)
 
 
 def _counts(one: Agreement) -> list[Inline | Cell]:
-    return [_agreement(one), one.compared, _ought(one.wrong), _ought(one.deaths)]
+    wrong = Cell(one.wrong, "bad" if one.wrong else "")
+    return [_agreement(one), one.compared, wrong, standings.deadly(one.deaths)]
 
 
 COUNTS = numbers("Agreement", "Compared", "Wrong", "Deaths")
@@ -295,7 +257,7 @@ def _library(library: Library, site: Site) -> list[Block]:
             (
                 one.family,
                 one.vocabulary,
-                Cell(_tally(one), sort=_exponent(one)),
+                Cell(standings.tally(one), sort=standings.steepness(one)),
                 interval(one.low, one.high),
                 one.bytes,
                 Cell(_rate(one), sort=one.seconds or 0),
