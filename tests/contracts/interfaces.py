@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable
 from typing import Any
-from unittest import mock
 
 from harness.cli.deferred import COMMANDS
 from tests.contracts import observed
-from tests.harness.command import here
 
 MODULES = {"impls.interface": True, "impls.conformance": False, "harness.testing": False}
 """What users import, and whether they import its classes, too."""
 
 
 def options() -> dict[str, list[str]]:
-    """The arguments and options of each command, as its help lists them."""
-    with mock.patch.dict(os.environ, COLUMNS="200"):
-        asked = {name: here(*filter(None, (name, "--help"))) for name in ("", *COMMANDS)}
-    return {name or "tokgate": observed.of_help(one.stdout) for name, one in asked.items()}
+    """The arguments and options of each command, with their kinds; ``*`` is what must be given."""
+    return {name: list(map(told, one.loaded().params)) for name, one in COMMANDS.items()}
+
+
+def told(one: Any) -> str:
+    """A parameter in a line: its names, and the type by which it is parsed."""
+    kind = one.type_descriptor.annotation
+    shown = kind.__name__ if isinstance(kind, type) else str(kind)
+    names = one.opts if one.param_type_name == "option" else [one.name.upper()]
+    return " ".join([*["*"] * one.required, *names, *one.secondary_opts, f"<{shown}>"])
 
 
 def modules() -> dict[str, Any]:

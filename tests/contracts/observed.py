@@ -156,15 +156,6 @@ def folder(out: Path, read: Iterable[str]) -> dict[str, Any]:
     return {"files": sorted(names), **contents}
 
 
-OPTION = re.compile(r"^│ {1,4}(\*?) {0,4}((?:-{0,2}[\w.][\w.-]* +)+)<(.*?)>(?: |$)")
-
-
-def of_help(text: str) -> list[str]:
-    """Each argument and option of a command's help, with its kind; ``*`` is what must be given."""
-    rows = filter(None, map(OPTION.match, text.splitlines()))
-    return [" ".join(f"{row[1]} {row[2]} <{row[3]}>".split()) for row in rows]
-
-
 def of_module(module: ModuleType, classes: bool) -> dict[str, Any]:
     """The public names of a module that it defines: parameters, fields and members of each."""
     found: dict[str, Any] = {}

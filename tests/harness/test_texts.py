@@ -157,7 +157,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            (["--only-input"], "--only-input: needs texts; name some with --input"),
+            (["--only-input"], "--only-input needs texts; name some with --input"),
             (["--input=none.txt"], "none.txt: no such file; check the path"),
             (["--input=a.jsonl"], "a.jsonl:1: has no field of a usual name for its text, but x"),
         ],
