@@ -10,6 +10,7 @@ from reports.blocks import (
     Aligned,
     Cell,
     Code,
+    Column,
     Details,
     Group,
     Heading,
@@ -53,13 +54,13 @@ INTRODUCTION = (
 
 
 def sections(record: RunRecord) -> list[Section]:
-    """What is known of forced tokens; nothing where none were."""
+    """What is known of forced tokens, the failures for the page alone; nothing where none were."""
     if not record.forced:
         return []
     table = Table(
         "Table of forced tokens",
         (
-            "Method", "Vocabulary",
+            "Method", Column("Vocabulary", page=True),
             *numbers("Tokens", "Share", "Sequences", group="Forced"),
             *numbers("Sequences", "Instances", "Schemas", group="Not canonical"),
             *numbers("Unsafe", "Seam"),
@@ -69,26 +70,32 @@ def sections(record: RunRecord) -> list[Section]:
         "dense",
     )  # fmt: skip
     corpora = (block for one in record.forced_corpora for block in _corpus(one))
-    errs = failures(record.forced_witnesses)
-    blocks = [Paragraph(INTRODUCTION, "quiet"), table, *corpora, *errs]
+    errs = Group(list(failures(record.forced_witnesses)), page=True)
+    remarks = Items([line for one in record.forced for line in _remarks(one)], "remarks")
+    blocks = [Paragraph(INTRODUCTION, "quiet"), table, remarks, *corpora, errs]
     return [Section("Forced tokens", blocks, "forced")]
 
 
 def _row(one: Forced) -> list[Inline | Cell]:
-    remarks = [
-        (one.gave_up, "quiet", "gave up"),
-        (one.not_admitted, "quiet", "masks lacked the text's token"),
-        (one.outside_mask, "bad", "forced outside its own mask"),
-    ]
-    said = (Span(f" {what} {plural(n, 'time')}", look) for n, look, what in remarks if n)
     wrong = percent(one.non_canonical, one.sequences) if one.non_canonical else ""
     unknown = f"{one.undecided:,} undecided" if one.undecided else ""
     return [
-        (one.method, *said), one.vocabulary, one.forced_tokens,
+        one.method, one.vocabulary, one.forced_tokens,
         percent(one.forced_tokens, one.tokens), one.sequences,
         _noted(one.non_canonical, wrong), one.non_canonical_instances, one.non_canonical_schemas,
         _noted(one.unsafe, unknown), one.seam,
     ]  # fmt: skip
+
+
+def _remarks(one: Forced) -> Iterator[Span]:
+    """What else is to be known of a method, a line each."""
+    for number, style, what in (
+        (one.gave_up, "quiet", "gave up"),
+        (one.not_admitted, "warn", "its masks lacked the text's token"),
+        (one.outside_mask, "bad", "forced a token outside its own mask"),
+    ):
+        if number:
+            yield Span(f"{one.method}: {what} {plural(number, 'time')}", style)
 
 
 def _noted(number: int, note: str) -> Cell:

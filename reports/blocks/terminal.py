@@ -93,10 +93,11 @@ def grid(table: Table) -> Grid:
     for place, before in zip(shown, groups, strict=False):
         one = table.heads[place]
         side: Literal["left", "right"] = "right" if one.numeric else "left"
-        head = text(one.name)
-        if any(groups):  # what stands above several columns stands above the first of them
-            head = Text("\n").join([text(one.group if one.group != before else None), head])
-        made.add_column(head, justify=side, no_wrap=one.numeric, overflow="fold")
+        # What stands above several columns stands above the first of them, and their names below.
+        above = (one.group if one.group != before else None) if any(groups) else one.name
+        made.add_column(text(above), justify=side, no_wrap=one.numeric, overflow="fold")
+    if any(groups):
+        made.add_row(*(text(table.heads[place].name) for place in shown), style="dim")
     for row, cells in table.lines:
         if row.page:
             continue

@@ -21,7 +21,8 @@ from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import named
 from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, Record, execute
 from harness.studies.forced.scattered import Walks, sendable
-from reports import forced_text
+from reports import forced
+from reports.blocks import terminal
 from reports.closing import closing
 
 if TYPE_CHECKING:
@@ -119,6 +120,6 @@ def command(
     finally:
         progress.stop()
         folder.close()
-    Display().show(forced_text.render(reported(out)))
+    Display().show(terminal.render(forced.sections(reported(out))))
     closing(console, finished, f"{finished.seconds:.0f} s", out / "report.html")
     raise typer.Exit(finished.exit_status)
