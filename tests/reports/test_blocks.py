@@ -9,6 +9,7 @@ import re
 from rich.console import Console
 
 from harness.checks.base import Severity
+from harness.cli.display import Display
 from reports.blocks import (
     Aligned,
     Axis,
@@ -119,12 +120,11 @@ def test_markdown_says_what_it_leaves_out() -> None:
 
 
 def test_a_terminal_has_what_stands_open() -> None:
-    console = Console(width=100, file=io.StringIO())
-    with console.capture() as printed:
-        console.print(*terminal.render(BLOCKS), sep="\n")
-    text = printed.get()
+    told = io.StringIO()
+    Display(width=100, file=told).show(terminal.render(BLOCKS))
+    text = told.getvalue()
     assert r"Said of <b>|`*\u202e\x1b[31m</script> so." in text
-    assert re.search(r"Name +Fast +Slow", text)
+    assert re.search(r"\n +Speed +\nName +Fast +Slow", text)
     assert re.search(r"1,234 +5", text)
     assert "All is well" in text
     for hidden in ("on the page", "where to click", "in the fold", "a body", "of a plot"):
