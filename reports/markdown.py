@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from corpora.plain_text import one_line
 from reports import cluster, texts
-from reports.blocks import Heading, Items, Paragraph, Section, Span, Table, markdown, numbers
+from reports.blocks import Banner, Items, Paragraph, Section, Span, Table, markdown, numbers
 from reports.blocks.html import link
 from reports.blocks.units import plural
 from reports.record import BAD_GROWTH, FAILING_EXPECTATIONS, Verdict, cell_of
@@ -32,10 +32,10 @@ NAME_SHOWN = 160
 """Characters of a bucket, and of the reason of an expectation."""
 
 _HEADINGS = {
-    Verdict.PASS: "✅ tokgate: pass",
-    Verdict.FAIL: "❌ tokgate: fail",
-    Verdict.NOT_EXAMINED: "⚠️ tokgate: not examined",
-    Verdict.INCOMPLETE: "⚠️ tokgate: incomplete run",
+    Verdict.PASS: ("tokgate: pass", "✅"),
+    Verdict.FAIL: ("tokgate: fail", "❌"),
+    Verdict.NOT_EXAMINED: ("tokgate: not examined", "⚠️"),
+    Verdict.INCOMPLETE: ("tokgate: incomplete run", "⚠️"),
 }
 
 
@@ -52,8 +52,7 @@ def render(record: RunRecord) -> str:
 
 def _blocks(record: RunRecord) -> Iterator[Block]:
     started = record.started
-    yield Heading(_HEADINGS[record.verdict], 1)
-    yield Paragraph(reason(record))
+    yield Banner(*_HEADINGS[record.verdict], record.verdict.value, reason(record))
     seconds = "cut off" if record.seconds is None else f"{record.seconds:,.1f} s"
     counted = f"{plural(record.cases, 'case')} · {plural(record.comparisons, 'comparison')}"
     seed = (" · seed ", _code(str(started.seed))) if started else None

@@ -194,7 +194,7 @@ def _matrix(
             for contracts in columns.values()
         ]
         statuses = {c.status for field in cells for _, found in field for c in found}
-        if statuses <= {Status.UNSUPPORTED}:
+        if statuses == {Status.UNSUPPORTED}:
             absent.setdefault(_told(cells[0], record), []).append(name)
             continue
         fields = [

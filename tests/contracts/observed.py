@@ -120,7 +120,7 @@ class _Page(HTMLParser):
                 self.lines.append(f"{'#' * int(tag[1])} {text}")
             self._inside = ""
         elif tag == "tr" and self._row:
-            if set(self._row) - {"# B", "# KiB", "# MiB"}:  # sizes, which time decides
+            if set(self._row) - {"", "# B", "# KiB", "# MiB", "# k"}:  # sizes, which time decides
                 self.lines.append(f"| {' | '.join(self._row)} |")
             self._row = []
 

@@ -47,7 +47,7 @@ def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = tokgate("fuzz", *PLAIN, "--budget=300cases", f"--out={out}")
     assert first.returncode == 1, first.stderr
-    assert "new      equivalence/bpe/raw/text" in first.stderr
+    assert "new equivalence/bpe/raw/text" in first.stderr
     assert {"report.html", "summary.json", "junit.xml", "run.jsonl", "campaign.json"} <= {
         path.name for path in out.iterdir()
     }

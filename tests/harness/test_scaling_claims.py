@@ -81,8 +81,9 @@ def test_the_gate_fails_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(SystemExit) as exited:
         cli.main()
     assert exited.value.code == 1
-    (reason,) = json.loads((tmp_path / "summary.json").read_text())["reasons"]
-    assert reason.startswith("lying breaks its limit, n log n (the limit of candidates")
+    # Its lists may take more memory than it is allowed, too.
+    reasons = json.loads((tmp_path / "summary.json").read_text())["reasons"]
+    assert any(one.startswith("lying breaks its limit, n log n") for one in reasons), reasons
 
 
 class TestReconciled:

@@ -72,7 +72,7 @@ COMMANDS = {
     ),
     "fuzz": Command(
         "fuzz --vocab=toy_bytes --impl=bpe.naive --impl={sluggish} --generator=edge --out={here}",
-        "campaign.db", (*RUN, "campaign.json"),
+        "campaign.json", (*RUN, "campaign.json"),
     ),
     "forced": Command(
         "forced own --vocab=tekken_240911 --policy=exact --jobs=1 --out={here}",
