@@ -119,7 +119,7 @@ SCENARIOS = {
         out="field", reads=("run.jsonl", "field.json", "field.md", "field.html"),
     ),
     "selftest": Scenario(
-        "selftest --mutant merging.refuses --budget 3s --jobs 1 --out selftest",
+        "selftest --mutant merging.refuses --budget 60s --jobs 1 --out selftest",
         out="selftest", reads=("run.jsonl",),
     ),
     **{

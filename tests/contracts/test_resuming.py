@@ -90,7 +90,7 @@ COMMANDS = {
         " --no-bench --budget 20cases --check equivalence", "run.jsonl", 3, steps,
     ),
     "selftest": Killed(
-        "selftest --mutant merging.refuses --mutant merging.rightmost-tie --budget 2s --jobs 1",
+        "selftest --mutant merging.refuses --mutant merging.rightmost-tie --budget 60s --jobs 1",
         "run.jsonl", 4, steps,
     ),
 }  # fmt: skip
