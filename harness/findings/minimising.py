@@ -6,6 +6,7 @@ import contextlib
 import math
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -129,12 +130,17 @@ def minimise(
                 return [False] * len(candidates)
             outcomes = [part.outcome for one in shown for part in one.parts]
             timeouts += any(outcome.status is Status.TIMED_OUT for outcome in outcomes)
-            seen = {one.data: one for one in shown if signature(one, contract) == entry.signature}
-            # The first one is taken, and only of that it has to be known whether it hides anything.
-            first = next((c for c in candidates if c in seen and not hides(seen[c])), None)
-            if first is not None:
-                smallest = seen[first]
-            return [candidate == first for candidate in candidates]
+            wrong: defaultdict[bytes, list[Violation]] = defaultdict(list)
+            for one in shown:
+                wrong[one.data].append(one)
+            # The first one is taken: of the others neither the signature has to be known, which
+            # takes longer than an answer, nor whether they hide anything.
+            for first in (one for one in candidates if one in wrong):
+                same = [one for one in wrong[first] if signature(one, contract) == entry.signature]
+                if same and not hides(same[-1]):
+                    smallest = same[-1]
+                    return [candidate == first for candidate in candidates]
+            return [False] * len(candidates)
 
         def enough() -> bool:
             return cut_off or timeouts >= SHRINK_TIMEOUTS
