@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
+from functools import lru_cache
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -191,6 +192,14 @@ class Check(Protocol):
         """The violations; ``ask`` puts further questions."""
         ...
 
+    def subjects(self, seen: Observation, one: Participant, judgement: Judgement) -> list[Subject]:
+        """The inputs of a batch with what an implementation answered."""
+        answered = zip(seen.inputs, seen.results[one.name], strict=True)
+        return [
+            Subject(self, seen, one, index, data, outcome, judgement)
+            for index, (data, outcome) in enumerate(answered)
+        ]
+
     def parted(
         self,
         seen: Observation,
@@ -279,11 +288,19 @@ def character_ends(vocabulary: Vocabulary, ids: Sequence[int], data: bytes) -> l
     return [k for k, end in enumerate(ends[:-1], 1) if data[end] & 0xC0 != 0x80]
 
 
-def added_ids(vocabulary: Vocabulary) -> set[int]:
+@lru_cache(maxsize=4)
+def special_numbers(vocabulary: Vocabulary) -> frozenset[int]:
+    """The ids of special tokens."""
+    return frozenset(vocabulary.special_tokens.values())
+
+
+@lru_cache(maxsize=4)
+def added_ids(vocabulary: Vocabulary) -> frozenset[int]:
     """The ids of special and of added tokens."""
-    return {*vocabulary.special_tokens.values(), *(one.id for one in vocabulary.added_tokens)}
+    return special_numbers(vocabulary).union(one.id for one in vocabulary.added_tokens)
 
 
+@lru_cache(maxsize=4)
 def first_past(vocabulary: Vocabulary) -> int:
     """The first number past the ids of all tokens, special and added ones included."""
     return max(len(vocabulary), 1 + max(added_ids(vocabulary), default=-1))
@@ -341,8 +358,9 @@ class Question:
 def put(questions: Sequence[Question], ask: Ask) -> Iterator[Outcome]:
     """Put questions in as few requests as can be; the answers come in their order."""
     alike: dict[tuple[object, ...], list[Question]] = {}
-    for one in questions:
-        alike.setdefault(one.kind, []).append(one)
+    groups = [alike.setdefault(one.kind, []) for one in questions]
+    for group, one in zip(groups, questions, strict=True):
+        group.append(one)
     probes = []
     for some in alike.values():
         first, rows = some[0], [one.row for one in some]
@@ -354,8 +372,8 @@ def put(questions: Sequence[Question], ask: Ask) -> Iterator[Outcome]:
         if first.request is Serve:
             how["numbers"] = tuple(one.numbers for one in some)
         probes.append(Probe(first.implementation, first.request(**how)))
-    answers = dict(zip(alike, map(iter, ask(probes)), strict=True))
-    return (next(answers[one.kind]) for one in questions)
+    answers = dict(zip(map(id, alike.values()), map(iter, ask(probes)), strict=True))
+    return (next(answers[id(group)]) for group in groups)
 
 
 Look = Generator[Sequence[Question], Sequence[Outcome], Any]
@@ -371,13 +389,15 @@ Fault = tuple[str, Part, Part]
 class Subject:
     """An input and an implementation that answered it: how to ask further, and tell what is wrong.
 
-    judgement: what the check makes of all of them.
+    data: the input. outcome: what was answered at first. judgement: what the check makes of all.
     """
 
     check: Check
     seen: Observation
     participant: Participant
     index: int
+    data: bytes
+    outcome: Outcome
     judgement: Judgement
 
     @property
@@ -394,16 +414,6 @@ class Subject:
     def vocabulary(self) -> Vocabulary:
         """That of the comparison."""
         return self.contract.vocabulary
-
-    @property
-    def data(self) -> bytes:
-        """The input."""
-        return self.seen.inputs[self.index]
-
-    @property
-    def outcome(self) -> Outcome:
-        """What the implementation answered at first."""
-        return self.seen.results[self.name].outcome(self.index)
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -461,12 +471,11 @@ class AsksAgain(Check):
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at all side by side: each round of questions is put at the same time."""
         judgement, told = Judgement(), {}
-        looks = {
-            subject: self.look(subject)
-            for one in self.asked(seen)
-            for index in self.rows(seen.results[one.name])
-            for subject in [Subject(self, seen, one, index, judgement)]
-        }
+        looks = {}
+        for one in self.asked(seen):
+            subjects = self.subjects(seen, one, judgement)
+            for index in self.rows(seen.results[one.name]):
+                looks[subjects[index]] = self.look(subjects[index])
         answers: dict[Subject, Any] = dict.fromkeys(looks)  # which each is sent next
         while answers:
             asked: dict[Subject, Sequence[Question]] = {}

@@ -11,7 +11,6 @@ from harness.checks.base import (
     Script,
     Severity,
     Shows,
-    Subject,
 )
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs
@@ -47,8 +46,8 @@ class Determinism(Check):
             [Probe(one.name, Encode(inputs, mode, threads=threads)) for one, threads in asked]
         )
         for (one, threads), answer in zip(asked, answers, strict=True):
-            for index, second in enumerate([*answer][::-1]):
-                subject = Subject(self, seen, one, index, judgement)
+            subjects = self.subjects(seen, one, judgement)
+            for subject, second in zip(subjects, [*answer][::-1], strict=True):
                 # A death on the first call is the survival check's, one on a later call is not.
                 if comparable(subject.outcome):
                     first = subject.says(subject.outcome)

@@ -14,6 +14,7 @@ from harness.checks.base import (
     Subject,
     first_past,
     numbers_in,
+    special_numbers,
     stage_of,
 )
 from harness.checks.round_trip import rewrites
@@ -83,7 +84,7 @@ def drawn(one: Subject) -> list[tuple[int, bytes | None]]:
     found: list[tuple[int, bytes | None]] = [(i, None) for i in dict.fromkeys(unknown)]
     if rewrites(one.contract):
         return found
-    special = set(vocabulary.special_tokens.values())
+    special = special_numbers(vocabulary)
     for number in numbers_in(one.data, MOST_IDS):
         token_id = number % len(vocabulary)
         token = vocabulary.tokens[token_id]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -138,7 +139,17 @@ class Results:
         return len(self.status)
 
     def __iter__(self) -> Iterator[Outcome]:
-        return map(self.outcome, range(len(self)))
+        if self.offsets is not None or self.status.any():
+            yield from map(self.outcome, range(len(self)))
+            return
+        # Of encodings alone, which most batches are, all numbers are read at once.
+        ids, ends = self.ids.tolist(), [0, *self.ends.tolist()]
+        texts: list[bytes | None] = [None] * len(self)
+        if self.text_ends is not None:
+            cuts = [0, *self.text_ends.tolist()]
+            texts = [self.text[start:end] for start, end in pairwise(cuts)]
+        for (start, end), text in zip(pairwise(ends), texts, strict=True):
+            yield Encoded(tuple(ids[start:end]), text)
 
     def row(self, index: int) -> NDArray[np.int32]:
         """The token ids of one input."""
