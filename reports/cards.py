@@ -129,7 +129,7 @@ def card(
             ),
             *_spelled(data, budget),
             Heading("Outcomes", 4),
-            Group([_outcome(one, finding, budget) for one in finding.groups], "groups"),
+            Group([_outcome(one, finding, budget) for one in finding.partition], "groups"),
             *_stages(finding),
             Heading("Reproduce", 4),
             *_reproduced(bucket, folder, again),
@@ -175,11 +175,11 @@ def cuts(finding: Found) -> tuple[str, str] | None:
     None where they are many, or do not differ.
     """
     blamed = set(finding.culprits)
-    wrong = [g for g in finding.groups[1:] if blamed & set(g.implementations)]
+    wrong = [g for g in finding.partition[1:] if blamed & set(g.implementations)]
     if finding.undecided or finding.check != "equivalence" or not wrong:
         return None
     shown = []
-    for group in (wrong[0], finding.groups[0]):
+    for group in (wrong[0], finding.partition[0]):
         spelled = [base64.b64decode(one) for one in group.surfaces if one is not None]
         if group.kind != "encoded" or not 0 < group.total == len(spelled) <= MAX_CUTS:
             return None
@@ -227,7 +227,9 @@ def _outcome(group: Outcome, finding: Found, budget: Budget) -> Block:
     start = max(0, (first or 0) - budget.before)
     stop = min(len(group.ids), (first or 0) + budget.after)
     encoded = group.kind == "encoded"
-    reference = group is finding.groups[0] and len(finding.groups) > 1 and not finding.undecided
+    reference = (
+        group is finding.partition[0] and len(finding.partition) > 1 and not finding.undecided
+    )
     trusted = "trusted · " if reference else ""
     kind: Inline = plural(total, "token") if encoded else Span(group.kind, "em kind")
     who: list[Inline] = [(Span(name, "strong"), " ") for name in group.implementations]

@@ -146,7 +146,7 @@ def _describe(bucket: Bucket, contract: str) -> str:
         "difference": example.difference,
         "reproduce": example.reproducer and f"python {example.reproducer}",
     }
-    for group in example.groups:
+    for group in example.partition:
         ids = " ".join(map(str, group.ids[:IDS_SHOWN])) + " ..." * (group.total > IDS_SHOWN)
         told[", ".join(group.implementations)] = f"{group.kind} {group.message or ids}"
     lines += [f"{name}: {said}" for name, said in told.items() if said]

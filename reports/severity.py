@@ -30,7 +30,7 @@ def check_of(finding: Found) -> Check | None:
 def dead(finding: Found) -> Group | None:
     """The first outcome that is no answer, of somebody who is blamed."""
     blamed = set(finding.culprits)
-    groups = (g for g in finding.groups if g.kind in DEATHS and blamed & set(g.implementations))
+    groups = (g for g in finding.partition if g.kind in DEATHS and blamed & set(g.implementations))
     return next(groups, None)
 
 

@@ -166,7 +166,7 @@ def _findings(bucket: Bucket) -> list[dict[str, Any]]:
     return [
         {
             **asdict(here[0]),
-            "implementations": [n for group in here[0].groups for n in group.implementations],
+            "implementations": [n for group in here[0].partition for n in group.implementations],
             "count": sum(variants[name].count for name in {one.bucket for one in here}),
             "variants": [
                 {

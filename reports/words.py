@@ -92,7 +92,7 @@ def spoken(finding: Found) -> str:
     plain = heading(finding)
     if said_of(finding) or finding.undecided or " disagree" not in plain:
         return plain.replace(listed(finding.culprits), some(finding.culprits))
-    trusted = "" if finding.mistake else f" {some(finding.groups[0].implementations, 1)}"
+    trusted = "" if finding.mistake else f" {some(finding.partition[0].implementations, 1)}"
     return f"{some(finding.culprits)} {_does(finding)}{trusted}"
 
 
@@ -102,7 +102,7 @@ def heading(finding: Found) -> str:
     if finding.undecided:
         # Who differs from whom, where none of them is blamed: ``a and b = c differ``.
         culprits = set(finding.culprits)
-        sides = [[n for n in group.implementations if n in culprits] for group in finding.groups]
+        sides = [[n for n in group.implementations if n in culprits] for group in finding.partition]
         parties = [" = ".join(names) for names in sides if names] or finding.culprits
         if said:
             return f"{' or '.join(parties)} {said}: nobody is blamed"
@@ -112,9 +112,9 @@ def heading(finding: Found) -> str:
         return f"{listed(group.implementations)} {_DIED[group.kind]}"
     if said:
         return f"{who} {said}"
-    if check_of(finding) and finding.groups:
+    if check_of(finding) and finding.partition:
         verb = "disagrees" if len(finding.culprits) == 1 else "disagree"
-        return f"{who} {verb} with {listed(finding.groups[0].implementations)}"
+        return f"{who} {verb} with {listed(finding.partition[0].implementations)}"
     return f"{who}: {finding.check}"
 
 

@@ -349,11 +349,6 @@ class Found(Event):
     """The mistake whose ids the one who is blamed gives, of those that are well known, if there is
     just one: ``merges equal-rank pairs from the right``."""
 
-    @property
-    def groups(self) -> list[Group]:
-        """The partition."""
-        return self.partition
-
 
 @event
 @dataclass(frozen=True, slots=True)

@@ -241,7 +241,7 @@ class Coverage:
             self.findings.pop(found.replaces, None)
         self.findings[found.id] = found
         if found.check == SURVIVAL:
-            for group in found.groups:
+            for group in found.partition:
                 for name in set(group.implementations) & set(found.culprits):
                     line = group.message.split("\n", 1)[0][:MESSAGE_SHOWN]
                     self.how.setdefault(name, line or group.kind)

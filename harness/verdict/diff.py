@@ -184,7 +184,7 @@ def _lack(found: Found, run: Coverage) -> str:
             return f"{name} took no part in {where}"
         if not run.judged[where, check, name]:
             return f"no {check} of {name} was judged on {where}"
-    trusted = found.groups[0].implementations if found.groups else []
+    trusted = found.partition[0].implementations if found.partition else []
     others = [name for name in trusted if name not in found.culprits]
     if others and not any(run.judged[where, check, name] for name in others):
         return f"{' and '.join(others)}, to compare with, took no part in {where}"

@@ -217,7 +217,7 @@ def command(defect: Defect, source: str) -> str:
     found = defect.detail.found if defect.detail else None
     if found is None or found.check != "equivalence" or len(found.partition) < 2:
         return ""
-    names = [found.groups[0].implementations[0], *found.culprits[:1]]
+    names = [found.partition[0].implementations[0], *found.culprits[:1]]
     everywhere = source in embedded() or source.startswith(ANYWHERE)
     data = base64.b64decode(found.input_b64)
     if not everywhere or not set(names) <= set(registered()) or len(data) > MOST_HEX:

@@ -151,7 +151,7 @@ def test_a_wrong_answer_that_is_not_given_again_is_of_determinism(second: Except
     scene.check("equivalence", b"text!")
     [found] = scene.tracker.findings
     assert (found.bucket, found.culprits) == ("determinism/bpe/raw/order/any/bad", ["bad"])
-    alone, batch = found.groups
+    alone, batch = found.partition
     assert (alone.implementations, batch.implementations) == (["bad (alone)"], ["bad (in a batch)"])
     assert (batch.kind, batch.ids) == ("encoded", [0] * 5)
     assert alone.kind == ("errored" if isinstance(second, ValueError) else "unsupported")

@@ -102,7 +102,7 @@ def test_a_plug_in_of_a_record_needs_trust() -> None:
     record = records.three()
     assert record.started is not None
     example = record.buckets[0].example
-    name = example.groups[-1].implementations[0]
+    name = example.partition[-1].implementations[0]
     for spec, trusted in ((name, False), ("/somewhere/mine.py:Mine", True)):
         begun = replace(record.started, specs={name: spec})
         made = replace(record, coverage=replace(record.coverage, started=begun))

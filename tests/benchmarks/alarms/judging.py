@@ -242,7 +242,7 @@ def _deserved(one: Accusation, planted: str, stage: str) -> bool:
 def _of_finding(found: Found) -> Accusation:
     failures = [
         f"{', '.join(group.implementations)}: {group.kind} {group.message}".rstrip()
-        for group in found.groups
+        for group in found.partition
         if group.message
     ]
     message = "; ".join([found.difference, *failures])
