@@ -28,9 +28,10 @@ NO_TIME = "no time was left for it: give a larger --budget, or name it with --vo
 
 SETTLE_SECONDS = 30.0
 """After the last case of a vocabulary what was found there is looked into for so many seconds more,
-if it takes that long. To ask again and to make an input minimal takes up to four seconds for each
-kind of difference, and most runs find a few kinds on a vocabulary. Where everything is wrong it
-would take hours, and what is left is told by the event ``Unsettled``."""
+if it takes that long, and for longer on a busy machine. To ask again and to make an input minimal
+takes up to four seconds for each kind of difference, and most runs find a few kinds on a
+vocabulary. Where everything is wrong it would take hours, and what is left is told by the event
+``Unsettled``."""
 
 
 class RunState:

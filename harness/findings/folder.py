@@ -109,12 +109,14 @@ class FindingsFolder:
             return ""
         path = self.path / "vocabularies" / self.slug(contract.vocabulary.id) / recipe.artifact_name
         with writing(path):
-            if path.exists() and path.read_bytes() != recipe.artifact:
+            there = path.read_bytes() if path.exists() else None
+            if there is not None and there != recipe.artifact:
                 # Another mode's, or another library's, of the same name.
                 digest = hashlib.sha256(recipe.artifact).hexdigest()[:8]
                 path = path.with_name(f"{digest}-{path.name}")
             path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, recipe.artifact)
+        if there != recipe.artifact:
+            write_whole(path, recipe.artifact)
         return f"../../{path.relative_to(self.path)}"
 
 

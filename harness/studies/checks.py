@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpora.generators import long_runs
+from harness.core.crowding import stretched
 from harness.core.outcomes import Inputs
 from harness.engine.inquiry import Inquiry
 from harness.engine.judging import Judge
@@ -97,7 +98,7 @@ class Checks:
     def _in_time(self, session: Session) -> None:
         """Ask each at its own pace, until the session's time is over; then see to what is owed."""
         run, pool = self._run, session.pool
-        run.settle_until(session.end + SETTLE_SECONDS)
+        run.settle_until(session.end + stretched(SETTLE_SECONDS))
         contracts = session.opened.contracts()
         with contextlib.closing(
             Inquiry(self._judge.look_into, run.stop.is_set, lambda: run.left_for_findings() <= 0)
@@ -216,7 +217,7 @@ class Checks:
         """Look into all that was found, and tell what there was no time for."""
         run = self._run
         began = time.monotonic()
-        run.settle_until(began + SETTLE_SECONDS)
+        run.settle_until(began + stretched(SETTLE_SECONDS))
         session.pool.limit_by(run.left_for_findings)
         left = inquiry.finish()
         if run.stop.is_set():

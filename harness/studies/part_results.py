@@ -5,8 +5,6 @@ It holds the events, the tally, and the files of the findings.
 
 from __future__ import annotations
 
-import base64
-import json
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -41,26 +39,26 @@ class PartResult(msgspec.Struct, frozen=True):
 
     events: as lines of a record. tally: as ``Tally.plain`` gives it. failed: the implementation,
     the vocabulary and the message where one that the user named could not load. unexpected: whether
-    there is a finding that nobody expects. files: by their paths in the output folder, in base64.
+    there is a finding that nobody expects. files: by their paths in the output folder.
     """
 
     events: list[str]
     tally: dict[str, Any]
     failed: list[str]
     unexpected: bool
-    files: dict[str, str]
+    files: dict[str, bytes]
 
     @classmethod
     def of(cls, done: Done) -> PartResult:
         """Unpack a result. Raises UnitError for what is none."""
         try:
-            return stored.typed(stored.parsed(stored.unzipped(done.result, MAX_BYTES)), cls)
-        except (ValueError, TypeError) as error:
+            return msgspec.msgpack.decode(stored.unzipped(done.result, MAX_BYTES), type=cls)
+        except ValueError as error:
             raise UnitError(f"{done.name}: its result cannot be read: {error}") from error
 
     def packed(self) -> bytes:
         """The form that travels."""
-        return zlib.compress(json.dumps(msgspec.to_builtins(self)).encode(), FASTEST)
+        return zlib.compress(msgspec.msgpack.encode(self), FASTEST)
 
     def is_of(self, vocabulary: Vocabulary) -> bool:
         """Whether it is of a vocabulary with this content."""
@@ -78,16 +76,16 @@ class PartResult(msgspec.Struct, frozen=True):
         return [one for one in events if one is not None and not isinstance(one, OF_THE_MOMENT)]
 
 
-def write_files(files: Mapping[str, str], folder: Path) -> None:
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
     """Write files that were packed below a folder. Raises OutputError, UnitError."""
     for name, content in files.items():
-        write_sent(folder, name, base64.b64decode(content))
+        write_sent(folder, name, content)
 
 
-def packed_files(folder: Path, below: Collection[str] = ("",)) -> dict[str, str]:
+def packed_files(folder: Path, below: Collection[str] = ("",)) -> dict[str, bytes]:
     """The files of a folder by their paths in it. below: only those under one of these paths."""
     return {
-        str(one.relative_to(folder)): base64.b64encode(one.read_bytes()).decode("ascii")
+        str(one.relative_to(folder)): one.read_bytes()
         for part in below
         for one in sorted((folder / part).rglob("*"))
         if one.is_file()

@@ -13,9 +13,10 @@ import time
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES, TELLING
+from harness.core.crowding import crowding, stretched
 from harness.studies.growth.cell import FIRST_LOOK, Cell
 from harness.studies.growth.prober import Prober
-from harness.studies.growth.schedule import MOST_CALL, WAITING, Clock, Schedule, crowding
+from harness.studies.growth.schedule import MOST_CALL, WAITING, Clock, Schedule
 from harness.verdict.exponents import THRESHOLD, Verdict
 from harness.workers.pool import OutOfTime
 
@@ -40,8 +41,8 @@ sizes up to that tell a quadratic cost, and all its rounds are done in a second.
 
 GOING_ON_SECONDS = 8.0
 """Seconds after the time in which the user's own candidates are still looked at, on the telling
-families first, and what these looks leave open is followed, for all cells of a vocabulary together:
-so that a busy machine does not decide what is examined."""
+families first, and what these looks leave open is followed, for all cells of a vocabulary together.
+On a busy machine they are more, so that it does not decide what is examined."""
 
 OWN_STEPS_SECONDS = 3.0
 """Seconds after the time in which steps are counted of own candidates that are written in Python,
@@ -202,7 +203,7 @@ class Measurement:
         if stopped() or not any((*first, *then)):
             return
         self.went_on = True
-        self._clock = Clock(GOING_ON_SECONDS)
+        self._clock = Clock(stretched(GOING_ON_SECONDS))
         self._pool.limit_by(lambda: self._clock.left)
         warm = {cell.participant.name: cell for cells in (*first, *then) for cell in cells}
         for cell in warm.values():

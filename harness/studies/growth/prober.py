@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES
 from corpora.families.recipes import VARIANTS
+from harness.core.crowding import crowding
 from harness.core.messages import Measure, Meter
 from harness.core.outcomes import Inputs, Status
 from harness.engine.costs import TINY, WARM_UP, least
 from harness.studies.growth.cell import FIRST_LOOK, Call, Cell
-from harness.studies.growth.schedule import crowding
 from harness.studies.growth.sizes import ahead, next_sizes
 from harness.verdict.exponents import Verdict
 from harness.verdict.memory import shown
