@@ -54,7 +54,7 @@ def gaps(growth: Iterable[GrowthJudged], unmeasured: Mapping[Place, Sequence[str
         if owed:
             lines.append(
                 f"growth of {name} on {vocabulary} was not measured on {listed(owed)}: "
-                "no time was left; give a larger --budget"
+                "no time was left for it, or it was withdrawn before; give a larger --budget"
             )
     return lines
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.checks.base import Check, Judgement, Observation, Probe
-from harness.core.messages import Decode, Encode, Serve, packed
+from harness.core.messages import Decode, Encode, Meter, Serve, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 from harness.workers.claims import Claims
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.core.excused import Excused
-    from harness.core.messages import Compiling, Loaded, Measure, Meter
+    from harness.core.messages import Compiling, Loaded, Measure
     from harness.core.participants import Participant
     from impls.interface import Mode
 
@@ -350,7 +350,7 @@ class WorkerPool:
         if held_back and not len(request.inputs):
             return Asked(None, held_back, size, f"{TOO_LONG} of {limit} bytes")
         future = worker.encode(request)
-        if name in self._costly and request.meter is None:
+        if name in self._costly and request.meter in (None, Meter.HELD):
             self._costly[name].watch(request, future)
         return Asked(future, held_back, size, f"{TOO_LONG} of {limit} bytes" if held_back else "")
 

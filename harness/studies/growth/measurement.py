@@ -82,12 +82,14 @@ class Measurement:
         """Families that the time was not enough for."""
         self.went_on = False
         """Whether own candidates were measured after the time."""
-        taking = [
-            (participant, contract)
-            for participant, contract in taking_part(contracts)
-            # Who died too often before is no longer asked; the run says so elsewhere.
-            if participant.name not in pool.withdrawn()
-        ]
+        every, withdrawn = taking_part(contracts), pool.withdrawn()
+        # Who died too often before is no longer asked.
+        taking = [(one, contract) for one, contract in every if one.name not in withdrawn]
+        self._unasked = {
+            one.name: [f.name for f in (*families, *besides) if f.suits(contract.vocabulary)]
+            for one, contract in every
+            if one.name in own and one.name in withdrawn
+        }
         self._cells = [
             [
                 Cell(participant, contract, family, own=participant.name in own)
@@ -227,7 +229,7 @@ class Measurement:
     @property
     def missed(self) -> dict[str, list[str]]:
         """The families that each own candidate was not looked at on, of those that fit."""
-        found: dict[str, list[str]] = {}
+        found = {name: list(families) for name, families in self._unasked.items()}
         for cells in self._cells:
             for cell in cells:
                 if cell.own and not cell.looked:
