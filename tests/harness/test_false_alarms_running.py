@@ -22,7 +22,7 @@ from impls.interface import Mode
 from tests.benchmarks import false_alarms
 from tests.benchmarks.alarms import gates, plugins, results, running
 from tests.benchmarks.alarms.judging import EXIT, FINDING, judged
-from tests.benchmarks.alarms.plan import GATES, PLANTED, Run
+from tests.benchmarks.alarms.plan import PLANTED, Run
 from tests.harness.alarm_records import DONE, FINISHED, SOME, STARTED, found
 
 RAW = Mode(pretokenize=False)
@@ -273,17 +273,3 @@ def test_an_interrupted_benchmark_ends_its_run_and_prints_its_tables(
     assert "go on with --resume" in said
     assert "0 of 1 runs" in printed and (tmp_path / "false_alarms.md").exists()
     assert len(started) >= 2 and not any(one.is_running() for one in started)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", GATES)
-def test_a_gate_is_run_as_users_run_it(tmp_path: Path, kind: str) -> None:
-    done = ask(
-        "--runs", "1", "--planted", "0", "--load", "1", "--cold", "0", "--kinds", kind,
-        "--budget", "2", "--no-warm-up", "--keep", "--out", str(tmp_path),
-    )  # fmt: skip
-    (one,) = results.read(tmp_path / "results.jsonl")
-    assert done.returncode in (0, 1), done.stderr
-    assert one.judged.exit_status in (0, 1)
-    assert one.judged.cases > 0
-    assert one.judged.overrun is not None

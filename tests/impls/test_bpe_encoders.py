@@ -32,7 +32,6 @@ from tests.impls.bpe_vocabularies import (
     oracle,
     oracle_by_spelling,
     random_text,
-    random_vocabulary,
     vocabulary,
 )
 
@@ -262,12 +261,3 @@ def test_interpreted_and_compiled_are_one(tmp_path):
     )
 
     assert result.returncode == 0, result.stdout + result.stderr
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_vocabularies():
-    """20 inputs each, against the definition as compiled; half of the vocabularies improper."""
-    for seed in range(100_000):
-        rng = random.Random(seed)
-        letters, drawn = random_vocabulary(rng, proper=seed % 2 == 0)
-        agree(drawn, [random_text(rng, letters) for _ in range(20)])

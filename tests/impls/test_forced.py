@@ -74,14 +74,6 @@ def test_inside_a_piece_it_is_the_definition(seed):
     assert forced_tokens == defined_tokens
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tenth", range(10))
-def test_inside_a_piece_it_is_the_definition_on_ten_thousand_grammars(tenth):
-    found = [compare(f"{tenth}/{seed}") for seed in range(10_000 // GRAMMARS // 10)]
-    share, oracle = (sum(column) for column in zip(*found, strict=True))
-    assert share == oracle > 0
-
-
 LARGE = [pytest.mark.data, pytest.mark.thorough]
 
 VOCABULARIES = [

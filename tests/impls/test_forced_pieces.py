@@ -209,12 +209,6 @@ def test_windows_begin_near_the_end_of_a_text():
     assert 0 < len(tokenizer.encode(text)) - window.first < tokenizer.pieces.longest
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_it_is_the_definition_on_thousands(kind):
-    assert sum(compare(random.Random(f"slow/{kind}/{seed}"), kind) for seed in range(2000)) > 20_000
-
-
 @pytest.mark.parametrize("seed", thorough_from(10, range(60)))
 def test_a_normalized_text_knows_where_it_comes_from(seed):
     rng = random.Random(seed)

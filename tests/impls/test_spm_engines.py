@@ -110,12 +110,6 @@ def test_trained_models_as_sentencepiece(seed):
     assert_trained(seed, 100)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1200))
-def test_many_trained_models_as_sentencepiece(seed):
-    assert_trained(seed, 1000)
-
-
 def real_models():
     return [
         "tokenizer.model.v1",
@@ -145,12 +139,6 @@ def test_llama_2_as_sentencepiece():
 @pytest.mark.parametrize("name", real_models()[2:3])
 def test_a_model_of_mistral_as_sentencepiece(name):
     assert_real(mistral(name), 2000)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", real_models())
-def test_all_models_of_mistral_as_sentencepiece(name):
-    assert_real(mistral(name), 20_000)
 
 
 def mistral(name):

@@ -94,11 +94,6 @@ def test_the_first_byte_of_a_symbol_passes_wherever_it_stands():
         assert ours.encode(text.encode(), TEXT) == list(reference.encode(text.encode(), TEXT)), text
 
 
-@pytest.mark.slow
-def test_many_random_vocabularies_as_their_engines():
-    assert assert_as_engines("many", 200, 2600) >= 1_000_000
-
-
 @pytest.mark.parametrize("name", thorough_from(2, EVERY))
 def test_stages_say_what_is_encoded_by_either_trie(name):
     ours = EVERY[name]

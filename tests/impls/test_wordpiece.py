@@ -1,6 +1,5 @@
 """WordPiece against a definition in plain Python, and against tokenizers and llama.cpp."""
 
-import itertools
 import json
 import os
 import random
@@ -262,12 +261,6 @@ def check_characters(flags, scalars):
 @pytest.mark.thorough  # every character
 def test_every_character_is_what_tokenizers_takes_it_for():
     check_characters((True, True, True, True), USUAL)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("flags", list(itertools.product([True, False], repeat=4)))
-def test_every_character_is_what_tokenizers_takes_it_for_under_all_rules(flags):
-    check_characters(flags, SCALARS)
 
 
 def test_marks_are_put_in_the_order_of_tokenizers():
