@@ -1,12 +1,9 @@
-import os
 import random
-import subprocess
-import sys
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.vocabularies.merges import merges_from_ranks
@@ -228,7 +225,6 @@ def encodings(draw):
     return drawn, draw(st.lists(texts, min_size=1, max_size=5))
 
 
-@settings(max_examples=150, deadline=None)
 @given(encodings())
 def test_all_encoders_agree(encoding):
     drawn, texts = encoding
@@ -238,21 +234,6 @@ def test_all_encoders_agree(encoding):
         expected = oracle(drawn, data)
 
         assert [encoder.encode(data, RAW) for encoder in encoders] == [expected, expected]
-
-
-def test_interpreted_and_compiled_are_one():
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    tests = ["test_all_encoders_agree", "test_worked_examples", "test_a_piece_that_is_a_token"]
-    result = subprocess.run(
-        [*command, __file__, "-k", " or ".join(tests)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_long_input_of_one_letter():

@@ -1,13 +1,10 @@
 """All exact encoders give the definition's answer; the others keep their own laws."""
 
-import os
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from corpora.vocabularies.model import Merges, RankOrder
 from corpora.vocabularies.sources import resolve
@@ -106,7 +103,6 @@ def test_a_batch_is_its_inputs_one_by_one(implementation):
     assert [part.tolist() for part in parts] == [encoder.encode(i, RAW) for i in inputs]
 
 
-@settings(max_examples=150, deadline=None)
 @given(encodings())
 def test_exact_encoders_are_the_definition(encoding):
     drawn, texts = encoding
@@ -117,7 +113,6 @@ def test_exact_encoders_are_the_definition(encoding):
             assert encoder.encode(data, RAW) == expected
 
 
-@settings(max_examples=150, deadline=None)
 @given(encodings(proper=False))
 def test_exact_encoders_are_the_definition_on_improper_vocabularies(encoding):
     drawn, texts = encoding
@@ -147,7 +142,6 @@ def test_a_half_that_a_later_merge_makes_again():
             assert encoder.encode(b"a" * length, RAW) == oracle(drawn, b"a" * length)
 
 
-@settings(max_examples=60, deadline=None)
 @given(encodings())
 def test_inexact_encoders_keep_their_laws(encoding):
     drawn, texts = encoding
@@ -244,20 +238,3 @@ def test_late_tokens_of_llama3():
     ]
 
     agree(llama, texts)
-
-
-@pytest.mark.thorough  # interpreted, hence slow; test_bpe.py has a short one
-def test_interpreted_and_compiled_are_one(tmp_path):
-    # The tables are built interpreted, too: in a cache of its own.
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "TOKGATE_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    tests = ["are_the_definition", "test_worked_examples", "keep_their_laws", "rejected"]
-    result = subprocess.run(
-        [*command, __file__, "-k", " or ".join(tests)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert result.returncode == 0, result.stdout + result.stderr

@@ -1,9 +1,6 @@
 """Many walks and many questions at once: each has the answer that it has alone."""
 
-import os
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -114,21 +111,6 @@ def test_without_a_token_of_one_byte_nothing_is_read(tokens):
     block = backtracking_kernel.block_of(vocabulary(tokens))
 
     assert backtracking_kernel.encode_pieces(block, data, ends, NONE_GIVEN, ids, NONE_GIVEN) == -1
-
-
-@pytest.mark.thorough  # interpreted, hence slow; test_bpe.py has a short one
-def test_interpreted_they_are_the_same():
-    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
-        pytest.skip("this is that run")
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_a_question_without_a_token_is_none():

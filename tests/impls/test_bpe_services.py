@@ -1,10 +1,7 @@
 """Each service is what the definition, ``bpe.naive``, encodes."""
 
 import contextlib
-import os
 import random
-import subprocess
-import sys
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -118,7 +115,6 @@ def check_split(data, limit, ends, count):
         assert single or count(data[start:end]) <= limit
 
 
-@settings(max_examples=60, deadline=None)
 @given(encodings(), st.randoms(use_true_random=False))
 def test_services_are_the_definition(encoding, rng):
     drawn, texts = encoding
@@ -127,7 +123,6 @@ def test_services_are_the_definition(encoding, rng):
         agree(encoders, data, rng)
 
 
-@settings(max_examples=40, deadline=None)
 @given(encodings(proper=False), st.randoms(use_true_random=False))
 def test_improper_vocabularies_are_right_or_refused(encoding, rng):
     drawn, texts = encoding
@@ -447,21 +442,4 @@ class Rollback(RuleBasedStateMachine):
 
 
 TestRollback = Rollback.TestCase
-TestRollback.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
-
-
-@pytest.mark.thorough  # interpreted, hence slow; test_bpe.py has a short one
-def test_interpreted_and_compiled_are_one(tmp_path):
-    # The tables are built interpreted, too: in a cache of its own.
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "TOKGATE_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    tests = ["are_the_definition", "or_refused", "straddles", "alone", "never_meet", "empty"]
-    result = subprocess.run(
-        [*command, __file__, "-k", " or ".join(tests)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert result.returncode == 0, result.stdout + result.stderr
+TestRollback.settings = settings(max_examples=25, stateful_step_count=25)

@@ -71,7 +71,7 @@ def test_the_ids_of_drawn_files_are_those_of_the_library(examples: int, beginnin
     compared = 0
     several = st.lists(TEXTS, min_size=4, max_size=12)
 
-    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(documents(beginning=beginning), several, st.sampled_from([TEXT, SPECIAL]))
     def differs(document: Json, texts: list[str], mode: Mode) -> None:
         nonlocal compared

@@ -124,7 +124,7 @@ def document(decoder: Json | None, post_processor: Json | None) -> Json:
 def test_tokens_are_decoded_as_by_the_library(examples: int) -> None:
     ids = st.lists(st.integers(0, len(TOKENS) + 4), max_size=9)
 
-    @settings(max_examples=examples, deadline=None)
+    @settings(max_examples=examples)
     @given(sequence("decoders", DECODERS), st.lists(ids, min_size=1, max_size=15))
     def differs(decoder: Json | None, several: list[list[int]]) -> None:
         told = content(document(decoder, None))
@@ -140,7 +140,7 @@ def test_tokens_are_decoded_as_by_the_library(examples: int) -> None:
 def test_tokens_are_added_as_by_the_library(examples: int) -> None:
     added = 0
 
-    @settings(max_examples=examples, deadline=None)
+    @settings(max_examples=examples)
     @given(sequence("processors", POST_PROCESSORS, 2), SENTENCES, st.none() | SENTENCES)
     def differs(post_processor: Json | None, first: str, second: str | None) -> None:
         nonlocal added

@@ -60,7 +60,7 @@ TEXTS = st.lists(
 def test_what_is_taken_matches_alike(examples: int) -> None:
     compared = 0
 
-    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(EXPRESSIONS, TEXTS)
     def differs(expression: str, texts: list[str]) -> None:
         nonlocal compared

@@ -2,10 +2,8 @@
 
 import os
 import random
-import subprocess
 import sys
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -372,30 +370,3 @@ def test_encodings_are_those_of_tiktoken(name, pattern):
     path = data_path(f"vocabs/{name}.tiktoken.gz")
 
     assert full_encodings(resolve(f"{path}#pattern={pattern}"), 5_000) == []
-
-
-@pytest.mark.skipif(INTERPRETED, reason="runs itself interpreted")
-@pytest.mark.thorough  # interpreted kernels are slow
-def test_the_scanners_run_interpreted():
-    chosen = "worked or package or long_runs or utf8 or special or exhaustively or normalization"
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "-p",
-            "no:cacheprovider",
-            __file__,
-            str(Path(__file__).with_name("test_bpe_windows.py")),
-            "-k",
-            f"{chosen} or windows",
-        ],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stdout[-2000:]

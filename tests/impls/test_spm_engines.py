@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import sentencepiece
-from hypothesis import given, settings
+from hypothesis import given
 
 from corpora.vocabularies import sentencepiece_model
 from corpora.vocabularies.model import Piece, PieceType
@@ -36,7 +36,6 @@ def assert_alike(vocabulary, engine, ours, inputs, rng, mode=TEXT):
             assert ours.decode(chosen) == engine.decode(chosen), chosen
 
 
-@settings(max_examples=150, deadline=None)
 @given(vocabularies())
 def test_random_models_as_sentencepiece(drawn):
     vocabulary, inputs = drawn

@@ -2,7 +2,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.vocabularies.model import (
@@ -151,7 +151,6 @@ def models(draw):
     return vocabulary, inputs
 
 
-@settings(max_examples=150, deadline=None)
 @given(models())
 def test_random_models_segment_as_sentencepiece_does(drawn):
     vocabulary, inputs = drawn
