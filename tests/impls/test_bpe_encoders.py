@@ -20,7 +20,7 @@ from impls.bpe.algorithms import (
     table,
 )
 from impls.bpe.fast import cached
-from impls.interface import Law, Mode, Rejected
+from impls.interface import Mode, Rejected
 from tests.breadth import thorough
 from tests.data import data_path
 from tests.impls.bpe_vocabularies import (
@@ -51,35 +51,6 @@ def by_name(implementations):
 def spelled(implementation, vocabulary, text):
     ids = implementation.load(vocabulary).encode(text.encode(), RAW)
     return [vocabulary.tokens[i].decode() for i in ids]
-
-
-@by_name(EXACT)
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("abacbb", ["ab", "acbb"]),
-        ("abacb", ["ab", "ac", "b"]),
-        ("bbbab", ["bb", "b", "ab"]),
-        ("", []),
-    ],
-)
-def test_worked_examples(implementation, text, expected):
-    dictionary = vocabulary([b"a", b"b", b"c", b"ac", b"bb", b"ab", b"acbb"])
-
-    assert spelled(implementation, dictionary, text) == expected
-
-
-@by_name(EXACT)
-def test_of_equal_ranks_the_leftmost_merges(implementation):
-    assert spelled(implementation, vocabulary([b"a", b"aa"]), "aaaaa") == ["aa", "aa", "a"]
-
-
-@by_name(LINEAR)
-def test_a_merge_out_of_order_is_done_as_by_the_definition(implementation):
-    # aba stands before its half ab: as soon as one ab is there, it merges on.
-    dictionary = vocabulary([b"a", b"b", b"aba", b"ab"])
-
-    assert spelled(implementation, dictionary, "ababab") == ["aba", "b", "ab"]
 
 
 @by_name([*EXACT, *INEXACT])
@@ -177,12 +148,6 @@ def test_dropout_leaves_some_merges_out():
     assert min(lengths) >= 0
     assert len(lengths) > 3  # not one of them, nor all alike
     assert sum(lengths) / len(lengths) < 20  # one merge in ten
-
-
-def test_laws_are_declared():
-    assert {i.about.law for i in EXACT} == {Law.EXACT}
-    assert [i.about.law for i in INEXACT] == [Law.SPELLING, Law.FEWEST, Law.REACHABLE]
-    assert all(i.about.linear for i in LINEAR)
 
 
 def agree(vocabulary, texts):

@@ -13,21 +13,13 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from corpora.vocabularies.model import AddedToken, Merges, Normalizer, RankOrder
 from corpora.vocabularies.sources import resolve
 from impls.bpe.algorithms import backtracking, naive
-from impls.bpe.services.implementation import SERVICES
 from impls.interface import (
-    Appends,
-    Counts,
-    CountsIntervals,
-    CountsTillLimit,
     Mode,
-    Prepends,
     Rejected,
-    Splits,
     Unsupported,
 )
 from impls.pretokenize.scanners import SCANNERS
 from tests.breadth import thorough_from
-from tests.data import data_path
 from tests.impls.bpe_vocabularies import encodings, random_vocabulary, vocabulary
 
 RAW = Mode(pretokenize=False)
@@ -131,16 +123,6 @@ def test_improper_vocabularies_are_right_or_refused(encoding, rng):
         agree(encoders, data, rng)
 
 
-def test_every_range_of_every_text_of_a_small_alphabet():
-    encoder = load(LETTERS)
-    for number in range(3**6):
-        data = bytes(b"abc"[number // 3**place % 3] for place in range(6))
-        ranges = [(start, end) for end in range(7) for start in range(end + 1)]
-        expected = [len(encoder.encode(data[start:end], RAW)) for start, end in ranges]
-
-        assert encoder.interval(data, ranges, RAW) == expected
-
-
 def hostile_texts(tokens, rng, count):
     for _ in range(count):
         alphabet = [*rng.sample(tokens, 3), b" ", "né日本".encode(), rng.randbytes(2)]
@@ -154,18 +136,6 @@ def test_embedded_vocabularies(name):
     rng = random.Random(7)
     for data in hostile_texts([token for token in drawn.tokens if token], rng, 40):
         agree(encoders, data, rng)
-
-
-@pytest.mark.data
-@pytest.mark.thorough  # a large vocabulary
-def test_o200k():
-    drawn = resolve(f"{data_path('vocabs/o200k_base.tiktoken.gz')}#pattern=o200k_base")
-    rng = random.Random(8)
-    tokens = [token for token in drawn.tokens if token]
-    encoders = both(drawn)
-    for data in hostile_texts(tokens, rng, 40):
-        agree(encoders, data, rng)
-    check_pretokenized(encoders[0], rng, [token for token in tokens if is_text(token)])
 
 
 def is_text(token):
@@ -379,13 +349,6 @@ def test_what_acts_on_whole_texts_is_refused(drawn):
 def test_growing_texts_are_not_pretokenized():
     with pytest.raises(Unsupported, match="without pre-tokenization"):
         load(LETTERS).append([b"a"], TEXT)
-
-
-def test_the_encoder_has_what_it_claims():
-    encoder = load(LETTERS)
-    for protocol in (Counts, CountsTillLimit, Splits, Appends, Prepends, CountsIntervals):
-        assert isinstance(encoder, protocol)
-    assert backtracking.IMPLEMENTATION.about.capabilities >= SERVICES
 
 
 class Rollback(RuleBasedStateMachine):

@@ -54,30 +54,6 @@ def letters(*merged, characters="abc"):
     return [*(normal(c, -100.0) for c in characters), *merged]
 
 
-def test_the_best_score_merges_first():
-    vocabulary = spm(letters(normal("ab", -2.0), normal("bc", -1.0)))
-
-    assert spelled(vocabulary, "abc") == ["a", "bc"]
-
-
-def test_of_equal_scores_the_leftmost_merges_first():
-    assert spelled(spm(letters(normal("ab"), normal("bc"))), "abc") == ["ab", "c"]
-    assert spelled(spm(letters(normal("aa"))), "aaa") == ["aa", "a"]
-
-
-def test_pieces_that_no_merges_build_never_occur():
-    assert spelled(spm(letters(normal("abc"))), "abc") == ["a", "b", "c"]
-
-
-def test_merges_may_pass_through_characters_that_are_no_pieces():
-    assert spelled(spm([normal("xy"), normal("xyz")]), "xyz") == ["xyz"]
-
-
-def test_unknown_characters_are_joined_or_fall_back_to_bytes():
-    assert spelled(spm([normal("a")]), "éßaß") == ["<unk>", "a", "<unk>"]
-    assert spelled(spm([normal("a")], byte_fallback=True), "éa") == ["<0xC3>", "<0xA9>", "a"]
-
-
 def test_unused_pieces_are_split_as_they_were_last_offered():
     pieces = letters(normal("ab", -1.0), normal("bc", -2.0), unused("abc", -3.0))
 
@@ -102,13 +78,6 @@ def test_resegmentation_ends_at_its_depth():
 
     assert spelled(vocabulary, "a" * 102) == ["a"] * 102
     assert spelled(vocabulary, "a" * 110) == ["a" * 9, *["a"] * 101]
-
-
-def test_user_defined_symbols_never_merge_in_sentencepiece():
-    vocabulary = spm([*letters(normal("ab"), normal("bc"), characters="ac"), user_defined("b")])
-
-    assert spelled(spm(letters(normal("ab"))), "ab") == ["ab"]
-    assert spelled(vocabulary, "abc") == ["a", "b", "c"]
 
 
 def test_the_longest_of_64_user_defined_symbols_is_taken():
