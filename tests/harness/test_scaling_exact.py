@@ -53,7 +53,7 @@ def test_steps_are_lines_of_own_source() -> None:
 @pytest.mark.parametrize(
     "vocabulary",
     [
-        replace(sources.resolve("toy_bytes"), splits=PATTERNS["o200k_base"]),
+        thorough(replace(sources.resolve("toy_bytes"), splits=PATTERNS["o200k_base"])),
         thorough(sources.resolve("toy_unigram")),
         sources.resolve("toy_wordpiece"),
     ],
