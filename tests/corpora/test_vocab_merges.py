@@ -68,7 +68,7 @@ def test_a_missing_byte_leaves_its_tokens_without_a_merge() -> None:
     assert triples(merges_from_ranks([b"a", None, b"ax", b"aa"])) == [(0, 0, 3)]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(12))
 def test_random_vocabularies_follow_the_definition(seed: int) -> None:
     rng = random.Random(seed)
     alphabet = b"ab" if seed % 2 else b"a\x00\xff"
