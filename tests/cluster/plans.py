@@ -64,7 +64,7 @@ def plug_in(folder: Path) -> str:
     return f"{path}:Wrong"
 
 
-def small_plan(*besides: str, cases: int = 80, fail_fast: bool = False) -> Plan:
+def small_plan(*besides: str, cases: int = 150, fail_fast: bool = False) -> Plan:
     """A run of a few seconds whose budget is a number of cases."""
     present, _ = selection.participants([*IMPLEMENTATIONS, *besides])
     catalog = generators()
