@@ -132,6 +132,7 @@ def test_a_place_that_holds_too_much_closes_what_it_used_last(
     assert most == 1
 
 
+@pytest.mark.thorough  # a campaign: test_fuzz.py has one of this machine
 def test_the_canary_is_a_unit(usual: Usual, tmp_path: Path) -> None:
     plan = campaign(usual.spec, shards=1, cases=50, canary=True)
     there = session(plan, str(tmp_path / "there.db"), tmp_path / "there", LocalExecutor(2))
@@ -220,7 +221,7 @@ def taken_up(where: str) -> dict[str, list[bytes]]:
 def test_what_one_target_found_reaches_the_others_alike(
     usual: Usual, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, soon: None
 ) -> None:
-    """On one machine, in units on a slow one, and cut off on the way between two machines."""
+    """On one machine, in units on a slow one, and cut off on the way from one to the other."""
     here = session(usual.plan, str(tmp_path / "here.db"), tmp_path / "here")
     assert here.campaign["cases"] == 4 * CASES
     found = taken_up(str(tmp_path / "here.db"))
@@ -244,14 +245,11 @@ def test_what_one_target_found_reaches_the_others_alike(
     def interrupt(done: Any) -> None:
         nonlocal commits
         commits += 1
-        if commits % 4 == 0:
+        if commits == 4:
             raise KeyboardInterrupt
 
-    ends = [
-        session(usual.plan, where, tmp_path / "cut", by, committed=interrupt).finished.complete
-        for by in (None, LocalExecutor(2), None)
-    ]
-    assert ends == [False] * 3
+    first = session(usual.plan, where, tmp_path / "cut", committed=interrupt)
+    assert not first.finished.complete
     session(usual.plan, where, tmp_path / "cut", LocalExecutor(2))
     assert everything(where) == whole
 

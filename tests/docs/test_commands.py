@@ -70,11 +70,8 @@ def named_options() -> Iterator[tuple[str, str]]:
                 yield page, option
 
 
-@pytest.mark.parametrize(
-    "command", EVERY, ids=lambda one: f"{one.place}-{'-'.join(one.words)[:40]}"
-)
-def test_commands_are_those_of_the_command_line(command: Command) -> None:
-    assert fault(command) is None
+def test_commands_are_those_of_the_command_line() -> None:
+    assert [told for told in map(fault, EVERY) if told is not None] == []
 
 
 @pytest.mark.parametrize(

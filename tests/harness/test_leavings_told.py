@@ -138,7 +138,7 @@ def test_who_leaves_something_is_told_by_a_run_that_was_broken_off(
 def test_a_search_for_the_worst_tells_it(leaving: str, mark: str, tmp_path: Path) -> None:
     done = tokgate(
         "worst", f"--impl={leaving}", "--vocab=toy_bytes", "--size=4KB", "--no-keep",
-        "--budget=15s", "--out=out", folder=tmp_path,
+        "--budget=6s", "--out=out", folder=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "out" / "worst.json").read_text())
