@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session, defer
+from sqlalchemy.orm import Session
 
 from harness.events import Event, Found
 from harness.ledger.engine import LedgerError, fault, open_database, parse
@@ -77,8 +77,8 @@ def history(engine: Engine) -> History:
                 versions=_of_runs(session, RunVersion),
                 vocabularies=_of_runs(session, RunVocabulary),
                 tallies=_of_runs(session, RunTally),
-                findings=_of_runs(session, RunFinding, RunFinding.data),
-                growth=_of_runs(session, RunGrowth, RunGrowth.points),
+                findings=_of_runs(session, RunFinding),
+                growth=_of_runs(session, RunGrowth),
                 details=_latest(_of_runs(session, FindingDetail)),
                 speeds=session.scalars(speeds).all(),
             )
@@ -93,12 +93,9 @@ def _ended(chosen: sa.Select[Any]) -> sa.Select[Any]:
     return chosen.where(Run.seconds.is_not(None)).order_by(Run.started, Run.id)
 
 
-def _of_runs(
-    session: Session, table: type[Row], *unread: sa.orm.InstrumentedAttribute[Any]
-) -> Sequence[Row]:
-    """The rows of finished runs. unread: columns that nobody asks for, and may be long."""
-    chosen = sa.select(table).join(Run, Run.id == table.run)
-    return session.scalars(_ended(chosen.options(*map(defer, unread)))).all()
+def _of_runs(session: Session, table: type[Row]) -> Sequence[Row]:
+    """The rows of finished runs."""
+    return session.scalars(_ended(sa.select(table).join(Run, Run.id == table.run))).all()
 
 
 def _latest(rows: Iterable[FindingDetail]) -> list[RecordedFinding]:

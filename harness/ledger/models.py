@@ -59,7 +59,9 @@ class RunVersion(Base):
 
 
 class RunFinding(Base):
-    """A finding of a run. ``count``: how often its bucket was seen there."""
+    """A finding of a run. count: how often its bucket was seen there. data: the input, which is not
+    read with the other columns, as it may be long.
+    """
 
     __tablename__ = "run_findings"
 
@@ -68,7 +70,7 @@ class RunFinding(Base):
     bucket: Mapped[str] = mapped_column(index=True)
     vocabulary: Mapped[str]
     culprits: Mapped[list[str]]
-    data: Mapped[bytes]
+    data: Mapped[bytes] = mapped_column(deferred=True)
     expected: Mapped[bool]
     count: Mapped[int]
 

@@ -42,7 +42,7 @@ def command(
         typer.Option("--vocab", "-V", metavar="VOCAB", help=options.ONE_VOCAB_HELP),
     ] = None,
     policy: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             "--policy",
             "-p",
@@ -50,7 +50,7 @@ def command(
             help="A policy, named as in tokgate forced. May be repeated.",
             show_default=", ".join(USUAL),
         ),
-    ] = None,
+    ] = [],
     budget: Annotated[
         str,
         typer.Option(
@@ -83,7 +83,7 @@ def command(
 
     size = options.bytes_of(memory)
     if replay is not None:
-        again = list(replayed(replay, vocab, policy or [], timeout, size))
+        again = list(replayed(replay, vocab, policy, timeout, size))
         Display().show(adversary_text.replayed(again))
         errs = any(depths.get(EXACT) for _, depths in again)
         raise typer.Exit(exit_statuses.FAILS if errs else exit_statuses.HOLDS)

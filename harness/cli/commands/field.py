@@ -50,8 +50,8 @@ QUIET = ("agrees", "by-design")
 
 
 def command(
-    vocab: options.Vocabs = None,
-    impl: options.Impls = None,
+    vocab: options.Vocabs = [],
+    impl: options.Impls = [],
     budget: Annotated[
         str,
         typer.Option(
@@ -60,9 +60,9 @@ def command(
             "number of cases, such as 2000cases.",
         ),
     ] = "20s",
-    check: options.Checks = None,
+    check: options.Checks = [],
     seed: options.Seed = 0,
-    texts: options.Inputs = None,
+    texts: options.Inputs = [],
     bench: Annotated[bool, typer.Option(help="Also measure speed.")] = True,
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Folder for all runs and for field.html.")
@@ -80,13 +80,13 @@ def command(
     amount = options.budget_of(budget)
     # Forced tokens are no library's own.
     known = [name for name in [*CHECKS, *MEASURES] if name != "canonicality"]
-    checks = selection.chosen("check", check or [], known)
+    checks = selection.chosen("check", check, known)
     console = Display(stderr=True)
-    present, missing = libraries(impl or [])
+    present, missing = libraries(impl)
     options.name_missing(console, missing)
     if not present:
         raise typer.Exit(3)
-    planned = matches(present, vocabularies(vocab or [], seed))
+    planned = matches(present, vocabularies(vocab, seed))
     runs = sum(match.refusal is None for match in planned)
     line = f"{runs} matches of {len(present)} libraries, each {amount.words} from the first case on"
     console.print(f"{line}, seed {seed}")
