@@ -124,6 +124,7 @@ def main() -> None:
         if explanation is None:
             raise
         fail(*explanation, debug=debug)
+    raise SystemExit(exit_statuses.HOLDS)
 
 
 def explained(error: Exception) -> tuple[str, int] | None:

@@ -6,7 +6,7 @@ import contextlib
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
@@ -44,7 +44,7 @@ class RecordedFinding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """The rows of all finished runs, in the order of time; details: of a finding, the last ones.
+    """The rows of all runs, in the order of time; details: of a finding, the last ones.
 
     speeds: of all measurements, which are no runs.
     """
@@ -73,7 +73,7 @@ def history(engine: Engine) -> History:
     try:
         with Session(engine, expire_on_commit=False) as session, session.begin():
             rows = History(
-                runs=session.scalars(_ended(sa.select(Run))).all(),
+                runs=session.scalars(sa.select(Run).order_by(Run.started, Run.id)).all(),
                 versions=_of_runs(session, RunVersion),
                 vocabularies=_of_runs(session, RunVocabulary),
                 tallies=_of_runs(session, RunTally),
@@ -88,14 +88,10 @@ def history(engine: Engine) -> History:
     return rows
 
 
-def _ended(chosen: sa.Select[Any]) -> sa.Select[Any]:
-    """Rows of finished runs, by time."""
-    return chosen.where(Run.seconds.is_not(None)).order_by(Run.started, Run.id)
-
-
 def _of_runs(session: Session, table: type[Row]) -> Sequence[Row]:
-    """The rows of finished runs."""
-    return session.scalars(_ended(sa.select(table).join(Run, Run.id == table.run))).all()
+    """The rows of all runs, by time."""
+    chosen = sa.select(table).join(Run, Run.id == table.run).order_by(Run.started, Run.id)
+    return session.scalars(chosen).all()
 
 
 def _latest(rows: Iterable[FindingDetail]) -> list[RecordedFinding]:

@@ -117,7 +117,7 @@ def test_only_what_may_be_repeated_is_said_to_be() -> None:
             said = getattr(parameter, "help", None) or ""
             several = getattr(parameter, "multiple", False) or parameter.nargs == -1
             # One is asked for, and several are refused by the command itself.
-            several = several and not said.startswith(("One. ", "One ("))
+            several = several and not said.startswith("Exactly one")
             if ("May be repeated" in said) != several:
                 wrong.append(f"{name} {parameter.opts}")
     assert wrong == []

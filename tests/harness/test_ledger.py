@@ -343,29 +343,6 @@ def test_a_database_from_before_gets_the_tables_that_are_missing(opens: Opens) -
     assert (len(known.runs), len(known.findings), len(known.details)) == (2, 2, 1)
 
 
-def test_a_table_from_before_gets_the_columns_that_are_missing(opens: Opens) -> None:
-    record(opens(), started(1), opened("text"), batch("text", 5), finished())
-    with opens().begin() as connection:
-        for column in ("checks", "generators"):
-            connection.execute(sa.text(f"ALTER TABLE run_tallies DROP COLUMN {column}"))
-    record(opens(), started(2), opened("text"), batch("text", 5), finished())
-    told = [one.checks for one in history(opens()).tallies if one.implementation == "mine"]
-    assert told == [[], ["equivalence", "survival"]]
-
-
-def test_an_earlier_version_writes_into_a_later_ledger(opens: Opens) -> None:
-    run = record(opens(), started(1), finished())
-    with opens().begin() as connection:  # as it did before tallies said which checks judged
-        connection.execute(
-            sa.text(
-                "INSERT INTO run_tallies (run, implementation, vocabulary, cases, compared, wrong,"
-                f" deaths, trusted) VALUES ('{run}', 'mine', 'toy', 5, 5, 0, 0, false)"
-            )
-        )
-    (tally,) = history(opens()).tallies
-    assert (tally.checks, tally.generators) == ([], [])
-
-
 def test_speeds_are_kept_whole_and_are_no_runs(opens: Opens) -> None:
     *unfinished, end = ledgers.speeds(0, ["fast", "slow"], ["toy"])
     assert isinstance(end, Finished)

@@ -25,8 +25,8 @@ from reports import adversary_text
 EPILOG = """
 \b
 Exit status:
-  0    nothing was found against exact (or it was not tested)
-  1    something was found against it
+  0    no counterexample to the policy exact was found (or it was not tested)
+  1    a counterexample to it was found
   2    usage or input error
   3    no process could be started
   130  interrupted (143 by SIGTERM): the same command continues

@@ -42,7 +42,9 @@ Exit status:
 def command(
     corpus: Annotated[
         str,
-        typer.Argument(help="A folder or archive of schemas, or: own (those shipped)."),
+        typer.Argument(
+            help="A folder or an archive of JSON Schemas, or `own` for those of tokgate."
+        ),
     ],
     vocab: options.OneVocab,
     whitespace: Annotated[

@@ -70,7 +70,7 @@ def command(
         typer.Option(
             metavar="N",
             min=1,
-            help="Searches on each vocabulary, each with its own seed.",
+            help="Number of searches on each vocabulary, each with its own seed.",
         ),
     ] = 1,
     ledger: Annotated[
@@ -167,8 +167,6 @@ def command(
     catalog = generators()
     checks = selection.chosen("check", check, CHECKS)
     present, missing = selection.participants(impl)
-    files = [expectations.SHIPPED] if expect is None else [expect, expectations.SHIPPED]
-    known = [one for file in files for one in expectations.load(file)]
     console = Display(stderr=True)
     options.name_missing(console, missing)
     own = options.texts_of(texts)
@@ -179,7 +177,7 @@ def command(
         references=selection.references(reference, present),
         generators=[catalog[n] for n in selection.chosen("generator", generator, catalog)],
         checks=[CHECKS[n] for n in checks],
-        expectations=known,
+        expectations=expectations.with_shipped(expect),
         suite=Suite("fuzz", "a campaign", "endless", LONGEST_INPUT, 0.0, 0),
         budget=amount,
         seed=seed,

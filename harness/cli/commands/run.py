@@ -126,7 +126,7 @@ def command(
     corpus = options.texts_of(texts)
     own = user.chosen(families)
     files = [expectations.SHIPPED] if expect is None else [expect, expectations.SHIPPED]
-    known = [one for file in files for one in expectations.load(file)]
+    known = expectations.with_shipped(expect)
     if only_input:  # what is expected still is, but its examples are no texts of the user's
         checks = [name for name in checks if name in CHECKS]
         known = [replace(one, asked=False) for one in known]

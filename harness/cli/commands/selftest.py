@@ -33,7 +33,8 @@ harness.studies.selftest.mutants.merging:RightmostTie --impl tiktoken --vocab to
 Exit status:
   0    every mistake is found under its name, and correct implementations have
        no findings
-  1    not so
+  1    a mistake was missed or misnamed, or a correct implementation has
+       findings
   2    usage or input error
   3    internal error
   130  interrupted (143 by SIGTERM): what was found is written, and the same

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 EPILOG = """
 The same command continues an interrupted search; with a longer --budget it searches longer. A
-search begins with the listed families and breeds from there; with --withhold all it finds
-everything by itself, and is compared with them at the end.
+search starts from the listed families; with --withhold all it starts from nothing, and its results
+are compared with them at the end.
 
 On a cluster each slot searches by itself, with a seed of its own; the results are measured again,
 minimized and compared on this machine, because times of two machines cannot be compared.
@@ -52,7 +52,7 @@ Exit status:
 def command(
     impl: Annotated[
         list[str],
-        typer.Option("--impl", "-i", metavar="IMPL", help="One. " + options.ONE_IMPL_HELP),
+        typer.Option("--impl", "-i", metavar="IMPL", help="Exactly one. " + options.ONE_IMPL_HELP),
     ],
     vocab: Annotated[
         list[str],
@@ -60,7 +60,7 @@ def command(
             "--vocab",
             "-V",
             metavar="VOCAB",
-            help="One (default: an embedded one). " + options.ONE_VOCAB_HELP,
+            help="Exactly one (default: an embedded one). " + options.ONE_VOCAB_HELP,
         ),
     ] = [],
     budget: Annotated[
@@ -79,7 +79,7 @@ def command(
         list[str],
         typer.Option(
             metavar="FAMILY",
-            help="A listed family not to begin with, or: all. May be repeated.",
+            help="Do not start from this listed family; `all` for none of them. May be repeated.",
         ),
     ] = [],
     families: Annotated[
@@ -89,13 +89,13 @@ def command(
         ),
     ] = None,
     keep: Annotated[
-        bool, typer.Option("--keep/--no-keep", help="Add the results to that file, or do not.")
+        bool, typer.Option("--keep/--no-keep", help="Add the results to the file of families.")
     ] = True,
     grey: Annotated[
         bool | None,
         typer.Option(
             "--grey/--black",
-            help="Guide the search by the lines of source that run, or do not.",
+            help="Guide the search by the source lines that run, or by the cost alone.",
             show_default="--grey for tokgate's own algorithms",
         ),
     ] = None,
