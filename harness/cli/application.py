@@ -9,11 +9,10 @@ import logging
 import os
 import sys
 import traceback
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
-from typer._click.exceptions import NoArgsIsHelpError, NoSuchOption, UsageError
 
 from corpora.errors import UserError
 from harness.cli.deferred import COMMANDS, ROWS, Commands
@@ -27,10 +26,13 @@ from impls.errors import ImplementationError
 app = typer.Typer(
     name="tokgate",
     cls=Commands,
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode=None,  # Click's own help gives options half of the line, Rich's 20 columns
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+UsageError: Any = typer.BadParameter.__base__
+"""Click's error for a wrong option or command; recent Typers have a Click of their own."""
 
 SELDOM = (5_000, 10, 10)
 """Python's thresholds for collecting garbage, in place of (700, 10, 10). A run holds vocabularies
@@ -70,7 +72,10 @@ def common(
     ] = False,
 ) -> None:
     """Differential fuzzing and conformance harness for LLM tokenizers."""
-    row = COMMANDS.get(context.invoked_subcommand or "")
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit(exit_statuses.USAGE)
+    row = COMMANDS.get(context.invoked_subcommand)
     if row is not None and row.starts_workers and not {"-h", "--help"} & set(sys.argv):
         tell_of_confinement()
 
@@ -108,9 +113,6 @@ def main() -> None:
             sys.stdout.flush()  # what cannot be written is to be told now, not when Python ends
     except typer.Exit as ended:
         raise SystemExit(ended.exit_code) from None
-    except NoArgsIsHelpError as error:
-        error.show()
-        raise SystemExit(error.exit_code) from None
     except KeyboardInterrupt as interrupt:
         word = "terminated" if isinstance(interrupt, Terminated) else "interrupted"
         fail(word, exit_status(interrupt), debug=debug)
@@ -141,11 +143,11 @@ def explained(error: Exception) -> tuple[str, int] | None:
     return None
 
 
-def usage(error: UsageError) -> str:
+def usage(error: Any) -> str:
     """The line for an option or a command that is wrong, or is missing."""
     line = " ".join(error.format_message().split()).rstrip(".")
     command = error.ctx.command_path if error.ctx is not None else "tokgate"
-    if isinstance(error, NoSuchOption) and error.option_name == "--cluster":
+    if getattr(error, "option_name", "") == "--cluster":
         others = ", ".join(f"tokgate {one.name}" for one in ROWS if one.on_cluster)
         return (
             f"--cluster: {command} runs on this machine only; these commands can run on a cluster: "
