@@ -9,7 +9,7 @@ import typer
 
 from harness.cli.display import Display
 from harness.cli.options import command_line
-from harness.cli.progress.run import RunProgress
+from harness.cli.progress.moving import Progress
 from harness.cli.records import reported
 from harness.engine.runner import execute
 from harness.events import by_cause
@@ -40,7 +40,7 @@ def perform(
 
         consumers.append(Recorder(open_database(ledger), folder=out).consume)
     folder = RunFolder(out)
-    progress = RunProgress(Display(stderr=True), plan.budget.seconds)
+    progress = Progress(Display(stderr=True), plan.budget.seconds)
     consumers.append(progress.consume)
     try:
         return execute(plan, folder, consumers, command_line(), studies, elsewhere)

@@ -17,7 +17,7 @@ from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget, parse_budget
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
@@ -57,13 +57,11 @@ def finite(parameter: typer.CallbackParam, value: float) -> float:
     return value
 
 
-Vocabs = Annotated[
-    list[str] | None, typer.Option("--vocab", "-V", metavar="VOCAB", help=VOCAB_HELP)
-]
+Vocabs = Annotated[list[str], typer.Option("--vocab", "-V", metavar="VOCAB", help=VOCAB_HELP)]
 OneVocab = Annotated[str, typer.Option("--vocab", "-V", metavar="VOCAB", help=ONE_VOCAB_HELP)]
-Impls = Annotated[list[str] | None, typer.Option("--impl", "-i", metavar="IMPL", help=IMPL_HELP)]
+Impls = Annotated[list[str], typer.Option("--impl", "-i", metavar="IMPL", help=IMPL_HELP)]
 References = Annotated[
-    list[str] | None,
+    list[str],
     typer.Option(
         metavar="IMPL",
         help="An implementation to trust: the others are compared with it. The default depends on "
@@ -71,20 +69,20 @@ References = Annotated[
     ),
 ]
 Checks = Annotated[
-    list[str] | None,
+    list[str],
     typer.Option(
         metavar="CHECK", help="Run only this check (see tokgate list checks). May be repeated."
     ),
 ]
 Generators = Annotated[
-    list[str] | None,
+    list[str],
     typer.Option(
         metavar="GENERATOR",
         help="Use only this generator (see tokgate list generators). May be repeated.",
     ),
 ]
 Inputs = Annotated[
-    list[str] | None,
+    list[str],
     typer.Option(
         "--input",
         metavar="TEXTS",
@@ -188,7 +186,7 @@ def bytes_of(gib: float) -> int:
     return int(gib * 2**30)
 
 
-def texts_of(given: list[str] | None) -> Corpus | None:
+def texts_of(given: list[str]) -> Corpus | None:
     """The texts that a user named, if any. Raises TextsError."""
     if not given:
         return None
@@ -197,7 +195,7 @@ def texts_of(given: list[str] | None) -> Corpus | None:
     return Corpus.of(given)
 
 
-def check_cluster(address: str | None, texts: list[str] | None = None) -> None:
+def check_cluster(address: str | None, texts: Sequence[str] = ()) -> None:
     """Raise ClusterError where a cluster cannot be used, before anything is begun.
 
     Raises SelectionError where texts of the user's would have to leave this machine.

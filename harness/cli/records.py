@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.events import read_events
+from harness.ledger import trends
 from reports import write_all
 from reports.histories import FindingHistory
 from reports.record import RunRecord
@@ -15,7 +16,7 @@ from reports.trends import Trend
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sqlalchemy.engine import Engine
+    from harness.ledger.history import History
 
 
 def recorded(folder: Path) -> RunRecord:
@@ -48,16 +49,14 @@ def known(ledger: str | None) -> tuple[list[Trend], dict[str, FindingHistory]]:
     if ledger is None:
         return [], {}
     from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
-    from harness.ledger.trends import seen  # noqa: PLC0415 (likewise)
+    from harness.ledger.history import history  # noqa: PLC0415 (likewise)
 
-    engine = open_database(ledger)
-    found = {identity: FindingHistory(*one) for identity, one in seen(engine).items()}
-    return trends(engine), found
+    known = history(open_database(ledger))
+    found = {identity: FindingHistory(*one) for identity, one in trends.seen(known).items()}
+    return series(known), found
 
 
-def trends(engine: Engine) -> list[Trend]:
+def series(known: History) -> list[Trend]:
     """Series over all runs of a ledger."""
-    from harness.ledger.trends import findings, worst  # noqa: PLC0415 (SQLAlchemy is slow)
-
-    known = [*findings(engine), *worst(engine)]
-    return [Trend(one.name, one.unit, one.points) for one in known]
+    told = [*trends.findings(known), *trends.worst(known)]
+    return [Trend(one.name, one.unit, one.points) for one in told]

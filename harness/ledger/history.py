@@ -6,11 +6,11 @@ import contextlib
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session, defer
+from sqlalchemy.orm import Session
 
 from harness.events import Event, Found
 from harness.ledger.engine import LedgerError, fault, open_database, parse
@@ -44,7 +44,7 @@ class RecordedFinding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """The rows of all finished runs, in the order of time; details: of a finding, the last ones.
+    """The rows of all runs, in the order of time; details: of a finding, the last ones.
 
     speeds: of all measurements, which are no runs.
     """
@@ -73,12 +73,12 @@ def history(engine: Engine) -> History:
     try:
         with Session(engine, expire_on_commit=False) as session, session.begin():
             rows = History(
-                runs=session.scalars(_ended(sa.select(Run))).all(),
+                runs=session.scalars(sa.select(Run).order_by(Run.started, Run.id)).all(),
                 versions=_of_runs(session, RunVersion),
                 vocabularies=_of_runs(session, RunVocabulary),
                 tallies=_of_runs(session, RunTally),
-                findings=_of_runs(session, RunFinding, RunFinding.data),
-                growth=_of_runs(session, RunGrowth, RunGrowth.points),
+                findings=_of_runs(session, RunFinding),
+                growth=_of_runs(session, RunGrowth),
                 details=_latest(_of_runs(session, FindingDetail)),
                 speeds=session.scalars(speeds).all(),
             )
@@ -88,17 +88,10 @@ def history(engine: Engine) -> History:
     return rows
 
 
-def _ended(chosen: sa.Select[Any]) -> sa.Select[Any]:
-    """Rows of finished runs, by time."""
-    return chosen.where(Run.seconds.is_not(None)).order_by(Run.started, Run.id)
-
-
-def _of_runs(
-    session: Session, table: type[Row], *unread: sa.orm.InstrumentedAttribute[Any]
-) -> Sequence[Row]:
-    """The rows of finished runs. unread: columns that nobody asks for, and may be long."""
-    chosen = sa.select(table).join(Run, Run.id == table.run)
-    return session.scalars(_ended(chosen.options(*map(defer, unread)))).all()
+def _of_runs(session: Session, table: type[Row]) -> Sequence[Row]:
+    """The rows of all runs, by time."""
+    chosen = sa.select(table).join(Run, Run.id == table.run).order_by(Run.started, Run.id)
+    return session.scalars(chosen).all()
 
 
 def _latest(rows: Iterable[FindingDetail]) -> list[RecordedFinding]:

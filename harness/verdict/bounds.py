@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from corpora.vocabularies.reading import shown
 from harness.events import GrowthJudged
@@ -69,16 +69,6 @@ LEAN = (LINEAR, DEFAULT)
 POWERS = {"n^1.5": 1.5, "quadratic": 2.0, "cubic": 3.0}
 """The bounds that are more than the judgement calls linear, as powers of the size."""
 
-FIELDS = {
-    "implementation": "text",
-    "vocabulary": "text",
-    "family": "text",
-    "bound": "text",
-    "memory": "number",
-    "reason": "text",
-}
-"""The fields of an entry, and what each is (:data:`harness.verdict.expectations.KINDS`)."""
-
 CLAIMED = "it claims linear cost"
 
 
@@ -102,17 +92,18 @@ class Bound:
         )
 
 
-def load(path: Path) -> list[Bound]:
-    """The entries under ``[[scaling]]`` of an expectations file. Raises ExpectationsError."""
-    return [_bound(*one) for one in entries(path, "scaling", FIELDS, ("bound", "reason"))]
+def load(path: Path, *, drafts: bool = False) -> list[Bound]:
+    """The entries under ``[[scaling]]`` of an expectations file. Raises ExpectationsError.
 
-
-def _bound(place: str, raw: dict[str, Any]) -> Bound:
-    allowed = [*IN_TIME, NO_BOUND]
-    if raw["bound"] not in allowed:
-        known = ", ".join(allowed)
-        raise ExpectationsError(f"{place}: invalid bound {shown(raw['bound'])}; write {known}")
-    return Bound(**raw)
+    drafts: a reason that is still to be written is no fault.
+    """
+    allowed, found = [*IN_TIME, NO_BOUND], []
+    for place, one in entries(path, "scaling", Bound, drafts=drafts):
+        if one.bound not in allowed:
+            known = ", ".join(allowed)
+            raise ExpectationsError(f"{place}: invalid bound {shown(one.bound)}; write {known}")
+        found.append(one)
+    return found
 
 
 def judge_growth(
@@ -129,42 +120,55 @@ def judge_growth(
     """
     judged = []
     for cell in measured:
-        name, measure = cell.implementation, cell.measure
-        bound = next((one for one in bounds if one.covers(cell)), None)
-        if bound is None and name in (*claiming, *own):
+        name, mine = cell.implementation, cell.implementation in own
+        plain = cell.measure not in BESIDE_TIME
+        bound = bound_of(cell, bounds)
+        if bound is None and (mine or name in claiming):
             # Nobody claims anything of memory, or of what is said of one's own time.
-            claimed = name in claiming and measure not in BESIDE_TIME
+            claimed = name in claiming and plain
             linear = LINEAR if name in claiming else DEFAULT
             bound = Bound(linear, CLAIMED if claimed else UNSAID)
         if bound is None:
             continue
-        if measure == "memory":
-            most = bound.memory
-            if most is None and name in own and bound.bound in LEAN:
-                most = memory.LIMIT_IN_PYTHON if name in in_python else memory.LIMIT
-            if most is None:
-                continue
-            allowed, (outcome, line) = f"{most:g} bytes a byte", memory.outcome_of(cell, most)
-        elif bound.bound == NO_BOUND:
-            continue
-        elif measure in SAID:
-            allowed, (outcome, line) = SAID[measure], as_said(cell)
-        else:
-            allowed, (outcome, line) = bound.bound, outcome_of(cell, bound.bound)
-        judged.append(
-            GrowthJudged(
-                implementation=name,
-                vocabulary=cell.vocabulary,
-                family=cell.family,
-                measure=measure,
-                bound=allowed,
-                outcome=outcome,
-                reason=bound.reason,
-                line=line,
-                own=name in own and cell.axis == "bytes" and measure not in BESIDE_TIME,
+        most = bound.memory
+        if most is None and mine and bound.bound in LEAN:
+            most = memory.LIMIT_IN_PYTHON if name in in_python else memory.LIMIT
+        found = under(cell, bound.bound, most)
+        if found is not None:
+            allowed, (outcome, line) = found
+            judged.append(
+                GrowthJudged(
+                    implementation=name,
+                    vocabulary=cell.vocabulary,
+                    family=cell.family,
+                    measure=cell.measure,
+                    bound=allowed,
+                    outcome=outcome,
+                    reason=bound.reason,
+                    line=line,
+                    own=mine and cell.axis == "bytes" and plain,
+                )
             )
-        )
     return judged
+
+
+def bound_of(cell: Measured, bounds: Sequence[Bound]) -> Bound | None:
+    """The first entry that is on a cell, if any."""
+    return next((one for one in bounds if one.covers(cell)), None)
+
+
+def under(cell: Measured, bound: str, most: float | None) -> tuple[str, tuple[str, str]] | None:
+    """What a cell is held to, and its outcome with a line; None where it is held to nothing.
+
+    most: bytes of memory for a byte of input, if there is a limit.
+    """
+    if cell.measure == "memory":
+        return None if most is None else (f"{most:g} bytes a byte", memory.outcome_of(cell, most))
+    if bound == NO_BOUND:
+        return None
+    if cell.measure in SAID:
+        return SAID[cell.measure], as_said(cell)
+    return bound, outcome_of(cell, bound)
 
 
 def as_said(cell: Measured) -> tuple[str, str]:
@@ -234,14 +238,11 @@ def beyond(cell: Measured, bound: str) -> bool:
 
 def held(cell: Measured, limits: Sequence[Bound]) -> bool:
     """Whether one of the entries is on a cell, and the cell keeps it."""
-    bound = next((one for one in limits if one.covers(cell)), None)
-    if bound is None:
-        return False
-    if cell.measure == "memory":
-        if bound.memory is None:
-            return bound.bound not in LEAN
-        return memory.outcome_of(cell, bound.memory)[0] == "pass"
-    return bound.bound == NO_BOUND or outcome_of(cell, bound.bound)[0] == "pass"
+    bound = bound_of(cell, limits)
+    if bound is None or (cell.measure == "memory" and bound.memory is None):
+        return bound is not None and bound.bound not in LEAN
+    found = under(cell, bound.bound, bound.memory)
+    return found is None or found[1][0] == "pass"
 
 
 def narrowest(cells: Sequence[Measured]) -> str:

@@ -102,9 +102,19 @@ class Answers:
     reason: str = ""
 
     @property
+    def examined(self) -> int:
+        """Cases that say something of the implementation: what it failed on was examined, too."""
+        return self.answered + self.failed
+
+    @property
     def asked(self) -> int:
         """All cases."""
-        return self.answered + self.failed + self.declined
+        return self.examined + self.declined
+
+    @property
+    def enough(self) -> bool:
+        """Whether so much was examined that the implementation was."""
+        return enough(self.examined, self.asked)
 
 
 def enough(number: int, of: int) -> bool:
@@ -229,7 +239,7 @@ class Coverage:
                         ways = self.judged_of.setdefault((batch.contract, name), set())
                         ways.add((check, batch.generator))
         totals["violations"] += sum(sum(one.values()) for one in batch.violations.values())
-        for name, (answered, failed, declined) in answers_of(batch).items():
+        for name, (answered, failed, declined) in batch.answers.items():
             answers = self.answers.setdefault((name, batch.contract), Answers())
             answers.answered += answered
             answers.failed += failed
@@ -252,35 +262,39 @@ class Coverage:
         """How the cases asked of an implementation under a comparison ended."""
         return self.answers.get((name, contract), Answers())
 
+    def compared_under(self, contract: ContractOpened, name: str) -> int:
+        """How many answers of an implementation were compared under a comparison."""
+        return self.judged[contract.id, EQUIVALENCE, name]
+
     def opened_on(self, vocabulary: str) -> list[ContractOpened]:
         """The comparisons on a vocabulary."""
         return [one for one in self.contracts.values() if one.vocabulary == vocabulary]
 
     def cell(self, name: str, contract: ContractOpened, check: str) -> Cell:
         """What is known of one check of one implementation under one comparison."""
-        place = contract.id, check, name
-        judged, unsettled = self.judged[place], self.unsettled[place]
+        place, answers = (contract.id, check, name), self.answered(name, contract.id)
         failure = self.failures.get((name, contract.vocabulary))
         withdrawn = self.withdrawn.get((name, contract.vocabulary))
         line = withdrawn.line if withdrawn is not None else ""
-        answers = self.answered(name, contract.id)
-        declined = answers.declined and not answers.answered + answers.failed
-        # The first that applies.
-        states = (
-            (unsettled, State.UNSETTLED, self.open_because.get(place, "")),
-            (failure, State.FAILED, failure.message if failure else ""),
-            (name in contract.excluded, State.DECLINED, contract.excluded.get(name, "")),
-            (judged, State.JUDGED, line),
-            (
-                name not in contract.implementations,
-                State.DECLINED,
-                "it takes no part in this comparison",
-            ),
-            (check not in contract.checks, State.NOT_ASKED, "this check was not asked for here"),
-            (declined, State.UNANSWERED, line or answers.reason or "every input was declined"),
-            (True, State.NOT_ASKED, line or "nothing that this check could judge was answered"),
-        )
-        state, reason = next((state, why) for applies, state, why in states if applies)
+        judged, unsettled = self.judged[place], self.unsettled[place]
+        if unsettled:
+            state, reason = State.UNSETTLED, self.open_because.get(place, "")
+        elif failure is not None:
+            state, reason = State.FAILED, failure.message
+        elif name in contract.excluded:
+            state, reason = State.DECLINED, contract.excluded[name]
+        elif judged:
+            state, reason = State.JUDGED, line
+        elif name not in contract.implementations:
+            state, reason = State.DECLINED, "it takes no part in this comparison"
+        elif check not in contract.checks:
+            state, reason = State.NOT_ASKED, "this check was not asked for here"
+        elif answers.declined and not answers.examined:
+            state = State.UNANSWERED
+            reason = line or answers.reason or "every input was declined"
+        else:
+            state = State.NOT_ASKED
+            reason = line or "nothing that this check could judge was answered"
         return Cell(state, judged, self.at_fault[place], unsettled, reason)
 
     def cases_of(self, name: str, contract: str, exact: Collection[str]) -> int:
@@ -291,10 +305,10 @@ class Coverage:
         somebody failed on was examined, too.
         """
         answers = self.answered(name, contract)
-        compared = [self.judged[contract, EQUIVALENCE, one] for one in exact]
-        if name in exact and len(compared) > 1 and any(compared):
-            return answers.failed + self.judged[contract, EQUIVALENCE, name]
-        return answers.failed + answers.answered
+        compared = {one: self.judged[contract, EQUIVALENCE, one] for one in exact}
+        if len(compared) > 1 and any(compared.values()) and name in compared:
+            return answers.failed + compared[name]
+        return answers.examined
 
     @property
     def compared(self) -> set[str]:
@@ -324,14 +338,3 @@ class Coverage:
         takes_part = {name for one in opened for name in named if name in one.implementations}
         exact = {name for one in opened for name in one.exact or one.implementations}
         return not takes_part or bool(takes_part & exact)
-
-
-def answers_of(batch: BatchDone) -> dict[str, list[int]]:
-    """How each implementation answered a batch; records of old versions say what was judged."""
-    if batch.answers:
-        return batch.answers
-    judged: dict[str, list[int]] = {}
-    for by_name in batch.exercised.values():
-        for name, number in by_name.items():
-            judged[name] = [max(number, judged.get(name, [0])[0]), 0, 0]
-    return judged

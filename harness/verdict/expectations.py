@@ -28,48 +28,27 @@ from __future__ import annotations
 
 import datetime
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from corpora.errors import UserError
 from corpora.vocabularies.embedded import embedded
-from corpora.vocabularies.reading import line_of, read_toml, shown
+from corpora.vocabularies.reading import fault_of, line_of, read_toml, shown
 from harness.events import kind_in, stands_out
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from harness.core.comparisons import Contract
 
 SHIPPED = Path(__file__).with_name("expectations.toml")
 """The divergences of today's reference libraries that the default run shows."""
-
-KINDS: dict[str, tuple[tuple[type, ...], str]] = {
-    "text": ((str,), "put it in quotes"),
-    "list": ((list,), "write [..]"),
-    "table": ((dict,), 'write {name = "*"}'),
-    "number": ((int, float), "write it without quotes, as 64"),
-    "date": ((datetime.date, datetime.datetime), "write it as 2027-06-30, unquoted"),
-    "switch": ((bool,), "write true or false"),
-}
-"""What a field may be: its types in TOML, and the mend where it is of another."""
-
-FIELDS = {
-    "bucket": "text",
-    "vocabulary": "text",
-    "examples": "list",
-    "broad": "switch",
-    "implementations": "table",
-    "reason": "text",
-    "link": "text",
-    "expires": "date",
-}
-"""The fields of an entry, and what each is (:data:`KINDS`)."""
 
 TODO = "TODO"
 """A reason that begins so was never filled in."""
@@ -79,6 +58,11 @@ UNMINIMISED = "any"
 
 TABLES = ("expected", "scaling")
 """Tables of the file; :mod:`harness.verdict.bounds` reads the second."""
+
+NOT_WRITTEN = ("shipped", "asked")
+"""Fields of an entry that no file has."""
+
+T = TypeVar("T")
 
 
 class ExpectationsError(UserError):
@@ -96,7 +80,7 @@ class Expectation:
     """
 
     bucket: str
-    implementations: Mapping[str, SpecifierSet]
+    implementations: dict[str, SpecifierSet]
     reason: str
     vocabulary: str = "*"
     examples: tuple[bytes, ...] = ()
@@ -181,19 +165,13 @@ def load(path: Path, *, drafts: bool = False) -> list[Expectation]:
 
     drafts: a reason that is still to be written is no fault.
     """
-    if not drafts:
-        for name in TABLES:
-            for place, entry in tables(path, name):
-                if str(entry.get("reason", "")).lstrip().upper().startswith(TODO):
-                    raise ExpectationsError(
-                        f"{place}: field 'reason' still says TODO; "
-                        "write there why this difference is known"
-                    )
-    needed = ("bucket", "reason", "implementations")
-    return [
-        _expectation(*one, shipped=path == SHIPPED)
-        for one in entries(path, "expected", FIELDS, needed)
-    ]
+    found = entries(path, "expected", Expectation, _plain, drafts=drafts)
+    return [replace(one, shipped=path == SHIPPED) for _, one in found]
+
+
+def with_shipped(path: Path | None) -> list[Expectation]:
+    """The entries of the user's file, if there is one, and the shipped ones after them."""
+    return [*(load(path) if path is not None else ()), *load(SHIPPED)]
 
 
 def tables(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
@@ -219,35 +197,44 @@ def tables(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def entries(
-    path: Path, name: str, fields: Mapping[str, str], needed: Collection[str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The tables of one kind, with known fields alone, each of its kind. Raises ExpectationsError.
+    path: Path,
+    name: str,
+    kind: type[T],
+    plain: Callable[[str, dict[str, Any]], dict[str, Any]] = lambda _, raw: raw,
+    *,
+    drafts: bool = False,
+) -> Iterator[tuple[str, T]]:
+    """The entries of one table as data of a class, each with its place. Raises ExpectationsError.
 
-    fields: what each of them is, of :data:`KINDS`. needed: those that every entry has.
+    plain: makes the values that the class has of those that TOML has. drafts: as of :func:`load`.
     """
+    known = {one.name for one in fields(cast("Any", kind))}.difference(NOT_WRITTEN)
     for place, raw in tables(path, name):
-        for field, value in raw.items():
-            if field not in fields:
-                known = ", ".join(sorted(fields))
+        for field in raw:
+            if field not in known:
+                listed = ", ".join(sorted(known))
                 raise ExpectationsError(
-                    f"{place}: unknown field {shown(field)}; the fields are {known}"
+                    f"{place}: unknown field {shown(field)}; the fields are {listed}"
                 )
-            types, mend = KINDS[fields[field]]
-            if type(value) not in types:
-                kind = fields[field]
-                raise ExpectationsError(f"{place}: field {field!r} is not a {kind}; {mend}")
-        for field in needed:
-            if field not in raw:
-                raise ExpectationsError(f"{place}: field {field!r} is missing; add it")
-        yield place, raw
+        try:
+            made = msgspec.convert(plain(place, raw), kind)
+        except msgspec.ValidationError as error:
+            raise ExpectationsError(f"{fault_of(error, place)}; mend that field") from error
+        if not drafts and raw["reason"].lstrip().upper().startswith(TODO):
+            raise ExpectationsError(
+                f"{place}: field 'reason' still says TODO; write there why this difference is known"
+            )
+        yield place, made
 
 
-def _expectation(place: str, raw: dict[str, Any], *, shipped: bool) -> Expectation:
-    ranges = {name: _range(place, name, text) for name, text in raw["implementations"].items()}
-    examples = tuple(_example(place, example) for example in raw.get("examples", []))
-    made = Expectation(**{**raw, "implementations": ranges, "examples": examples}, shipped=shipped)
-    expires = made.expires
-    return replace(made, expires=expires.date()) if isinstance(expires, datetime.datetime) else made
+def _plain(place: str, raw: dict[str, Any]) -> dict[str, Any]:
+    ranges, examples = raw.get("implementations"), raw.get("examples")
+    if isinstance(ranges, dict):
+        ranges = {name: _range(place, name, text) for name, text in ranges.items()}
+        raw = {**raw, "implementations": ranges}
+    if isinstance(examples, list):
+        raw = {**raw, "examples": [_example(place, example) for example in examples]}
+    return raw
 
 
 def _range(place: str, name: str, text: object) -> SpecifierSet:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -114,7 +113,7 @@ def judge(
         buckets = [one.bucket for one in expectations if one.status == status]
         if buckets:
             reasons.append(f"{words}: {', '.join(buckets)}")
-    reasons += broken_bounds(growth)
+    reasons += growth_gaps.broken(growth)
     erring = [
         f"{one.vocabulary} ({one.unsafe} sequences)"
         for one in coverage.forced.values()
@@ -132,39 +131,11 @@ def judge(
     if failures:
         exit_status = CANNOT_START
         reasons.append(f"could not be started: {listed(failures, REASONS_SHOWN, '; ')}")
-    unmeasured = coverage.unmeasured
-    notes = [*growth_gaps.counted(growth, unmeasured), *open_bounds(growth), *gaps.notes(coverage)]
-    missing = [*gaps.gaps(coverage), *growth_gaps.gaps(growth, unmeasured)] if complete else []
+    undecided, notes = growth_gaps.told(growth, coverage.unmeasured)
+    notes += gaps.notes(coverage)
+    missing = [*gaps.gaps(coverage), *undecided] if complete else []
     if reasons:
         return Verdict(FAIL, tuple(reasons), exit_status, (*missing, *notes))
     if missing:
         return Verdict(UNEXAMINED, tuple(missing), NOT_EXAMINED, tuple(notes))
     return Verdict(PASS, (), HOLDS, tuple(notes))
-
-
-def broken_bounds(growth: Collection[GrowthJudged]) -> list[str]:
-    """A line for each implementation and bound that was broken, the first of them in full."""
-    broken: dict[tuple[str, str], list[GrowthJudged]] = {}
-    for one in growth:
-        if one.outcome == "fail":
-            broken.setdefault((one.implementation, one.bound), []).append(one)
-    lines = []
-    for (name, bound), (first, *others) in broken.items():
-        rest = f", and on {len(others)} more" if others else ""
-        lines.append(
-            f"{name} breaks its limit, {bound} ({first.reason}): {first.line} "
-            f"on {first.family} of {first.vocabulary}{rest}"
-        )
-    hidden = len(lines) - REASONS_SHOWN
-    more_lines = [f"and {hidden} more bounds on growth are broken"] if hidden > 0 else []
-    return lines[:REASONS_SHOWN] + more_lines
-
-
-def open_bounds(growth: Collection[GrowthJudged]) -> list[str]:
-    """One line on the bounds that could not be judged, if any, but those of own candidates."""
-    left = [one for one in growth_gaps.undecided(growth) if not one.own]
-    if not left:
-        return []
-    counts = Counter(one.implementation for one in left)
-    shown = listed([f"{name} ({count})" for name, count in counts.most_common()], REASONS_SHOWN)
-    return [f"growth inconclusive in {len(left)} of {len(growth)} bound cells: {shown}"]

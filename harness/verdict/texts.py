@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ class TextsSeen:
 
     given: TextsGiven | None = None
     read: dict[str, TextsRead] = field(default_factory=dict)
-    compared: Counter[str] = field(default_factory=Counter)
+    compared: int = 0
 
     def consume(self, event: Event) -> None:
         """Take note of an event."""
@@ -30,7 +29,7 @@ class TextsSeen:
             case TextsCompared():
                 answered = [one.documents for one in event.counts.values()]
                 alone = event.documents if event.alone else 0  # for a comparison of two runs
-                self.compared[event.contract] += max(answered, default=alone)
+                self.compared += max(answered, default=alone)
 
     def unread(self) -> list[str]:
         """A line where records of the texts could not be read, which is a mistake of the user's."""
@@ -43,7 +42,7 @@ class TextsSeen:
 
     def unexamined(self) -> list[str]:
         """A line where texts were given and none of them was compared."""
-        if self.given is None or self.compared.total():
+        if self.given is None or self.compared:
             return []
         return [
             "no document of your texts was compared; give texts that are not empty, and two "

@@ -134,7 +134,7 @@ def test_each_session_is_a_run_of_the_ledger(tmp_path: Path) -> None:
     where, plan = str(tmp_path / "x.db"), small_plan(300, ("bpe.naive", f"{WRONG}:OneToken"))
     run(plan, where, tmp_path / "out")
     run(plan, where, tmp_path / "out")
-    unexpected, _ = trends.findings(open_database(where))
+    unexpected, _ = trends.findings(history(open_database(where)))
     assert [value for *_, value in unexpected.points] == [1, 1]
     (found,) = history(open_database(where)).findings[:1]
     assert found.bucket == "equivalence/bpe/raw/text/bytes/mini-one-token"

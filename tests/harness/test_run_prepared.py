@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from corpora.vocabularies import sources
-from harness.cli.progress.run import prepared
+from harness.cli.progress.moving import preparing as prepared
 from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.suites import SUITES, Budget

@@ -25,8 +25,8 @@ from reports import adversary_text
 EPILOG = """
 \b
 Exit status:
-  0    nothing was found against exact (or it was not tested)
-  1    something was found against it
+  0    no counterexample to the policy exact was found (or it was not tested)
+  1    a counterexample to it was found
   2    usage or input error
   3    no process could be started
   130  interrupted (143 by SIGTERM): the same command continues
@@ -42,7 +42,7 @@ def command(
         typer.Option("--vocab", "-V", metavar="VOCAB", help=options.ONE_VOCAB_HELP),
     ] = None,
     policy: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             "--policy",
             "-p",
@@ -50,7 +50,7 @@ def command(
             help="A policy, named as in tokgate forced. May be repeated.",
             show_default=", ".join(USUAL),
         ),
-    ] = None,
+    ] = [],
     budget: Annotated[
         str,
         typer.Option(
@@ -83,7 +83,7 @@ def command(
 
     size = options.bytes_of(memory)
     if replay is not None:
-        again = list(replayed(replay, vocab, policy or [], timeout, size))
+        again = list(replayed(replay, vocab, policy, timeout, size))
         Display().show(adversary_text.replayed(again))
         errs = any(depths.get(EXACT) for _, depths in again)
         raise typer.Exit(exit_statuses.FAILS if errs else exit_statuses.HOLDS)

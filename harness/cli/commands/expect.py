@@ -46,7 +46,7 @@ def command(
 
     record = recorded(folder)
     known = expectations.load(file, drafts=True) if file.exists() else []
-    limits = bounds.load(file) if file.exists() else []
+    limits = bounds.load(file, drafts=True) if file.exists() else []
     before = file.read_text(encoding="utf-8") if file.exists() else ""
     versions = record.started.versions if record.started else {}
     added = proposing.entries(record.findings, known, versions, broad=broad)

@@ -42,7 +42,9 @@ Exit status:
 def command(
     corpus: Annotated[
         str,
-        typer.Argument(help="A folder or archive of schemas, or: own (those shipped)."),
+        typer.Argument(
+            help="A folder or an archive of JSON Schemas, or `own` for those of tokgate."
+        ),
     ],
     vocab: options.OneVocab,
     whitespace: Annotated[
@@ -50,7 +52,7 @@ def command(
         typer.Option(help="Whether the grammar allows white space between JSON tokens."),
     ] = "flexible",
     policy: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             "--policy",
             "-p",
@@ -59,7 +61,7 @@ def command(
             "llguidance, llguidance.partial, xgrammar, or a healer of your own: path.py:Mine, "
             "module:attr, cmd:PROGRAM. May be repeated.",
         ),
-    ] = None,
+    ] = [],
     limit: Annotated[
         int | None,
         typer.Option(
@@ -87,13 +89,12 @@ def command(
     still fails. The same command continues an interrupted run.
     """
 
-    policies = policy or []
     options.check_cluster(cluster)
     if cluster is not None:
-        sendable(policies)
-    named(policies)  # what is no policy shows before the vocabulary is loaded
+        sendable(policy)
+    named(policy)  # what is no policy shows before the vocabulary is loaded
     vocabulary = sources.resolve(vocab)
-    names = named(policies, vocabulary)
+    names = named(policy, vocabulary)
     if not vocabulary.can_encode(JSON_SIGNS):
         raise SelectionError(
             f"--vocab {vocab}: this vocabulary has no tokens for JSON; name another"

@@ -49,11 +49,11 @@ LONGEST_INPUT = 1 << 20
 
 
 def command(
-    vocab: options.Vocabs = None,
-    impl: options.Impls = None,
-    reference: options.References = None,
-    check: options.Checks = None,
-    generator: options.Generators = None,
+    vocab: options.Vocabs = [],
+    impl: options.Impls = [],
+    reference: options.References = [],
+    check: options.Checks = [],
+    generator: options.Generators = [],
     budget: Annotated[
         str | None,
         typer.Option(
@@ -70,7 +70,7 @@ def command(
         typer.Option(
             metavar="N",
             min=1,
-            help="Searches on each vocabulary, each with its own seed.",
+            help="Number of searches on each vocabulary, each with its own seed.",
         ),
     ] = 1,
     ledger: Annotated[
@@ -92,13 +92,13 @@ def command(
         ),
     ] = True,
     corpus: Annotated[
-        list[Path] | None,
+        list[Path],
         typer.Option(
             metavar="PATH",
             help="A file, or a folder of files, with inputs to begin with. May be repeated.",
         ),
-    ] = None,
-    texts: options.Inputs = None,
+    ] = [],
+    texts: options.Inputs = [],
     save_corpus: Annotated[
         Path | None,
         typer.Option(
@@ -165,27 +165,25 @@ def command(
     amount = options.budget_of(budget) if budget else Budget()
     report_seconds = options.seconds_of(report_every, "--report-every")
     catalog = generators()
-    checks = selection.chosen("check", check or [], CHECKS)
-    present, missing = selection.participants(impl or [])
-    files = [expectations.SHIPPED] if expect is None else [expect, expectations.SHIPPED]
-    known = [one for file in files for one in expectations.load(file)]
+    checks = selection.chosen("check", check, CHECKS)
+    present, missing = selection.participants(impl)
     console = Display(stderr=True)
     options.name_missing(console, missing)
     own = options.texts_of(texts)
     documents = [] if own is None else drawn(own, seed, count=DRAWN_FROM)
     plan = Plan(
-        vocabularies=fuzzed(vocab or [], seed),
+        vocabularies=fuzzed(vocab, seed),
         participants=present,
-        references=selection.references(reference or [], present),
-        generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
+        references=selection.references(reference, present),
+        generators=[catalog[n] for n in selection.chosen("generator", generator, catalog)],
         checks=[CHECKS[n] for n in checks],
-        expectations=known,
+        expectations=expectations.with_shipped(expect),
         suite=Suite("fuzz", "a campaign", "endless", LONGEST_INPUT, 0.0, 0),
         budget=amount,
         seed=seed,
         jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
         named=[participant.name for participant in present] if impl else [],
-        asked={"vocabularies": vocab or [], "checks": check or []},
+        asked={"vocabularies": vocab, "checks": check},
         expect=str(expect.resolve()) if expect is not None else None,
         limits=options.limits_of(timeout, memory),
         places={one.data: one.place for one in documents},
@@ -198,7 +196,7 @@ def command(
         costly=cost,
         database=database,
         canary=canary if canary is not None else not (check or generator),
-        seeds=list(dict.fromkeys([*seeds(corpus or []), *(one.data for one in documents)])),
+        seeds=list(dict.fromkeys([*seeds(corpus), *(one.data for one in documents)])),
     )
     where = ledger or str(out / "campaign.db")
 

@@ -30,7 +30,7 @@ def command(
     ] = Path("tokgate-replay"),
     run_folder: Annotated[
         Path,
-        typer.Option("--run", metavar="FOLDER", help="The run that has the finding of that id."),
+        typer.Option("--run", metavar="FOLDER", help="The folder of the run that has the finding."),
     ] = Path("tokgate-out"),
     trust: Annotated[
         bool,
@@ -72,9 +72,8 @@ def command(
         inputs[source].append(base64.b64decode(found.input_b64))
     specs = [at(started.folder, spec) for spec in started.specs.values()]
     demand(folder / "run.jsonl", specs, inputs, trust=trust)
-    known = expectations.load(expectations.SHIPPED)
-    if started.expect is not None:
-        known = [*expectations.load(Path(at(started.folder, started.expect))), *known]
+    expect = Path(at(started.folder, started.expect)) if started.expect is not None else None
+    known = expectations.with_shipped(expect)
     references = [name for name in started.references if name in started.specs]
     limits = None
     if started.timeout:

@@ -23,12 +23,12 @@ Others ask further questions, and a corpus would take several times as long."""
 
 
 def command(
-    vocab: options.Vocabs = None,
-    impl: options.Impls = None,
-    reference: options.References = None,
-    check: options.Checks = None,
-    generator: options.Generators = None,
-    texts: options.Inputs = None,
+    vocab: options.Vocabs = [],
+    impl: options.Impls = [],
+    reference: options.References = [],
+    check: options.Checks = [],
+    generator: options.Generators = [],
+    texts: options.Inputs = [],
     only_input: Annotated[
         bool,
         typer.Option(
@@ -57,13 +57,13 @@ def command(
     jobs: options.Jobs = 0,
     expect: options.Expect = None,
     family: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             metavar="FAMILY",
             help="Measure growth on this family only (see tokgate list families). The default is "
             "as many families as there is time for. May be repeated.",
         ),
-    ] = None,
+    ] = [],
     families: Annotated[
         Path | None,
         typer.Option(
@@ -100,7 +100,7 @@ def command(
     how_long = amount.words
     if only_input and budget is None:
         how_long, amount = "on all of your texts", Budget()
-    vocabularies = selection.vocabularies(vocab or [], seed)
+    vocabularies = selection.vocabularies(vocab, seed)
     joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
     if impl:
         present, missing = selection.participants(impl, joining)
@@ -120,13 +120,13 @@ def command(
     from reports.blocks.units import plural  # noqa: PLC0415
 
     catalog = generators()
-    made = [catalog[n] for n in selection.chosen("generator", generator or [], catalog)]
+    made = [catalog[n] for n in selection.chosen("generator", generator, catalog)]
     wanted = check or (list(OF_TEXTS) if only_input else [])
     checks = selection.chosen("check", wanted, [*CHECKS, *MEASURES])
     corpus = options.texts_of(texts)
     own = user.chosen(families)
     files = [expectations.SHIPPED] if expect is None else [expect, expectations.SHIPPED]
-    known = [one for file in files for one in expectations.load(file)]
+    known = expectations.with_shipped(expect)
     if only_input:  # what is expected still is, but its examples are no texts of the user's
         checks = [name for name in checks if name in CHECKS]
         known = [replace(one, asked=False) for one in known]
@@ -146,13 +146,13 @@ def command(
     plan = Plan(
         vocabularies=vocabularies,
         participants=present,
-        references=selection.references(reference or [], present),
+        references=selection.references(reference, present),
         generators=made,
         texts=corpus,
         only_texts=only_input,
         checks=[CHECKS[n] for n in checks if n in CHECKS],
-        scaled=selection.scaled(vocab or [], checks),
-        walked=selection.walked(vocab or [], checks),
+        scaled=selection.scaled(vocab, checks),
+        walked=selection.walked(vocab, checks),
         families=own,
         measured=selection.chosen("family", family, hostile.families(own)) if family else [],
         expectations=known,
@@ -164,9 +164,9 @@ def command(
         fail_fast=fail_fast,
         named=named,
         asked={
-            "vocabularies": [name for name in vocab or [] if name in vocabularies],
-            "checks": check or [],
-            "inputs": texts or [],
+            "vocabularies": [name for name in vocab if name in vocabularies],
+            "checks": check,
+            "inputs": texts,
         },
         expect=str(expect.resolve()) if expect is not None else None,
         limits=options.limits_of(timeout, memory),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.display import Display
-from harness.cli.records import trends
+from harness.cli.records import series
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.ledger.history import history, open_existing
@@ -46,10 +46,9 @@ def command(
 
     if url and not url.startswith(("https://", "http://")):
         raise SelectionError(f"--url {url!r}: not a web address: write https://..")
-    engine = open_existing(ledger)
-    known, series = history(engine), trends(engine)
+    known = history(open_existing(ledger))
     with writing(out):
-        files, size = write(pages.render(known, series, title, url), out)
+        files, size = write(pages.render(known, series(known), title, url), out)
     console = Display(stderr=True)
     runs = plural(len(known.runs), "run")
     console.print(f"{runs}: {plural(files, 'file')}, {size / 1e6:.1f} MB")

@@ -11,12 +11,11 @@ import typer
 
 from corpora.families import user
 from harness.cli import options
-from harness.cli.conducting import conducted
+from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
 from harness.cli.progress.moving import Progress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
-from harness.core.writing import writing
 from harness.events import Phase, Searched
 from harness.studies.worst.candidates import Aim
 from harness.studies.worst.plan import make_plan
@@ -24,8 +23,6 @@ from harness.studies.worst.results import Report
 from harness.studies.worst.run import WorstStudy
 from harness.studies.worst.sitting import SEARCHING, Watcher
 from reports import worst as tables
-from reports import write
-from reports.blocks import terminal
 from reports.blocks.units import plural
 from reports.cluster import Cluster as Units
 
@@ -37,8 +34,8 @@ if TYPE_CHECKING:
 
 EPILOG = """
 The same command continues an interrupted search; with a longer --budget it searches longer. A
-search begins with the listed families and breeds from there; with --withhold all it finds
-everything by itself, and is compared with them at the end.
+search starts from the listed families; with --withhold all it starts from nothing, and its results
+are compared with them at the end.
 
 On a cluster each slot searches by itself, with a seed of its own; the results are measured again,
 minimized and compared on this machine, because times of two machines cannot be compared.
@@ -55,17 +52,17 @@ Exit status:
 def command(
     impl: Annotated[
         list[str],
-        typer.Option("--impl", "-i", metavar="IMPL", help="One. " + options.ONE_IMPL_HELP),
+        typer.Option("--impl", "-i", metavar="IMPL", help="Exactly one. " + options.ONE_IMPL_HELP),
     ],
     vocab: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             "--vocab",
             "-V",
             metavar="VOCAB",
-            help="One (default: an embedded one). " + options.ONE_VOCAB_HELP,
+            help="Exactly one (default: an embedded one). " + options.ONE_VOCAB_HELP,
         ),
-    ] = None,
+    ] = [],
     budget: Annotated[
         str,
         typer.Option(
@@ -79,12 +76,12 @@ def command(
         typer.Option(metavar="SIZE", help="Size of the inputs that are compared, 4KB to 1MB."),
     ] = "64KB",
     withhold: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             metavar="FAMILY",
-            help="A listed family not to begin with, or: all. May be repeated.",
+            help="Do not start from this listed family; `all` for none of them. May be repeated.",
         ),
-    ] = None,
+    ] = [],
     families: Annotated[
         Path | None,
         typer.Option(
@@ -92,13 +89,13 @@ def command(
         ),
     ] = None,
     keep: Annotated[
-        bool, typer.Option("--keep/--no-keep", help="Add the results to that file, or do not.")
+        bool, typer.Option("--keep/--no-keep", help="Add the results to the file of families.")
     ] = True,
     grey: Annotated[
         bool | None,
         typer.Option(
             "--grey/--black",
-            help="Guide the search by the lines of source that run, or do not.",
+            help="Guide the search by the source lines that run, or by the cost alone.",
             show_default="--grey for tokgate's own algorithms",
         ),
     ] = None,
@@ -123,7 +120,7 @@ def command(
     seconds = options.seconds_of(budget)
     file = (families or user.default_path()) if keep else None
     plan = make_plan(
-        impl, vocab or [], seconds, size, withhold or [], grey, most, seed, options.bytes_of(memory)
+        impl, vocab, seconds, size, withhold, grey, most, seed, options.bytes_of(memory)
     )
     console = Display(stderr=True)
     said = f"searching for the worst inputs of {plan.participant.name} on {plan.vocabulary.id}"
@@ -144,17 +141,12 @@ def command(
     finished = conducted(study, out, progress, take)
     for event in found:
         record = replace(tables.WorstRecord.of(event.report), cluster=units)
-        text = Report(**event.report).to_json()
-        with writing(out):
-            write(tables.files(record, text), out)
-        if as_json:
-            print(text, end="")
-        elif finished.complete:
-            Display().show(terminal.render(tables.page(record).blocks))
-            if event.report["families"]:
-                added = event.report["families"]
-                console.print(f"  added to {added}: see tokgate list families", style="dim")
-        console.print(f"  {out / 'worst.html'}", style="dim")
+        files = tables.files(record, Report(**event.report).to_json())
+        page = tables.page(record).blocks if finished.complete else ()
+        show(files, page, out, as_json=as_json)
+        if finished.complete and event.report["families"]:
+            added = event.report["families"]
+            console.print(f"  added to {added}: see tokgate list families", style="dim")
     raise typer.Exit(finished.exit_status)
 
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from harness.cli.progress.moving import Progress, barred, nodes
+from harness.cli.progress.moving import Progress
 from harness.cli.progress.news import found
-from harness.cli.progress.run import prepared
-from harness.events import ImplementationFailed, Phase, Preparing, Withdrawn
+from harness.events import ImplementationFailed, Phase, Withdrawn
 from harness.studies.fuzz.plan import spent
 
 if TYPE_CHECKING:
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 
     from harness.events import Event
     from harness.studies.fuzz.state import Round
-
-PREPARING = 0
-"""In place of the thread that is busy: all of them are."""
 
 
 class FuzzProgress(Progress):
@@ -37,12 +33,11 @@ class FuzzProgress(Progress):
 
     def __init__(self, console: Console, known: Mapping[str, str], seconds: float | None) -> None:
         self._known = set(known)
-        self._seconds = seconds
         self._new: set[object] = set()
         self._targets: dict[str, Round] = {}
         self._before: Mapping[str, int] = {}
         self._phases: dict[int, str] = {}
-        super().__init__(console, each_unit=False)
+        super().__init__(console, seconds, each_unit=False)
 
     def begin(self, cases: Mapping[str, int]) -> None:
         """Take note of how many cases each target had when the session began."""
@@ -53,11 +48,6 @@ class FuzzProgress(Progress):
         with self._lock:
             if isinstance(event, Phase):  # too many for lines
                 self._phases[threading.get_ident()] = event.text
-            elif isinstance(event, Preparing):
-                self._phases.pop(PREPARING, None)
-                if event.share is None or event.share < 1:
-                    self._phases[PREPARING] = prepared(event)
-                    self.log(prepared(event))
             else:
                 self.consume(event)
 
@@ -73,9 +63,9 @@ class FuzzProgress(Progress):
                     for line in found(one, "new"):
                         self.say(line.text, line.style, line.once)
                         self._new.add(line.once)
-            self.log(self._facts())
+            self.log(self.facts())
 
-    def _facts(self) -> str:
+    def facts(self) -> str:
         """One line on how it goes."""
         elapsed = time.monotonic() - self._began
         rounds = self._targets.values()
@@ -89,10 +79,8 @@ class FuzzProgress(Progress):
         )
 
     def rows(self) -> Iterator[RenderableType]:
-        """What moves: what each thread does, and how it goes."""
-        if self._seconds is not None and self._first_case is not None:
-            yield barred((time.monotonic() - self._first_case) / self._seconds)
+        """What moves: how it goes, and what each thread does."""
+        self._what = ""
+        yield from super().rows()
         for phase in self._phases.values():
             yield Text(phase, style="dim")
-        yield Text(self._facts())
-        yield from nodes(self._usage)
