@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.verdict.diff import Diff, Growth, Scaling, State
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 SHOWN = 40
 """Changes of one kind that are listed; plain data has all."""
+
+SIDE = ("verdict", "exponent")
+"""What is said of growth in one of the runs."""
 
 INPUT_SHOWN = 60
 """Characters of an input."""
@@ -49,13 +53,10 @@ def document(result: Diff, texts: Sequence[str]) -> dict[str, Any]:
         ],
         "scaling": [
             {
+                **asdict(row),
                 "state": row.state.value,
-                "implementation": row.implementation,
-                "vocabulary": row.vocabulary,
-                "family": row.family,
-                "measure": row.measure,
-                "old": {"verdict": row.old[0], "exponent": row.old[1]},
-                "new": row.new and {"verdict": row.new[0], "exponent": row.new[1]},
+                "old": dict(zip(SIDE, row.old, strict=True)),
+                "new": row.new and dict(zip(SIDE, row.new, strict=True)),
             }
             for row in result.scaling
         ],

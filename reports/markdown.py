@@ -17,12 +17,12 @@ MAX_BYTES = 960 << 10
 the comparison with an earlier run."""
 
 ICONS = {Verdict.PASS: "✅", Verdict.FAIL: "❌"}
-"""Icons that are seen among others; of any other verdict it is a warning."""
+"""Icons that are seen among others; of any other verdict it is a question."""
 
 
 def render(record: RunRecord) -> str:
     """The summary as GitHub-flavoured Markdown, below :data:`MAX_BYTES` of UTF-8."""
-    icon = ICONS.get(record.verdict, "⚠️")
+    icon = ICONS.get(record.verdict, "❔")
     text = markdown.render(
         replace(one, title=f"tokgate: {one.title}", icon=icon) if isinstance(one, Banner) else one
         for one in blocks_of(record, (), None, {})

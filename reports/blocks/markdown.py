@@ -102,8 +102,13 @@ def _more(number: int) -> Iterator[str]:
 
 def _table(table: Table) -> str:
     heads = [(at, table.heads[at]) for at in table.shown]
-    lines = [[inline(one.name) for _, one in heads],
-             ["---:" if one.numeric else "---" for _, one in heads]]  # fmt: skip
+    names = [inline(one.name) for _, one in heads]
+    # What stands above columns tells those of one name apart.
+    told = [
+        f"{inline(one.group)}: {name}" if one.group and names.count(name) > 1 else name
+        for name, (_, one) in zip(names, heads, strict=True)
+    ]
+    lines = [told, ["---:" if one.numeric else "---" for _, one in heads]]
     lines += [
         [_cell(cells[at], named=at == table.header) for at, _ in heads]
         for row, cells in islice(table.lines, MOST)
