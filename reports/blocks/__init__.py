@@ -234,19 +234,17 @@ class Series:
 class Plot:
     """What is drawn. label: for who cannot see it, and above the table of its values.
 
-    area: (x, from, to), shaded behind the lines. marks: (x, class of the style sheet), lines from
-    bottom to top. rule: a value that a line across stands for. values: whether the table is there.
+    marks: (x, class of the style sheet), lines from bottom to top. rule: a value that a line across
+    stands for.
     """
 
     label: str
     x: Axis
     y: Axis
     series: Sequence[Series]
-    area: Sequence[tuple[float, float, float]] = ()
     marks: Sequence[tuple[float, str]] = ()
     rule: float | None = None
     height: int = 280
-    values: bool = True
 
 
 @dataclass(frozen=True, slots=True)

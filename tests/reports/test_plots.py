@@ -70,7 +70,6 @@ def test_the_table_has_what_is_drawn() -> None:
     text = page_of(Plot("both", sizes, times, [one, other]))
     cells = re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", text)
     assert cells == ["", "1 KiB", "2 KiB", "a &lt;b&gt;", "500 ms", "1 s", "c", "", "2 ms"]
-    assert "values" not in page_of(Plot("both", sizes, times, [one], values=False))
 
 
 def test_names_can_neither_end_the_data_nor_hide() -> None:
