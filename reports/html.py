@@ -137,13 +137,13 @@ def _expectations(record: RunRecord) -> Iterator[Section]:
         if about:
             told.append(f"{len(about):,} {words}")
             title = f"{plural(len(about), 'entry', 'entries')} {words}"
-            blocks.append(Details(title, [_entries(about)], open=failing))
+            blocks.append(Details(title, [_entries(about, title)], open=failing))
     if blocks:
         summary = Paragraph(f"Known differences: {', '.join(told)}.", "quiet")
         yield Section("Expectations", [summary, *blocks], "expectations")
 
 
-def _entries(entries: Sequence[ExpectationJudged]) -> Table:
+def _entries(entries: Sequence[ExpectationJudged], title: str) -> Table:
     rows: list[list[Inline]] = []
     for one in entries:
         said, style, _ = STATUSES[one.status]
@@ -153,7 +153,7 @@ def _entries(entries: Sequence[ExpectationJudged]) -> Table:
         status, why = Span(said, f"badge {style}"), (Span(one.reason, "iso"), link)
         rows.append([status, Span(one.bucket, "code"), ", ".join(one.implementations), why])
     return Table(
-        "Table of expectations",
+        f"Expectations, {title}",
         ("Status", "Signature", "Implementations", "Reason"),
         rows,
         header=1,
