@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -12,23 +11,22 @@ from corpora.vocabularies.sources import PACKAGED
 from reports.blocks import (
     Cell,
     Code,
+    Column,
     Details,
     Group,
     Heading,
-    Items,
     Paragraph,
     Row,
     Span,
     Table,
     Token,
     Tokens,
-    numbers,
 )
 from reports.blocks.html import link
 from reports.blocks.units import plural
-from reports.proposing import entries
+from reports.proposing import entries, input_of
 from reports.severity import severity, share
-from reports.text import code_points, hexdump, literal, surface, visible
+from reports.text import code_points, literal, surface, visible
 from reports.words import spoken
 
 if TYPE_CHECKING:
@@ -40,6 +38,10 @@ if TYPE_CHECKING:
     from reports.blocks import Block, Inline
     from reports.record import Bucket, RunRecord
 
+BEFORE, AFTER = 8, 16
+"""Tokens around the first difference."""
+POINTS = 48
+"""Characters of an input that are spelled out."""
 MAX_LOG = 4_000
 """Characters of a message or log: the end of a traceback is what counts."""
 MAX_STAGE = 400
@@ -48,9 +50,8 @@ MAX_ENTRY = 4_000
 """Characters of an entry for the expectations file that is shown; others are not."""
 MAX_TOKEN = 80
 """Characters of one token."""
-MAX_CUTS = 5
-MAX_CUT_SIGNS = 24
-"""Tokens, and characters of them, that a headline has room for, and of an input."""
+MAX_CUT = 24
+"""Characters of tokens, and of an input, that a headline has room for."""
 MAX_MORE = 20
 """Further examples of one bucket that are listed."""
 PREVIEW = 90
@@ -63,25 +64,6 @@ BADGES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """How much of an example is shown, so that a page with hundreds stays small.
-
-    before, after: tokens around the first difference. points: code points. bytes: hex bytes.
-    """
-
-    before: int
-    after: int
-    points: int
-    bytes: int
-
-
-ROOMY = Budget(before=10, after=24, points=48, bytes=256)
-TIGHT = Budget(before=5, after=10, points=16, bytes=64)
-TIGHT_FROM = 40
-"""Buckets from which on :data:`TIGHT` holds: 200 cards of it are about 2 MB."""
-
-
 def badge(state: str) -> Span:
     """The state of a bucket, seen at a glance."""
     return Span(BADGES[state], f"badge {state}")
@@ -89,7 +71,6 @@ def badge(state: str) -> Span:
 
 def card(
     bucket: Bucket,
-    budget: Budget,
     record: RunRecord,
     folder: Path | None,
     *,
@@ -103,41 +84,31 @@ def card(
     again: the command that asks again, where it is not to replay the run's finding.
     """
     finding = bucket.example
-    again = replay(finding, record, folder) if again is None else again
-    data = base64.b64decode(finding.input_b64)
+    name = finding.id
+    data, word = input_of(finding), severity(finding)
     shown = literal(data)
-    word = severity(finding)
-    vocabularies = dict.fromkeys(one.vocabulary for one in bucket.findings)
+    permanent = Span((Span("Permanent link to finding ", "sr"), name), "permalink", f"#{name}")
+    command = replay(finding, record, folder) if again is None else again
+    copied = "" if shown.missing else f"the input of finding {name} as a Python literal"
     return Details(
         _title(bucket, record),
         [
-            Paragraph(
-                (
-                    Span((Span("Permanent link to finding ", "sr"), finding.id), "permalink",
-                         f"#{finding.id}"),
-                    Span(f" {history}", "quiet"),
-                ),
-                "permanent",
-            ),
+            Paragraph((permanent, Span(f" {history}", "quiet")), "permanent"),
             *_expected(bucket),
-            *([Paragraph(finding.difference, "difference")] if finding.difference else []),
+            Paragraph(finding.difference, "difference"),
             Heading(("Input ", Span(_size(finding, len(data)), "quiet")), 4),
-            Group([Paragraph(visible(data))], "block")
-            if shown.missing
-            else Code(
-                shown.code, f"the input of finding {finding.id} as a Python literal", "literal"
-            ),
-            *_spelled(data, budget),
+            Code(shown.code + "…" * bool(shown.missing), copied, "literal"),
+            *([Tokens(list(code_points(data, POINTS)), "Code points", "points")] if data else []),
             Heading("Outcomes", 4),
-            Group([_outcome(one, finding, budget) for one in finding.partition], "groups"),
+            Group([_outcome(one, finding) for one in finding.partition], "groups"),
             *_stages(finding),
             Heading("Reproduce", 4),
-            *_reproduced(bucket, folder, again),
+            *_reproduced(bucket, folder, command),
             *_further(bucket, record),
         ],
         style=f"card {bucket.state}",
         open=unfolded,
-        anchor=finding.id,
+        anchor=name,
         meta=[
             badge(bucket.state), Span(word, "severity"), finding.check, finding.contract,
             f"seen {bucket.count:,}×",
@@ -148,19 +119,18 @@ def card(
             "severity": word,
             "check": finding.check,
             "who": "\n".join(finding.culprits),
-            "vocabulary": "\n".join(vocabularies),
+            "vocabulary": "\n".join(dict.fromkeys(one.vocabulary for one in bucket.findings)),
         },
     )  # fmt: skip
 
 
 def _title(bucket: Bucket, record: RunRecord) -> Inline:
     """What happened, on which input where it is short, and on how many inputs."""
-    finding = bucket.example
-    shown = literal(base64.b64decode(finding.input_b64))
-    said: list[Inline] = [spoken(finding)]
-    if len(shown.code) <= MAX_CUT_SIGNS and not shown.missing:
+    said: list[Inline] = [spoken(bucket.example)]
+    shown = literal(input_of(bucket.example))
+    if len(shown.code) <= MAX_CUT and not shown.missing:
         said += [": ", Span(shown.code, "literal")]
-        if found := cuts(finding):
+        if found := cuts(bucket.example):
             wrong, right = (Span(one, "literal") for one in found)
             said += [" becomes ", wrong, ", not ", right]
     rate = record.rate(bucket)
@@ -172,29 +142,28 @@ def _title(bucket: Bucket, record: RunRecord) -> Inline:
 def cuts(finding: Found) -> tuple[str, str] | None:
     """What the input becomes, and what it should: token by token, with a bar between two.
 
-    None where they are many, or do not differ.
+    None where they are long, or do not differ.
     """
     blamed = set(finding.culprits)
     wrong = [g for g in finding.partition[1:] if blamed & set(g.implementations)]
     if finding.undecided or finding.check != "equivalence" or not wrong:
         return None
-    shown = []
+    told = []
     for group in (wrong[0], finding.partition[0]):
-        spelled = [base64.b64decode(one) for one in group.surfaces if one is not None]
-        if group.kind != "encoded" or not 0 < group.total == len(spelled) <= MAX_CUTS:
+        tokens = [surface(base64.b64decode(one)) for one in group.surfaces if one is not None]
+        line = "|".join(tokens)
+        if not 0 < group.total == len(tokens) or len(line) > MAX_CUT:
             return None
-        shown.append("|".join(map(surface, spelled)))
-    few = max(map(len, shown)) <= MAX_CUT_SIGNS and shown[0] != shown[1]
-    return (shown[0], shown[1]) if few else None
+        told.append(line)
+    return (told[0], told[1]) if told[0] != told[1] else None
 
 
 def _expected(bucket: Bucket) -> Iterator[Block]:
     if bucket.reason is not None:
-        said = "Expected: "
-        if bucket.expired:
-            said = "An expectation covered this, but is past its date: "
+        said = "An expectation covered this, but is past its date: "
         address = link(bucket.link or "")
-        yield Paragraph((said, f"{bucket.reason} ", Span(address, href=address)), "why")
+        reason = f"{said if bucket.expired else 'Expected: '}{bucket.reason} "
+        yield Paragraph((reason, Span(address, href=address)), "why")
 
 
 def _size(finding: Found, number: int) -> str:
@@ -205,49 +174,26 @@ def _size(finding: Found, number: int) -> str:
     return f"{size}, minimised from {finding.original_bytes:,}" if shrunk else size
 
 
-def _spelled(data: bytes, budget: Budget) -> Iterator[Block]:
-    """The code points of an input, and its bytes."""
-    points = list(code_points(data, budget.points))
-    if not points:
-        return
-    tokens = [Token(p.glyph, [p.label, p.name], "" if p.valid else "invalid") for p in points]
-    if len(data) > sum(p.bytes for p in points):
-        tokens.append(Token("… more follow", state="rest"))
-    yield Tokens(tokens, "Code points", "points")
-    left = len(data) - budget.bytes
-    more = Span(f" and {left:,} more", "quiet") if left > 0 else None
-    code = Span(hexdump(data, budget.bytes), "code")
-    yield Paragraph((Span("bytes ", "quiet"), code, more), "hex")
-
-
-def _outcome(group: Outcome, finding: Found, budget: Budget) -> Block:
+def _outcome(group: Outcome, finding: Found) -> Block:
     """One class of the partition: who, and what they gave around the first difference."""
-    first = finding.first_difference
+    first, encoded = finding.first_difference, group.kind == "encoded"
     total = max(group.total, len(group.ids))
-    start = max(0, (first or 0) - budget.before)
-    stop = min(len(group.ids), (first or 0) + budget.after)
-    encoded = group.kind == "encoded"
-    reference = (
-        group is finding.partition[0] and len(finding.partition) > 1 and not finding.undecided
-    )
-    trusted = "trusted · " if reference else ""
-    kind: Inline = plural(total, "token") if encoded else Span(group.kind, "em kind")
-    who: list[Inline] = [(Span(name, "strong"), " ") for name in group.implementations]
-    what: list[Block] = []
+    start = max(0, (first or 0) - BEFORE)
+    stop = max(start, min(len(group.ids), (first or 0) + AFTER))
     tokens = [_token(group, place, first) for place in range(start, stop)]
+    what: list[Block] = []
     if encoded or tokens:
-        before, after = min(start, total), max(0, total - max(start, stop))
-        if before:
-            tokens.insert(0, Token(f"… {plural(before, 'token')} before", state="rest"))
+        if start and total:
+            before = plural(min(start, total), "token")
+            tokens.insert(0, Token(f"… {before} before", state="rest"))
         if encoded and first is not None and first >= total:
             tokens.append(Token("end", state="end first"))
-        if after:
-            tokens.append(Token(f"… {plural(after, 'token')} after", state="rest"))
+        if total > stop:
+            tokens.append(Token(f"… {plural(total - stop, 'token')} after", state="rest"))
         what.append(Tokens(tokens or [Token("no tokens", state="rest")]))
     if first is not None and len(group.ids) <= start < total:
         recorded = f"{len(group.ids):,} recorded"
-        note = f"outputs part at token {first:,}, beyond the {recorded}"
-        what.append(Paragraph(note, "quiet"))
+        what.append(Paragraph(f"outputs part at token {first:,}, beyond the {recorded}", "quiet"))
     if group.decoded is not None:
         text = visible(base64.b64decode(group.decoded), 200)
         what.append(Paragraph((Span("decodes to ", "quiet"), text), "decoded"))
@@ -255,8 +201,13 @@ def _outcome(group: Outcome, finding: Found, budget: Budget) -> Block:
         cut = "…" if len(group.message) > MAX_LOG else ""
         told = f"Message of {', '.join(group.implementations)}"
         what.append(Code(cut + group.message[-MAX_LOG:], told, "log"))
-    who.append(Span((trusted, kind), "quiet"))
-    return Group([Paragraph(tuple(who), "who"), Group(what, "what")], "group")
+    others = len(finding.partition) > 1 and not finding.undecided
+    trusted = "trusted · " if others and group is finding.partition[0] else ""
+    kind: Inline = plural(total, "token") if encoded else Span(group.kind, "em kind")
+    who = [(Span(name, "strong"), " ") for name in group.implementations]
+    return Group(
+        [Paragraph((*who, Span((trusted, kind), "quiet")), "who"), Group(what, "what")], "group"
+    )
 
 
 def _token(group: Outcome, place: int, first: int | None) -> Token:
@@ -271,33 +222,24 @@ def _token(group: Outcome, place: int, first: int | None) -> Token:
 
 def _stages(finding: Found) -> Iterator[Block]:
     """Where two pipelines part: both, stage by stage."""
-    explained: Any = finding.explanation
-    if explained is None:
+    told: Any = finding.explanation
+    if told is None:
         return
-    left, right = explained["left"], explained["right"]
-    models = [
-        f"{explained[side]} as {explained[side + '_model']}"
-        for side in ("left", "right")
-        if explained[side] != explained[side + "_model"]
-    ]
-    rows = []
-    state = "same"
-    for stage in explained["stages"]:
-        if stage["name"] == explained["parted"]:
-            state = "parted"
-        elif state == "parted":
-            state = "after"
+    sides = ("left", "right")
+    models = [f"{told[s]} as {told[s + '_model']}" for s in sides if told[s] != told[s + "_model"]]
+    rows, state = [], "same"
+    for stage in told["stages"]:
         name: Inline = stage["name"].replace("-", " ")
-        if state == "parted":
-            name = (name, Span(" they part here", "em"))
+        state = "same" if state == "same" else "after"
+        if stage["name"] == told["parted"]:
+            state, name = "parted", (name, Span(" they part here", "em"))
         alike = state == "same" and stage["left"] == stage["right"]
-        sides = [_clipped(stage[side]) for side in (["left"] if alike else ["left", "right"])]
-        rows.append(Row([name, *(Cell(one, span=2 if alike else 1) for one in sides)], state))
+        shown = [_clipped(stage[side]) for side in sides[: 1 if alike else 2]]
+        rows.append(Row([name, *(Cell(one, span=2 if alike else 1) for one in shown)], state))
     yield Heading(("Stage by stage ", Span("; ".join(models), "quiet")), 4)
-    yield Table(
-        f"Stages of {left} and {right} in finding {finding.id}",
-        ("stage", left, right), rows, style="stages",
-    )  # fmt: skip
+    left, right = (told[side] for side in sides)
+    title = f"Stages of {left} and {right} in finding {finding.id}"
+    yield Table(title, ("stage", left, right), rows, style="stages")
 
 
 def _clipped(text: str | None) -> Span:
@@ -308,21 +250,16 @@ def _clipped(text: str | None) -> Span:
 def _reproduced(bucket: Bucket, folder: Path | None, again: str) -> Iterator[Block]:
     """The commands that show it again, and where it is from."""
     finding = bucket.example
-    if finding.reproducer is not None:
-        yield Code(_script(finding, folder), f"the command that reproduces {finding.id}")
-        said = " calls each library as its users do."
-        yield Paragraph((_repro(finding), said), "quiet")
+    if path := finding.reproducer:
+        script = f"python {shlex.quote(path if folder is None else str(folder / path))}"
+        yield Code(script, f"the command that reproduces {finding.id}")
+        yield Paragraph((_repro(finding), " calls each library as its users do."), "quiet")
     if again:
         yield Code(again, f"the command that replays {finding.id}")
     place = f"{finding.place}, " if finding.place else ""
     told = f"{finding.generator}, seed {finding.seed}, case {finding.index:,}"
     name = Span(bucket.name, "code")
     yield Paragraph((f"From {place}{told} · finding {finding.id} · bucket ", name), "quiet")
-
-
-def _script(finding: Found, folder: Path | None) -> str:
-    path = finding.reproducer or ""
-    return f"python {shlex.quote(path if folder is None else str(folder / path))}"
 
 
 def _repro(finding: Found) -> Inline:
@@ -345,45 +282,28 @@ def replay(finding: Found, record: RunRecord, folder: Path | None) -> str:
 
 
 def _further(bucket: Bucket, record: RunRecord) -> Iterator[Block]:
-    """What is asked for more rarely: how to expect it, its variants, further examples."""
-    finding = bucket.example
+    """What is asked for more rarely: how to expect it, and the clearest input of each variant."""
     if expected := expectation(bucket, record):
-        code = Code(expected, f"the expectation of {finding.id}", "expect")
+        code = Code(expected, f"the expectation of {bucket.example.id}", "expect")
         yield Details("Is it meant to be so? An entry for the expectations file", [code])
-    variants = bucket.variants if len(bucket.variants) > 1 else ()
-    if variants:
-        state = "expired" if bucket.expired else "unexpected"
-        rows: list[list[Inline]] = [
-            [
-                one.kind,
-                visible(base64.b64decode(one.example.input_b64), 120),
-                _where(one.example),
-                badge("expected" if one.reason is not None else state),
-                one.count,
-            ]
-            for one in variants
+    more = [(one, found) for one in bucket.variants for found in one.findings]
+    more.sort(key=lambda pair: pair[1] is not pair[0].example)  # an example of each variant first
+    if len(more) < 2:
+        return
+    rows: list[list[Inline]] = [
+        [
+            one.kind, visible(input_of(found), 120),
+            (f"{found.contract} · {found.id}", " " if found.reproducer else None, _repro(found)),
+            badge(one.state), one.count if found is one.example else None,
         ]
-        table = Table(
-            f"Variants of finding {finding.id}",
-            ("Kind", "Smallest input", "Where", "State", *numbers("Seen")),
-            rows,
-        )
-        yield Details(f"{plural(len(variants), 'variant')} of this finding", [table])
-    shown = {one.example.id for one in variants} | {finding.id}
-    rest = [one for one in bucket.findings if one.id not in shown]
-    if rest:
-        listed: list[Inline] = [
-            (visible(base64.b64decode(one.input_b64), 120), " ", _where(one))
-            for one in rest[:MAX_MORE]
-        ]
-        if len(rest) > MAX_MORE:
-            listed.append(Span(f"and {len(rest) - MAX_MORE:,} in summary.json", "quiet"))
-        yield Details(plural(len(rest), "more example"), [Items(listed)])
-
-
-def _where(one: Found) -> Span:
-    dot = " · " if one.reproducer else None
-    return Span((f"{one.contract} · {one.id}", dot, _repro(one)), "quiet")
+        for one, found in more[:MAX_MORE]
+    ]  # fmt: skip
+    columns = ("Kind", "Input", "Where", "State", Column("Seen", numeric=True))
+    rest = f", {len(more) - MAX_MORE:,} of them in summary.json" if len(more) > MAX_MORE else ""
+    title = plural(len(more), "input")
+    if len(bucket.variants) > 1:
+        title = f"{plural(len(bucket.variants), 'variant')} of this finding, {title}"
+    yield Details(f"{title}{rest}", [Table(f"Inputs of {bucket.example.id}", columns, rows)])
 
 
 def expectation(bucket: Bucket, record: RunRecord) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from harness.events import PASS, UNEXAMINED, by_cause, named
+from harness.events import by_cause, named
 from reports.blocks.units import plural
+from reports.html import STATUSES
+from reports.record import VERDICTS, verdict_of
+from reports.words import smallest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,14 +27,6 @@ CAUSES_SHOWN = 12
 INPUT_SHOWN = 60
 """Characters of an input in a line."""
 
-WORDS = {
-    "shown": "seen",
-    "stale": "gone (delete their entries)",
-    "expired": "expired",
-    "not-exercised": "not tested",
-}
-"""What became of the entries of the expectations files, in words."""
-
 
 def closing(
     console: Console,
@@ -45,26 +39,13 @@ def closing(
 
     summary: of what was done, after the verdict's word. more: further lines.
     """
-    console.print(Text.assemble(verdict_word(finished), f"  {summary}"))
-    for reason in finished.reasons:
-        # What follows the first line, such as a traceback, is in the report.
-        console.print(f"  {reason.split(chr(10), 1)[0]}")
-    for note in finished.notes:
-        console.print(f"  {note}", style="yellow")
-    for line in more:
-        console.print(f"  {line}")
-    console.print(f"  {report}", style="dim")
-
-
-def verdict_word(finished: Finished) -> tuple[str, str]:
-    """The verdict in one word, and the style in which it is shown."""
-    if not finished.complete:
-        return "INCOMPLETE", "bold yellow"
-    if finished.verdict == PASS:
-        return "PASSED", "bold green"
-    if finished.verdict == UNEXAMINED:
-        return "NOT EXAMINED", "bold yellow"
-    return "FAILED", "bold red"
+    word, _, colour = VERDICTS[verdict_of(finished)]
+    console.print(Text.assemble((word, f"bold {colour}"), f"  {summary}"))
+    # What follows the first line of a reason, such as a traceback, is in the report.
+    reasons = [one.split("\n", 1)[0] for one in finished.reasons]
+    for lines, style in ((reasons, ""), (finished.notes, "yellow"), (more, ""), ([report], "dim")):
+        for line in lines:
+            console.print(f"  {line}", style=style)
 
 
 def tell(
@@ -78,7 +59,7 @@ def tell(
     for alike in causes[:CAUSES_SHOWN]:
         found = alike[0]
         more = "" if len(alike) == 1 else f"  (the report has {len(alike)} such inputs)"
-        where = f"  on {found.vocabulary}: {shown(found)}{more}"
+        where = f"  on {found.vocabulary}: {smallest(found, INPUT_SHOWN)}{more}"
         console.print(Text.assemble((named(alike), "bold red"), where))
         nobody = "nobody is blamed; " if found.undecided else ""
         seen = f"; seen in {found.place}" if found.place else ""
@@ -86,8 +67,8 @@ def tell(
     if len(causes) > CAUSES_SHOWN:
         console.print(f"and {len(causes) - CAUSES_SHOWN} more", style="dim")
     known = Counter(one.status for one in expectations)
-    if known:
-        words = [f"{known[status]} {word}" for status, word in WORDS.items() if known[status]]
+    words = [f"{known[one]} {word}" for one, (_, _, word) in STATUSES.items() if known[one]]
+    if words:
         console.print(f"known differences: {', '.join(words)}", style="cyan")
 
 
@@ -103,13 +84,3 @@ def run_summary(finished: Finished, unexpected: int) -> str:
         f"{plural(finished.cases, 'case')}, {plural(finished.comparisons, 'comparison')}{among}, "
         f"{took}, {plural(unexpected, 'unexpected finding')}"
     )
-
-
-def shown(found: Found) -> str:
-    """An input as a Python literal, cut to a line."""
-    data = base64.b64decode(found.input_b64)
-    try:
-        literal = ascii(data.decode())
-    except UnicodeDecodeError:
-        literal = repr(data)
-    return literal if len(literal) <= INPUT_SHOWN else f"{literal[: INPUT_SHOWN - 3]}..."

@@ -10,7 +10,6 @@ from reports.blocks import (
     Aligned,
     Cell,
     Code,
-    Column,
     Details,
     Group,
     Heading,
@@ -60,7 +59,7 @@ def sections(record: RunRecord) -> list[Section]:
     table = Table(
         "Table of forced tokens",
         (
-            "Method", Column("Vocabulary", page=True),
+            "Method", "Vocabulary",
             *numbers("Tokens", "Share", "Sequences", group="Forced"),
             *numbers("Sequences", "Instances", "Schemas", group="Not canonical"),
             *numbers("Unsafe", "Seam"),

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from reports.blocks import Block, Inline
     from reports.record import Bucket, RunRecord
 
-    Modes = Sequence[tuple[str, Sequence["Cell"]]]
-    """The cells of one implementation on one vocabulary, by mode."""
+    Place = tuple[str, str, str]
+    """An implementation, the id of a contract, a check."""
 
 NOBODY = "it differs from another that is trusted equally, and nobody is blamed"
 """The reason for which a cell is violated of which no finding blames its implementation."""
@@ -48,23 +48,16 @@ OF_STATE = {
 """What is said of a cell in which there is no finding."""
 
 MARKS = {
-    Status.OK: ("✓", "ok"),
-    Status.VIOLATED: ("✗", "violated"),
-    Status.EXPECTED: ("≈", "expected violation"),
-    Status.UNSETTLED: ("?", "not looked into"),
-    Status.NO_ANSWER: ("∅", "no answer"),
-    Status.NOT_EXERCISED: ("·", "not tested"),
-    Status.UNSUPPORTED: ("–", "unsupported"),
-    Status.FAILED: ("!", "failed to start"),
+    Status.OK: "✓",
+    Status.VIOLATED: "✗",
+    Status.EXPECTED: "≈",
+    Status.UNSETTLED: "?",
+    Status.NO_ANSWER: "∅",
+    Status.NOT_EXERCISED: "·",
+    Status.UNSUPPORTED: "–",
+    Status.FAILED: "!",
 }
-"""What stands for each in a field, and what the legend says of it."""
-
-IDLE = {Status.UNSUPPORTED, Status.FAILED, Status.NO_ANSWER, Status.NOT_EXERCISED}
-"""Those of which there is no number to tell."""
-
-MOST_COLUMNS = 24
-"""A matrix has so many vocabularies at the most, so that it is never wider than the page; further
-ones stand in another one below it."""
+"""What stands for each in a field."""
 
 REASON_SHOWN = 600
 """Characters of why somebody takes no part."""
@@ -91,9 +84,9 @@ class Cell:
     buckets: tuple[str, ...] = ()
 
 
-def matrix(record: RunRecord) -> Mapping[tuple[str, str, str], Cell]:
+def matrix(record: RunRecord) -> Mapping[Place, Cell]:
     """(implementation, contract id, check) to its cell, complete over all three."""
-    blamed: dict[tuple[str, str, str], list[tuple[Bucket, Found]]] = {}
+    blamed: dict[Place, list[tuple[Bucket, Found]]] = {}
     for bucket in record.buckets:
         for finding in bucket.findings:
             for culprit in finding.culprits:
@@ -112,7 +105,7 @@ def matrix(record: RunRecord) -> Mapping[tuple[str, str, str], Cell]:
 def _cell(
     record: RunRecord,
     contract: ContractOpened,
-    place: tuple[str, str, str],
+    place: Place,
     blamed: Sequence[tuple[Bucket, Found]],
     elsewhere: bool,
 ) -> Cell:
@@ -121,8 +114,7 @@ def _cell(
     Cases that a check found wrong are no finding by themselves: when they were asked again they
     may have become one of another check, such as determinism. elsewhere: they may, as there is one.
     """
-    name, _, check = place
-    known = record.coverage.cell(name, contract, check)
+    known = record.coverage.cell(place[0], contract, place[2])
     status, reason = OF_STATE[known.state], known.reason
     if blamed and all(f.expected is not None and not b.expired for b, f in blamed):
         # By the findings of this cell: the same cause may be unexpected on another vocabulary.
@@ -142,66 +134,47 @@ def _cell(
     return Cell(*place, status, known.judged, known.at_fault, reason, names)
 
 
-def sections(record: RunRecord, numbers: Mapping[str, int]) -> list[Section]:
-    """The matrices. numbers: of the cards that there are, by the names of their buckets."""
+def sections(record: RunRecord) -> list[Section]:
+    """A matrix an algorithm, for the page alone."""
     algorithms = {v.id: v.algorithm for v in record.vocabularies}
-    grouped: dict[str, dict[str, list[ContractOpened]]] = {}
-    for contract in sorted(record.contracts, key=lambda c: c.vocabulary):
-        of_algorithm = grouped.setdefault(algorithms.get(contract.vocabulary, UNKNOWN), {})
-        of_algorithm.setdefault(contract.vocabulary, []).append(contract)
-    legend = [
-        Span((Span(mark, f"mark {_style(one)}"), f" {said}"), "entry")
-        for one, (mark, said) in MARKS.items()
-    ]
-    cells = matrix(record)
-    blocks: list[Block] = []
-    for algorithm, columns in grouped.items():
-        names = list(columns)
-        for start in range(0, len(names), MOST_COLUMNS):
-            part = {name: columns[name] for name in names[start : start + MOST_COLUMNS]}
-            blocks += _matrix(record, cells, algorithm, part, numbers)
-    if not blocks:
+    columns: dict[str, dict[str, list[str]]] = {}
+    for one in sorted(record.contracts, key=lambda c: c.vocabulary):
+        of_algorithm = columns.setdefault(algorithms.get(one.vocabulary, UNKNOWN), {})
+        of_algorithm.setdefault(one.vocabulary, []).append(one.id)
+    if not columns:
         return []
+    entries = [(_mark(one), f" {one.value}") for one in MARKS]
+    legend = [Span(one, "entry") for one in (*entries, (Span("R", "strong"), " reference"))]
     told = Paragraph(
-        ("A mark is that of the worst check in any mode; it tells all of them.", *legend,
-         Span((Span("R", "strong"), " reference"), "entry")),
-        "legend",
-    )  # fmt: skip
-    title = "Matrix" if sum(isinstance(one, Table) for one in blocks) == 1 else "Matrices"
-    return [Section(title, [told, *blocks], "matrix")]
+        ("A mark is that of the worst check in any mode; it tells all of them.", *legend), "legend"
+    )
+    cells = matrix(record)
+    blocks = [block for one in columns for block in _matrix(record, cells, one, columns[one])]
+    title = "Matrix" if len(columns) == 1 else "Matrices"
+    return [Section(title, [told, *blocks], "matrix", page=True)]
 
 
-def _style(status: Status) -> str:
-    return status.name.lower().replace("_", "-")
+def _mark(status: Status, text: Inline = None, href: str = "", hint: str = "") -> Span:
+    """The mark of a status. text: what stands beside it; the rest as a span has them."""
+    return Span((MARKS[status], text), f"mark {status.name.lower().replace('_', '-')}", href, hint)
 
 
 def _matrix(
-    record: RunRecord,
-    known: Mapping[tuple[str, str, str], Cell],
-    algorithm: str,
-    columns: Mapping[str, Sequence[ContractOpened]],
-    numbers: Mapping[str, int],
+    record: RunRecord, known: Mapping[Place, Cell], algorithm: str, columns: Mapping[str, list[str]]
 ) -> list[Block]:
-    """One matrix, and who takes no part in it."""
+    """One matrix, and who takes no part in it. columns: the contracts of each vocabulary."""
     rows: list[list[Inline | Field]] = []
     absent: dict[str, list[str]] = {}
     for name in record.implementations:
-        cells = [
-            [
-                (contract.mode, [known[name, contract.id, one] for one in record.checks])
-                for contract in contracts
-            ]
+        fields = [
+            [known[name, contract, check] for contract in contracts for check in record.checks]
             for contracts in columns.values()
         ]
-        statuses = {c.status for field in cells for _, found in field for c in found}
-        if statuses == {Status.UNSUPPORTED}:
-            absent.setdefault(_told(cells[0], record), []).append(name)
-            continue
-        fields = [
-            _field(record, field, numbers, any(name in one.references for one in contracts))
-            for field, contracts in zip(cells, columns.values(), strict=True)
-        ]
-        rows.append([(name, Span(f" {record.versions.get(name, '')}", "quiet")), *fields])
+        if {cell.status for cells in fields for cell in cells} == {Status.UNSUPPORTED}:
+            absent.setdefault(fields[0][0].reason, []).append(name)
+        else:
+            version = Span(f" {record.versions.get(name, '')}", "quiet")
+            rows.append([(name, version), *(_field(record, cells) for cells in fields)])
     table = Table(
         f"Implementations by vocabularies, {algorithm}",
         ("Implementation", *(Column(one, upright=True) for one in columns)),
@@ -209,66 +182,41 @@ def _matrix(
         f"{algorithm}: an implementation a row, a vocabulary a column",
         "matrix",
     )
-    if not absent:
-        return [table]
     why = [
         (Span(", ".join(names), "strong"), ": ", Span(reason[:REASON_SHOWN], "quiet"))
         for reason, names in absent.items()
     ]
-    return [table, Details(f"Who takes no part in {algorithm}, and why", [Items(why)])]
+    title = f"Who takes no part in {algorithm}, and why"
+    return [table, *([Details(title, [Items(why)])] if why else [])]
 
 
-def _field(record: RunRecord, modes: Modes, numbers: Mapping[str, int], trusted: bool) -> Field:
+def _field(record: RunRecord, cells: Sequence[Cell]) -> Field:
     """One implementation on one vocabulary: the worst mark of all checks in all modes."""
-    cells = [cell for _, found in modes for cell in found]
     order = list(Status)
     worst = min((c.status for c in cells), key=order.index, default=Status.NOT_EXERCISED)
-    # Buckets come worst first, so the first one blamed here is the one to read.
-    blamed = {b for c in cells for b in c.buckets}
-    first = next((b for b in record.buckets if b.name in blamed), None)
-    told = _told(modes, record)
-    href, said = "", told
-    if first is not None and first.name in numbers:
-        wrong = [c for c in cells if c.violations]
-        count = f"{sum(c.violations for c in wrong):,} {_fault(wrong)}"
-        href = f"#{first.example.id}"
-        said = f"{worst.value}, {count}, finding {numbers[first.name]}"
-    mark = (
-        MARKS[worst][0],
-        Span("R", "ref") if trusted else None,
-        Span(said + (", reference" if trusted else ""), "sr"),
+    contracts = {one.id: one for one in record.contracts}
+    trusted = any(one.implementation in contracts[one.contract].references for one in cells)
+    alike: dict[tuple[str, Status, str], list[Cell]] = {}
+    for cell in cells:
+        alike.setdefault((contracts[cell.contract].mode, cell.status, cell.reason), []).append(cell)
+    told = "; ".join(
+        f"{mode}: {status.value}: {', '.join(_counted(one, record) for one in found)}"
+        + (f" ({why})" if why else "")
+        for (mode, status, why), found in alike.items()
     )
-    return Field(Span(mark, f"mark {_style(worst)}", href, told))
-
-
-def _told(modes: Modes, record: RunRecord) -> str:
-    """What the checks of each mode came to: those that all say the same are told together."""
-    lines = []
-    for mode, cells in modes:
-        alike: dict[tuple[Status, str], list[Cell]] = {}
-        for cell in cells:
-            alike.setdefault((cell.status, cell.reason), []).append(cell)
-        for (status, why), found in alike.items():
-            counted = ", ".join(_counted(cell, record) for cell in found)
-            if status in IDLE:
-                counted = "" if len(found) > 1 else f" {counted}"
-            else:
-                counted = f": {counted}"
-            lines.append(f"{mode}: {status.value}{counted}" + (f" ({why})" if why else ""))
-    return "; ".join(lines)
+    # Buckets come worst first, so the first one blamed here is the one to read.
+    blamed = {name for one in cells for name in one.buckets}
+    href = next((record.cards[b] for b in record.cards if b in blamed), "")
+    said = Span(told + (", reference" if trusted else ""), "sr")
+    return Field(_mark(worst, (Span("R", "ref") if trusted else None, said), href, told))
 
 
 def _counted(cell: Cell, record: RunRecord) -> str:
-    text = cell.check
-    if cell.violations:
-        text += f" {cell.violations:,} {_fault([cell])} of {cell.exercised:,}"
-    elif cell.exercised:
-        text += f" {cell.exercised:,}"
-    if cell.check == "heal":
-        text += record.healers.share_shown(cell.contract, cell.implementation)
-    return text
-
-
-def _fault(cells: Sequence[Cell]) -> str:
-    """What is said of the cases of some cells: nobody is at fault where equals differ."""
-    return "differ" if cells and all(c.reason == NOBODY for c in cells) else "at fault"
+    """A check, and of how many cases it says what."""
+    # Nobody is at fault where equals differ.
+    fault = "differ" if cell.reason == NOBODY else "at fault"
+    wrong = f" {cell.violations:,} {fault} of" if cell.violations else ""
+    number = f" {cell.exercised:,}" if cell.exercised or wrong else ""
+    heals = cell.check == "heal"
+    share = record.healers.share_shown(cell.contract, cell.implementation) if heals else ""
+    return f"{cell.check}{wrong}{number}{share}"

@@ -63,6 +63,9 @@ FAILING_EXPECTATIONS = frozenset({"stale", "expired"})
 BAD_GROWTH = frozenset({"superlinear", "failed"})
 """Verdicts on growth that a reader wants to know of."""
 
+MAX_CARDS = 200
+"""Buckets that get a card; those beyond are a line of the index, or the page grows too large."""
+
 Kind = TypeVar("Kind", bound=Event)
 
 
@@ -79,60 +82,47 @@ class Verdict(StrEnum):
     INCOMPLETE = "incomplete"
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One kind of input on which a cause shows: the findings of one bucket, the clearest first.
+VERDICTS = {
+    Verdict.PASS: ("PASSED", "✓", "green"),
+    Verdict.FAIL: ("FAILED", "✗", "red"),
+    Verdict.NOT_EXAMINED: ("NOT EXAMINED", "?", "yellow"),
+    Verdict.INCOMPLETE: ("INCOMPLETE", "!", "yellow"),
+}
+"""Each verdict as a word, with its mark and its colour on a terminal."""
 
-    bucket: as expectations match it. count: how often it was seen.
-    """
 
-    bucket: str
-    findings: tuple[Found, ...]
-    count: int
-
-    @property
-    def kind(self) -> str:
-        """What the input is like."""
-        return kind_in(self.bucket)
-
-    @property
-    def reason(self) -> str | None:
-        """From the expectations file, None where any of the findings is unexpected."""
-        uncovered = any(one.expected is None for one in self.findings)
-        return None if uncovered else self.findings[0].expected
-
-    @property
-    def example(self) -> Found:
-        """The finding to look at."""
-        return self.findings[0]
+def verdict_of(finished: Finished | None) -> Verdict:
+    """The verdict of a run; only one that came to its end can pass or fail."""
+    if finished is None or not finished.complete:
+        return Verdict.INCOMPLETE
+    known = {one.value: one for one in Verdict}
+    return known.get(finished.verdict, Verdict.FAIL)
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """All findings of one cause, the clearest example first.
+    """All findings of one cause, the clearest example first; or those of one of its variants.
 
-    variants: a cause shows on inputs of several kinds; the one of the example comes first. expired:
-    an expectation covered it but is past its date.
+    name: the bucket of all its findings, with ``*`` for their kinds where these are several. count:
+    how often it was seen. expired: an expectation covered it but is past its date. variants: a
+    cause shows on inputs of several kinds, each under a bucket; that of the example comes first.
     """
 
+    name: str
     findings: tuple[Found, ...]
-    variants: tuple[Variant, ...]
-    expired: bool
+    count: int
+    expired: bool = False
+    variants: tuple[Bucket, ...] = ()
 
-    @cached_property
-    def name(self) -> str:
-        """The bucket of all its findings, with ``*`` for their kinds where these are several."""
-        return named(self.findings)
+    @property
+    def kind(self) -> str:
+        """What the input is like."""
+        return kind_in(self.name)
 
     @property
     def cause(self) -> str:
         """Its name with ``*`` in any case: the same in every run, whatever variants it saw."""
         return cause_of(self.name)
-
-    @property
-    def count(self) -> int:
-        """How often it was seen."""
-        return sum(one.count for one in self.variants)
 
     @property
     def example(self) -> Found:
@@ -145,7 +135,7 @@ class Bucket:
 
         An expectation of one variant does not excuse another.
         """
-        reasons = list(dict.fromkeys(one.reason for one in self.variants))
+        reasons = list(dict.fromkeys(one.expected for one in self.findings))
         return None if None in reasons else "; ".join(filter(None, reasons))
 
     @property
@@ -156,12 +146,12 @@ class Bucket:
     @property
     def expected(self) -> bool:
         """Whether the gate lets it through."""
-        return self.reason is not None and not self.expired
+        return self.state == "expected"
 
     @property
     def state(self) -> str:
         """``unexpected``, ``expected`` or ``expired``."""
-        return "expired" if self.expired else "expected" if self.expected else "unexpected"
+        return "expired" if self.expired else "unexpected" if self.reason is None else "expected"
 
 
 @dataclass(frozen=True)
@@ -287,11 +277,8 @@ class RunRecord:
 
     @property
     def verdict(self) -> Verdict:
-        """The gate's verdict; only a complete run can pass or fail."""
-        if self.finished is None or not self.complete:
-            return Verdict.INCOMPLETE
-        known = {one.value: one for one in Verdict}
-        return known.get(self.finished.verdict, Verdict.FAIL)
+        """The gate's verdict."""
+        return verdict_of(self.finished)
 
     @property
     def cases(self) -> int:
@@ -372,12 +359,23 @@ class RunRecord:
             for one in alike:
                 grouped.setdefault(one.bucket, []).append(one)
             variants = tuple(
-                Variant(name, tuple(found), max(self.coverage.counts.get(name, 0), len(found)))
+                Bucket(
+                    name,
+                    tuple(found),
+                    max(self.coverage.counts.get(name, 0), len(found)),
+                    name in expired,
+                )
                 for name, found in grouped.items()
             )
-            made.append(Bucket(tuple(alike), variants, not expired.isdisjoint(grouped)))
+            count, old = sum(one.count for one in variants), any(one.expired for one in variants)
+            made.append(Bucket(named(alike), tuple(alike), count, old, variants))
         place = {b.name: SEVERITIES.index(severity(b.example)) for b in made}
         return tuple(sorted(made, key=lambda b: (b.expected, place[b.name], -b.count, b.name)))
+
+    @cached_property
+    def cards(self) -> Mapping[str, str]:
+        """The addresses on the page of the cards that there are, by the names of their buckets."""
+        return {one.name: f"#{one.example.id}" for one in self.buckets[:MAX_CARDS]}
 
     @property
     def unexpected(self) -> tuple[Bucket, ...]:
@@ -397,12 +395,6 @@ class RunRecord:
         ]
         most = max(judged, default=0)
         return bucket.count / most if 0 < bucket.count <= most else None
-
-    @property
-    def broken(self) -> tuple[Measured, ...]:
-        """Growth that fails the gate: only some implementations are held to a bound."""
-        failing = {cell_of(one) for one in self.growth_judged if one.outcome == "fail"}
-        return tuple(m for m in self.measured if cell_of(m) in failing)
 
 
 def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:

@@ -123,9 +123,19 @@ def _rule(rule: str) -> dict[str, Any]:
 
 
 def _result(fault: Fault) -> dict[str, Any]:
-    name = fingerprint(fault.rule, *fault.identity)
+    name, bucket = fingerprint(fault.rule, *fault.identity), fault.bucket
     lines = [f"{fault.title}.", *fault.text]
     message = printable(" ".join(one_line(line) for line in lines if line))
+    properties: dict[str, Any] = {}
+    if bucket is not None:
+        example, shown = bucket.example, bucket.example.input_b64
+        properties = {
+            "bucket": printable(bucket.name),
+            "contract": printable(example.contract),
+            "finding": example.id,
+            "reproducer": example.reproducer,
+            "input_b64": shown if len(shown) <= MAX_MESSAGE else None,
+        }
     return {
         "ruleId": PREFIX + fault.rule,
         "level": "error",
@@ -140,20 +150,7 @@ def _result(fault: Fault) -> dict[str, Any]:
         ],
         # GitHub reads the first name alone; the second says to others what was hashed.
         "partialFingerprints": {"primaryLocationLineHash": f"{name}:1", "tokgateBucket/v1": name},
-        "properties": _properties(fault),
-    }
-
-
-def _properties(fault: Fault) -> dict[str, Any]:
-    if fault.bucket is None:
-        return {}
-    example = fault.bucket.example
-    return {
-        "bucket": printable(fault.bucket.name),
-        "contract": printable(example.contract),
-        "finding": example.id,
-        "reproducer": example.reproducer,
-        "input_b64": example.input_b64 if len(example.input_b64) <= MAX_MESSAGE else None,
+        "properties": properties,
     }
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from corpora.plain_text import one_line
 from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
 from reports.blocks import Cell, Column, Section, Span, Table, numbers
 from reports.blocks.units import per_cent
 from reports.severity import SEVERITIES, severity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from harness.events import Measured
     from harness.ledger.models import RunGrowth
@@ -24,19 +25,19 @@ Z = 1.959964
 ORDER = ("failed", "superlinear", "inconclusive", "linear")
 """Verdicts on growth, the worst first."""
 
-TROUBLE_SHOWN = 300
+TROUBLE_SHOWN = 600
 """Characters of why somebody was not loaded, or withdrawn."""
 
 NONE = len(SEVERITIES)
 """The place of who has no finding, where the table is sorted by the worst."""
 
 
-def sections(record: RunRecord, carded: Collection[str]) -> list[Section]:
-    """A row for each implementation that was judged, or failed: the references first, then by name.
-
-    carded: the names of the buckets that have a card.
-    """
-    trouble = {f.implementation: f.message.split("\n", 1)[0] for f in record.failures}
+def sections(record: RunRecord) -> list[Section]:
+    """A row for each implementation that was judged, or failed: references first, then by name."""
+    trouble = {
+        f.implementation: f"failed to start on {f.vocabulary}: {one_line(f.message)}"
+        for f in record.failures
+    }
     trouble |= {w.implementation: w.line for w in record.withdrawn}
     shown = [name for name in record.implementations if name in record.judged or name in trouble]
     if not shown:
@@ -48,36 +49,37 @@ def sections(record: RunRecord, carded: Collection[str]) -> list[Section]:
             *([Column("Worst growth")] if record.measured else []),
             *numbers("Deaths", "Cases judged"),
         ),
-        [_row(record, name, trouble.get(name, ""), carded) for name in shown],
+        [_row(record, name, trouble.get(name, "")) for name in shown],
         "Agreement is the share of comparisons without a violation, with its interval of 95 %",
         "standings",
     )  # fmt: skip
     return [Section("Implementations", [table], "implementations")]
 
 
-def _row(
-    record: RunRecord, name: str, trouble: str, carded: Collection[str]
-) -> list[Inline | Cell]:
+def _row(record: RunRecord, name: str, trouble: str) -> list[Inline | Cell]:
     coverage = record.coverage
     judged: dict[str, int] = {}
     for (contract, _, who), number in coverage.judged.items():
         if who == name:
             judged[contract] = max(judged.get(contract, 0), number)
-    version = record.versions.get(name)
     title = (
         name,
-        Span(f" {version}", "quiet") if version else None,
+        Span(f" {record.versions.get(name, '')}", "quiet"),
         (" ", Span("reference", "ref")) if name in record.references else None,
         Span(trouble[:TROUBLE_SHOWN], "quiet trouble") if trouble else None,
     )
     compared, wrong = (
         _of(counts, EQUIVALENCE, name) for counts in (coverage.judged, coverage.at_fault)
     )
+    blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
+    # To be read first: an unexpected finding, and of these the severest.
+    word = severity(blamed[0].example) if blamed else ""
+    href = record.cards.get(blamed[0].name, "") if blamed else ""
     grown = [m for m in record.measured if m.implementation == name]
     return [
         title,
         agreement(compared, wrong),
-        _worst(record, name, carded),
+        worst(word, href, [b.expected for b in blamed]),
         *([growth(grown)] if record.measured else []),
         deadly(_of(coverage.at_fault, SURVIVAL, name)),
         sum(judged.values()),
@@ -97,16 +99,6 @@ def agreement(compared: int, wrong: int) -> Cell:
     low, high = map(per_cent, wilson(right, compared))
     share = Span(per_cent(right / compared), "strong")
     return Cell((share, Span(f" {low} to {high}", "quiet block-line")), sort=right / compared)
-
-
-def _worst(record: RunRecord, name: str, carded: Collection[str]) -> Cell:
-    """Its finding to read first: an unexpected one, and of these the severest."""
-    blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
-    if not blamed:
-        return worst("", "", [])
-    first = blamed[0]
-    href = f"#{first.example.id}" if first.name in carded else ""
-    return worst(severity(first.example), href, [b.expected for b in blamed])
 
 
 def worst(word: str, href: str, expected: Sequence[bool]) -> Cell:

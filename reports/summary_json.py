@@ -7,16 +7,13 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from harness.events import kind_in
 from harness.verdict import gaps
-from harness.verdict.coverage import Answers
 from reports.record import Verdict
 from reports.words import headline, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from harness.events import ContractOpened, Found
-    from harness.verdict.coverage import Coverage
+    from harness.events import Found
     from reports.record import Bucket, RunRecord
 
 STARTED = ("seed", "suite", "budget", "command", "time", "machine", "confinement")
@@ -24,6 +21,25 @@ STARTED = ("seed", "suite", "budget", "command", "time", "machine", "confinement
 
 SUMS = ("cases", "bytes", "comparisons", "violations")
 """What is summed of each generator."""
+
+EVENTS = {
+    "vocabularies": "vocabularies",
+    "contracts": "contracts",
+    "failures": "failures",
+    "withdrawn": "withdrawn",
+    "expectations": "expectations",
+    "scaling": "measured",
+    "scaling_families": "families",
+    "scaling_judged": "growth_judged",
+    "canonicality_corpora": "forced_corpora",
+    "canonicality_witnesses": "forced_witnesses",
+}
+"""Keys whose entries are events as they were recorded, and where the record has them."""
+
+OF_VARIANT = (
+    "id", "bucket", "input_b64", "minimal", "difference", "expected", "link", "reproducer"
+)  # fmt: skip
+"""What is said of a finding where another one stands for both."""
 
 
 def summary(record: RunRecord) -> dict[str, Any]:
@@ -47,10 +63,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "cases": record.cases,
         "comparisons": record.comparisons,
         "seconds": record.seconds,
-        "vocabularies": _plain(record.vocabularies),
-        "contracts": _plain(record.contracts),
-        "failures": _plain(record.failures),
-        "withdrawn": _plain(record.withdrawn),
+        **{name: [asdict(one) for one in getattr(record, at)] for name, at in EVENTS.items()},
         "coverage": _coverage(record),
         "implementations_judged": list(record.judged),
         "implementations_compared": list(record.compared),
@@ -61,16 +74,10 @@ def summary(record: RunRecord) -> dict[str, Any]:
             {"name": name, **{key: sums[key] for key in SUMS}}
             for name, sums in record.coverage.generators.items()
         ],
-        "expectations": _plain(record.expectations),
-        "scaling": _plain(record.measured),
-        "scaling_families": _plain(record.families),
-        "scaling_judged": _plain(record.growth_judged),
         "canonicality": [
             {"policy": f.method, **asdict(f), "non_canonical_sequences": f.non_canonical}
             for f in record.forced
         ],
-        "canonicality_corpora": _plain(record.forced_corpora),
-        "canonicality_witnesses": _plain(record.forced_witnesses),
         **({"cluster": record.cluster.summary()} if record.cluster else {}),
     }  # fmt: skip
 
@@ -95,47 +102,50 @@ def _text(value: Any) -> str:
     return json.dumps(value, allow_nan=False)
 
 
-def _plain(events: Iterable[Any]) -> list[dict[str, Any]]:
-    return [asdict(one) for one in events]
-
-
 def _bucket(bucket: Bucket) -> dict[str, Any]:
     return {
-        "bucket": bucket.name,
+        **_variant(bucket),
         "title": headline(bucket),
         "check": bucket.example.check,
         "stage": bucket.example.stage,
-        "count": bucket.count,
-        "expected": bucket.expected,
         "expired": bucket.expired,
-        "reason": bucket.reason,
         "link": bucket.link,
-        "findings": [f.id for f in bucket.findings],
-        "variants": [
-            {
-                "bucket": one.bucket,
-                "kind": one.kind,
-                "count": one.count,
-                "expected": one.reason is not None,
-                "reason": one.reason,
-                "findings": [f.id for f in one.findings],
-            }
-            for one in bucket.variants
-        ],
+        "expected": bucket.expected,
+        "variants": [{"kind": one.kind, **_variant(one)} for one in bucket.variants],
+    }
+
+
+def _variant(one: Bucket) -> dict[str, Any]:
+    return {
+        "bucket": one.name,
+        "count": one.count,
+        "expected": one.reason is not None,
+        "reason": one.reason,
+        "findings": [f.id for f in one.findings],
     }
 
 
 def _coverage(record: RunRecord) -> dict[str, Any]:
     """What was examined: by comparison, each implementation's answers and what checks judged."""
     coverage = record.coverage
+    comparisons = []
+    for contract in record.contracts:
+        for name in contract.implementations:
+            cells = {check: coverage.cell(name, contract, check) for check in contract.checks}
+            row = {
+                "implementation": name,
+                "vocabulary": contract.vocabulary,
+                "mode": contract.mode,
+                **asdict(coverage.answered(name, contract.id)),
+            }
+            for key in ("judged", "unsettled"):
+                counts = {check: getattr(cell, key) for check, cell in cells.items()}
+                row[key] = {check: number for check, number in counts.items() if number}
+            comparisons.append(row)
     return {
         "gaps": gaps.gaps(coverage) if record.complete else [],
         "omissions": gaps.omissions(coverage),
-        "comparisons": [
-            _examined(coverage, name, contract)
-            for contract in record.contracts
-            for name in contract.implementations
-        ],
+        "comparisons": comparisons,
         "declined": [
             {"implementation": name, "vocabulary": one.vocabulary, "mode": one.mode, "reason": why}
             for one in record.contracts
@@ -144,35 +154,22 @@ def _coverage(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def _examined(coverage: Coverage, name: str, contract: ContractOpened) -> dict[str, Any]:
-    cells = {check: coverage.cell(name, contract, check) for check in contract.checks}
-    return {
-        "implementation": name,
-        "vocabulary": contract.vocabulary,
-        "mode": contract.mode,
-        **asdict(coverage.answers.get((name, contract.id), Answers())),
-        "judged": {check: cell.judged for check, cell in cells.items() if cell.judged},
-        "unsettled": {check: cell.unsettled for check, cell in cells.items() if cell.unsettled},
-    }
-
-
 def _findings(bucket: Bucket) -> list[dict[str, Any]]:
     """The findings of one cause, those under one contract as one."""
     alike: dict[str, list[Found]] = {}
     for found in bucket.findings:
         alike.setdefault(found.contract, []).append(found)
-    variants = {one.bucket: one for one in bucket.variants}
-    told = ("id", "bucket", "input_b64", "minimal", "difference", "expected", "link", "reproducer")
+    counts = {one.name: one.count for one in bucket.variants}
     return [
         {
             **asdict(here[0]),
             "implementations": [n for group in here[0].partition for n in group.implementations],
-            "count": sum(variants[name].count for name in {one.bucket for one in here}),
+            "count": sum(counts[name] for name in {one.bucket for one in here}),
             "variants": [
                 {
-                    **{name: getattr(one, name) for name in told},
-                    "kind": variants[one.bucket].kind,
-                    "count": variants[one.bucket].count,
+                    **{name: getattr(one, name) for name in OF_VARIANT},
+                    "kind": kind_in(one.bucket),
+                    "count": counts[one.bucket],
                 }
                 for one in here
             ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
+from harness.events.causes import SLOTS, slots_of
 from reports.blocks.units import plural
 from reports.record import FAILING_EXPECTATIONS, Verdict
 from reports.severity import check_of, dead, severity
@@ -55,82 +56,55 @@ NAMES_SHOWN = 3
 """Names of implementations in a headline; of more the first stand for all."""
 
 
-def listed(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def some(names: Sequence[str], most: int = NAMES_SHOWN) -> str:
-    """As :func:`listed`, of many the first alone: ``a and 4 others``."""
-    if len(names) <= most + 1:
-        return listed(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} others"
+def listed(names: Sequence[str], most: int = 0) -> str:
+    """``a``, ``a and b``, ``a, b and c``; of more than ``most``, the first: ``a and 4 others``."""
+    if 0 < most < len(names) - 1:
+        names = [*names[:most], f"{len(names) - most} others"]
+    *first, last = names or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def headline(bucket: Bucket) -> str:
-    """What happened in a cause, in words; the kind of the input where it shows on one kind only."""
+    """What happened in a cause; the kind of the input where it shows on one kind only."""
     return title(bucket.example, kind=len(bucket.variants) < 2)
 
 
 def title(finding: Found, *, kind: bool = True) -> str:
-    """What happened, in words: ``tokenizers disagrees with tiktoken (pre-tokens: Mn)``.
+    """What happened, and where: ``mine merges otherwise than tiktoken (merges: Mn)``.
 
-    kind: whether the kind of the input is told. Where the finding blames nobody, so it says.
+    kind: whether the kind of the input is told.
     """
-    said = f"{listed(finding.culprits)} {_does(finding)}" if finding.mistake else heading(finding)
-    if dead(finding) or not finding.stage:
+    said, stage = spoken(finding), finding.stage
+    if dead(finding) or not stage:
         return said
-    parts = finding.bucket.split("/")
-    kind = kind and len(parts) > 5 and parts[3] == finding.stage and parts[4] != ""
-    return f"{said} ({finding.stage}: {parts[4]})" if kind else f"{said} ({finding.stage})"
+    _, _, _, at, sort, *_ = [*slots_of(finding.bucket), *[""] * SLOTS]
+    return f"{said} ({stage}: {sort})" if kind and at == stage and sort else f"{said} ({stage})"
 
 
 def spoken(finding: Found) -> str:
-    """What happened, in the words of a maintainer: ``mine merges otherwise than tiktoken``."""
-    plain = heading(finding)
-    if said_of(finding) or finding.undecided or " disagree" not in plain:
-        return plain.replace(listed(finding.culprits), some(finding.culprits))
-    trusted = "" if finding.mistake else f" {some(finding.partition[0].implementations, 1)}"
-    return f"{some(finding.culprits)} {_does(finding)}{trusted}"
+    """What happened, in the words of a maintainer: ``mine merges otherwise than tiktoken``.
 
-
-def heading(finding: Found) -> str:
-    """The title without the stage: what is alike in it belongs together."""
-    said, who = said_of(finding), listed(finding.culprits) or "An implementation"
+    Where the finding blames nobody, so it says.
+    """
+    check, died = check_of(finding), dead(finding)
+    who, parts = listed(finding.culprits, NAMES_SHOWN) or "An implementation", finding.partition
+    said = check.said if check else ""
     if finding.undecided:
         # Who differs from whom, where none of them is blamed: ``a and b = c differ``.
-        culprits = set(finding.culprits)
-        sides = [[n for n in group.implementations if n in culprits] for group in finding.partition]
+        sides = [[n for n in one.implementations if n in finding.culprits] for one in parts]
         parties = [" = ".join(names) for names in sides if names] or finding.culprits
         if said:
             return f"{' or '.join(parties)} {said}: nobody is blamed"
         return f"{listed(parties)} differ, and nobody is blamed"
-    group = dead(finding)
-    if group is not None:
-        return f"{listed(group.implementations)} {_DIED[group.kind]}"
-    if said:
-        return f"{who} {said}"
-    if check_of(finding) and finding.partition:
-        verb = "disagrees" if len(finding.culprits) == 1 else "disagree"
-        return f"{who} {verb} with {listed(finding.partition[0].implementations)}"
-    return f"{who}: {finding.check}"
-
-
-def said_of(finding: Found) -> str:
-    """What the culprits did by the finding's check; nothing where they disagree with others."""
-    check = check_of(finding)
-    return check.said if check else ""
-
-
-def _does(finding: Found) -> str:
-    """What the culprits do: the mistake that they make, or at which stage they part."""
+    if died is not None:
+        return f"{listed(died.implementations)} {_DIED[died.kind]}"
+    if said or not (check and parts):
+        return f"{who} {said}" if said else f"{who}: {finding.check}"
     does = finding.mistake or _DOES.get(finding.stage, _GIVES)
-    if len(finding.culprits) < 2:
-        return does
-    verb, _, rest = does.partition(" ")
-    return f"{verb.removesuffix('s').replace('doe', 'do')} {rest}"
+    if len(finding.culprits) > 1:
+        verb, _, rest = does.partition(" ")
+        does = f"{verb.removesuffix('s').replace('doe', 'do')} {rest}"
+    return f"{who} {does}" + ("" if finding.mistake else f" {listed(parts[0].implementations, 1)}")
 
 
 def also(bucket: Bucket) -> str:
@@ -140,8 +114,7 @@ def also(bucket: Bucket) -> str:
         return ""
     more = len(kinds) - KINDS_SHOWN
     rest = f" and {more} more" if more > 0 else ""
-    plurally = "s" if len(kinds) > 1 else ""
-    return f", also in the variant{plurally} {', '.join(kinds[:KINDS_SHOWN])}{rest}"
+    return f", also in the variant{'s' * (len(kinds) > 1)} {', '.join(kinds[:KINDS_SHOWN])}{rest}"
 
 
 def smallest(finding: Found, limit: int) -> str:
@@ -172,15 +145,12 @@ def reason(record: RunRecord) -> str:
             number = len(record.reasons)
             return f"Nothing that was examined is wrong, but {number} things were not examined."
     failing = sum(e.status in FAILING_EXPECTATIONS for e in record.expectations)
-    faults = [
-        (len(record.unexpected), "unexpected finding", ""),
-        (failing, "stale or expired expectation", ""),
-        (
-            len(record.failures),
-            "implementation that failed to start",
-            "implementations that failed to start",
-        ),
-    ]
+    start = "implementation that failed to start", "implementations that failed to start"
+    faults = (
+        (len(record.unexpected), "unexpected finding"),
+        (failing, "stale or expired expectation"),
+        (len(record.failures), *start),
+    )
     said = [plural(number, *nouns) for number, *nouns in faults if number]
     if not said:
         return record.reasons[0] if record.reasons else "The gate does not hold."
@@ -203,14 +173,3 @@ def _judged(record: RunRecord) -> str:
     places = {one.vocabulary for one in record.contracts if one.id in contracts}
     vocabularies = plural(len(places), "vocabulary", "vocabularies")
     return f"{what} of {plural(len(who), 'implementation')}{rest} on {vocabularies}"
-
-
-def growth_left_out(record: RunRecord) -> list[str]:
-    """A line for each vocabulary on which there was no time to measure growth on all families."""
-    return [
-        f"On {one.vocabulary} there was no time for growth on {len(one.left_out)} of "
-        f"{plural(len(one.chosen), 'chosen family', 'chosen families')} (of {one.known} known): "
-        f"{', '.join(one.left_out)}."
-        for one in record.families
-        if one.left_out
-    ]

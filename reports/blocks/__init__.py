@@ -3,7 +3,7 @@
 Blocks say what is shown, and nothing of how: :mod:`reports.html` makes a page of them,
 :mod:`reports.markdown` Markdown, :mod:`reports.terminal` what is printed. None of the three knows
 of any study. A page has room for everything; Markdown and a terminal show what stands open: they
-leave out plots, :class:`Details`, :class:`Popover`, and whatever is marked ``page``.
+leave out plots, closed :class:`Details`, and whatever is marked ``page``.
 
 Text is put in as it came, from whomever: each renderer makes it visible and harmless. A style is a
 word of the style sheet (``templates/report.css``), of which the other renderers know a few.
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Unit = Literal["size", "time", "count", "speed", "ratio", "number", "place"]
 """What numbers of an axis mean, and so how they are written; a place has a name instead."""
@@ -160,6 +160,11 @@ class Table:
         return [one if isinstance(one, Column) else Column(one) for one in self.columns]
 
     @property
+    def shown(self) -> list[int]:
+        """The places of the columns that are not for a page alone."""
+        return [place for place, one in enumerate(self.heads) if not one.page]
+
+    @property
     def lines(self) -> Iterator[tuple[Row, list[Cell]]]:
         """All rows, each with cells alone."""
         for one in self.rows:
@@ -229,19 +234,17 @@ class Series:
 class Plot:
     """What is drawn. label: for who cannot see it, and above the table of its values.
 
-    area: (x, from, to), shaded behind the lines. marks: (x, class of the style sheet), lines from
-    bottom to top. rule: a value that a line across stands for. values: whether the table is there.
+    marks: (x, class of the style sheet), lines from bottom to top. rule: a value that a line across
+    stands for.
     """
 
     label: str
     x: Axis
     y: Axis
     series: Sequence[Series]
-    area: Sequence[tuple[float, float, float]] = ()
     marks: Sequence[tuple[float, str]] = ()
     rule: float | None = None
     height: int = 280
-    values: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +269,8 @@ class Figure:
 class Details:
     """Blocks that are folded until they are asked for.
 
-    style: ``inner``, or ``card`` and ``kind-of`` with a state, whose titles are headings. meta: a
-    line below the title. preview: what is seen of it while it is folded. data: what filters go by.
+    style: ``inner``, or ``card`` with a state, whose title is a heading. meta: a line below the
+    title. preview: what is seen of it while it is folded. data: what filters go by.
     """
 
     title: Inline
@@ -278,16 +281,6 @@ class Details:
     meta: Sequence[Inline] = ()
     preview: Inline = None
     data: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Popover:
-    """Blocks in a box of their own, which a span with ``href`` ``#!anchor`` opens."""
-
-    anchor: str
-    label: str
-    title: Inline
-    blocks: Sequence[Block]
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +327,7 @@ class Banner:
 
 Block = (
     Aligned | Banner | Code | Details | Facts | Figure | Filters | Group | Heading | Items
-    | Paragraph | Plot | Popover | Section | Table | Tokens
+    | Paragraph | Plot | Section | Table | Tokens
 )  # fmt: skip
 
 
@@ -358,3 +351,31 @@ def walk(blocks: Sequence[Block]) -> Iterator[Block]:
     for one in blocks:
         yield one
         yield from walk(getattr(one, "blocks", ()))
+
+
+def standing(
+    blocks: Iterable[Block],
+) -> Iterator[Code | Facts | Heading | Items | Paragraph | Table]:
+    """What Markdown and a terminal show of blocks, in order, each with something in it.
+
+    Banners, sections and groups are laid out flat; what is folded or for a page alone is left out.
+    """
+    for one in blocks:
+        if getattr(one, "page", False):
+            continue
+        match one:
+            case Banner():
+                yield Heading(f"{one.icon} {one.title}", 1)
+                said = (Paragraph(one.because), Paragraph(one.stamp, "stamp"))
+                yield from standing([*said, *one.blocks])
+            case Section():
+                tags = (Span(f"  {tag}", "quiet") for tag in one.tags)
+                yield Heading((one.title, *tags), one.level)
+                yield from standing(one.blocks)
+            case Group() | Details(open=True):
+                yield from standing(one.blocks)
+            case Table(rows=()) | Table(rows=[]):
+                yield from standing([Paragraph(one.empty)])
+            case Code() | Facts() | Heading() | Items(entries=[_, *_]) | Paragraph() | Table():
+                if not isinstance(one, Paragraph) or one.text:
+                    yield one

@@ -14,7 +14,7 @@ from harness.events import Counted, Started
 from impls.registry import registered
 from reports.blocks import Cell, Facts, Paragraph, Section, Span, Table, numbers
 from reports.blocks.units import plural
-from reports.cards import ROOMY, card
+from reports.cards import card
 from reports.record import RunRecord
 from reports.severity import SEVERITIES
 from reports.site.folding import FIXED, LIVE, UNSEEN, day, live
@@ -195,7 +195,7 @@ def _finding(defect: Defect, site: Site, script: str | None, source: str) -> lis
     found = replace(detail.found, reproducer=script)
     record = RunRecord.from_events([began, found, Counted(found.bucket, defect.row.count)])
     replay = command(defect, source)
-    shown = card(record.buckets[0], ROOMY, record, None, unfolded=True, again=replay)
+    shown = card(record.buckets[0], record, None, unfolded=True, again=replay)
     blocks: list[Block] = [shown]
     if script:
         other = "; the other command needs tokgate alone" if replay else ""

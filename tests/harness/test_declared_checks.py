@@ -27,7 +27,7 @@ from impls.interface import Mode
 from reports import html, junit, sarif
 from reports.record import RunRecord
 from reports.severity import SEVERITIES, severity
-from reports.words import heading, headline
+from reports.words import headline, spoken
 from tests.docs import formulas
 from tests.harness.samples import contract
 from tests.reports import records
@@ -117,7 +117,7 @@ def test_every_check_has_a_rule_and_words_of_its_own(check: str) -> None:
     [bucket] = told(check).buckets
     rules = json.loads(sarif.render(records.clean()))["runs"][0]["tool"]["driver"]["rules"]
     assert f"tokgate/{check}" in {rule["id"] for rule in rules}
-    assert not heading(bucket.example).endswith(f": {check}")
+    assert not spoken(bucket.example).endswith(f": {check}")
 
 
 @pytest.mark.parametrize("check", ["template", "surrogates", "reachability", "minimality"])

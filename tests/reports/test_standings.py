@@ -44,7 +44,7 @@ def test_a_share_has_two_figures_that_tell(value: float, text: str) -> None:
 
 def test_each_implementation_has_a_row() -> None:
     record = records.three()
-    [section] = standings.sections(record, {one.name for one in record.buckets})
+    [section] = standings.sections(record)
     [table] = section.blocks
     assert isinstance(table, Table)
     rows = {row[0][0]: row for row in table.rows}  # type: ignore[index]
@@ -86,7 +86,7 @@ def test_commands_work_from_any_folder() -> None:
     record, folder = records.three(), Path("/where ever")
     page = html.render(record, folder=folder)
     for bucket in record.buckets:
-        one = cards.card(bucket, cards.ROOMY, record, folder, unfolded=True)
+        one = cards.card(bucket, record, folder, unfolded=True)
         assert one.anchor == bucket.example.id
         assert f'id="{one.anchor}"' in page
         script, again, *_ = (

@@ -22,7 +22,7 @@ from tests.reports import records
 )
 def test_a_title_tells_like_findings_apart(bucket: str, words: str) -> None:
     finding = next(f for f in records.three().findings if f.id == "f-expected")
-    wanted = f"tokenizers disagrees with sentencepiece {words}"
+    wanted = f"tokenizers normalizes otherwise than sentencepiece {words}"
     assert title(replace(finding, bucket=bucket)) == wanted
 
 
