@@ -264,8 +264,9 @@ def _counted(cell: Cell, record: RunRecord) -> str:
         text += f" {cell.violations:,} {_fault([cell])} of {cell.exercised:,}"
     elif cell.exercised:
         text += f" {cell.exercised:,}"
-    if cell.check == "heal":
-        text += record.healers.share_shown(cell.contract, cell.implementation)
+    share = record.healers.get((cell.contract, cell.implementation))
+    if cell.check == "heal" and share is not None:
+        text += f" (forces {100 * share:.1f} % of what may be forced)"
     return text
 
 

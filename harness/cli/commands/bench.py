@@ -12,10 +12,10 @@ from harness.cli.display import Display
 from harness.cli.options import AsJson, Impls, Ledger, Out, Seed, Vocabs, command_line, name_missing
 from harness.cli.progress.moving import Progress
 from harness.core.writing import writing
+from harness.events import Event
 from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
-from reports import bench_page, write
-from reports.bench import BenchRecord
+from reports import bench, write
 from reports.blocks import terminal
 
 EPILOG = """
@@ -103,8 +103,8 @@ def command(
     )  # fmt: skip
     console = Display(stderr=True)
     name_missing(console, missing)
-    record, progress = BenchRecord(), Progress(console)
-    consumers = [record.consume]
+    progress, events = Progress(console), list[Event]()
+    consumers = [events.append]
     if ledger is not None:
         from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
         from harness.ledger.recorder import SpeedRecorder  # noqa: PLC0415 (likewise)
@@ -113,10 +113,10 @@ def command(
     study = BenchStudy(plan, command_line(), progress.watch)
     finished = conducted(study, out, progress, *consumers)
     with writing(out):
-        write(bench_page.files(record), out)
+        write(bench.files(events), out)
     if as_json:
-        print(record.to_json(), end="")
+        print(bench.to_json(events), end="")
     else:
-        Display().show(terminal.render(bench_page.page(record).blocks))
+        Display().show(terminal.render(bench.page(events).blocks))
     console.print(f"  {out / 'bench.html'}", style="dim")
     raise typer.Exit(finished.exit_status)

@@ -21,10 +21,10 @@ from harness.events import Finished, MatchPlayed, read_events
 from harness.studies.survey import scattered
 from harness.studies.survey.plan import libraries, matches, vocabularies
 from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
-from reports import bench_page, write
+from reports import bench as speeds
 from reports import field as survey
-from reports.bench import record_of
-from reports.field import Played, conformance, verdict
+from reports import write
+from reports.field import Played, document, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,12 +136,12 @@ class FieldProgress(Progress):
             self._write(complete=event.complete)
 
     def _write(self, *, complete: bool) -> None:
-        speed = None
+        speed: list[Event] = []
         if complete and self._speed and self._played:
-            speed = record_of(read_events(self._out / SPEED / "run.jsonl"))
+            speed = list(read_events(self._out / SPEED / "run.jsonl"))
         line = options.command_line()
-        page = conformance(self._played, speed, self._time, line, complete=complete)
+        told = document(self._played, speed, self._time, line, complete=complete)
         with writing(self._out):
-            write(survey.files(page), self._out)
-            if speed is not None:
-                write(bench_page.files(speed), self._out)
+            write(survey.files(told), self._out)
+            if speed:
+                write(speeds.files(speed), self._out)

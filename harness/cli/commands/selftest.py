@@ -87,19 +87,19 @@ def command(
     console = Display(stderr=True)
     mistakes = plural(len(plan.mistakes), "planted mistake")
     console.print(f"searching for {mistakes} {seconds_text(plan.seconds)}, seed {seed}")
-    record = told.SelftestRecord()
+    events: list[Event] = []
     # As on one machine, where each core has a hunt: its workers wait for one another.
     memory = scattered.workers(plan.mistakes) * opening.WORKER_BYTES
     progress = SelftestProgress(console, len(plan.mistakes))
     opened = partial(opening.opened, cluster, 1, memory) if cluster else None
     study = Selftest(plan, opened=opened)
-    finished = conducted(study, out, progress, record.consume)
+    finished = conducted(study, out, progress, events.append)
     with writing(out):
-        write(told.files(record), out)
+        write(told.files(events), out)
     if as_json:
-        print(record.to_json())
+        print(told.to_json(events))
     else:
-        Display().show(terminal.render(told.page(record).blocks))
+        Display().show(terminal.render(told.page(events).blocks))
     console.print(f"  {out / 'selftest.html'}", style="dim")
     raise typer.Exit(finished.exit_status)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,14 +19,15 @@ from harness.core.writing import writing
 from harness.events import Phase, Searched
 from harness.studies.worst.candidates import Aim
 from harness.studies.worst.plan import make_plan
-from harness.studies.worst.results import Report
+from harness.studies.worst.results import report_of
 from harness.studies.worst.run import WorstStudy
 from harness.studies.worst.sitting import SEARCHING, Watcher
-from reports import worst as tables
+from reports import worst as told
 from reports import write
 from reports.blocks import terminal
 from reports.blocks.units import plural
 from reports.cluster import Cluster as Units
+from reports.studies import of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -129,31 +129,23 @@ def command(
     said = f"searching for the worst inputs of {plan.participant.name} on {plan.vocabulary.id}"
     console.print(f"{said} {seconds_text(seconds)}, seed {seed}")
     progress = WorstProgress(console, seconds)
-    found: list[Searched] = []
-    units = Units()
-
-    def take(event: Event) -> None:
-        units.take(event)
-        if isinstance(event, Searched):
-            found.append(event)
-
+    events: list[Event] = []
     line = options.command_line()
     size_of = plan.memory + opening.WORKER_BYTES
     opened = partial(opening.opened, cluster, 1, size_of) if cluster else None
     study = WorstStudy(plan, out, line, progress, file, opened)
-    finished = conducted(study, out, progress, take)
-    for event in found:
-        record = replace(tables.WorstRecord.of(event.report), cluster=units)
-        text = Report(**event.report).to_json()
+    finished = conducted(study, out, progress, events.append)
+    for event in of(events, Searched):
+        report, units = report_of(event.report), Units.of(events)
         with writing(out):
-            write(tables.files(record, text), out)
+            write(told.files(report, units), out)
         if as_json:
-            print(text, end="")
+            print(report.to_json(), end="")
         elif finished.complete:
-            Display().show(terminal.render(tables.page(record).blocks))
-            if event.report["families"]:
-                added = event.report["families"]
-                console.print(f"  added to {added}: see tokgate list families", style="dim")
+            Display().show(terminal.render(told.page(report, units).blocks))
+            if report.families:
+                added = f"  added to {report.families}: see tokgate list families"
+                console.print(added, style="dim")
         console.print(f"  {out / 'worst.html'}", style="dim")
     raise typer.Exit(finished.exit_status)
 
