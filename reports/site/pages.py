@@ -173,7 +173,7 @@ def _library(library: Library, site: Site) -> Iterator[Block]:
     tone = "fail" if len(there) > expected else clean
     title = f"{name} {library.version}".rstrip()
     yield banner(title, f"{plural(len(there), 'live defect')}{known}.", tone)
-    yield facts(_of_library(library, "../"), "numbers")
+    yield facts(_of_library(library, "../"))
     caption = (
         f"Version {library.version}: comparisons with the reference that found no difference, with "
         "the interval of 95 %. Runs with one seed ask the same, and count once."

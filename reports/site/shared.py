@@ -71,10 +71,10 @@ def listing(
     return Table(label, (first, *heads), lines, caption, style, empty=empty)
 
 
-def facts(told: Told, style: str = "facts") -> Facts:
+def facts(told: Told) -> Facts:
     """The facts of one thing, those that are known."""
     plain = {name: value.text if isinstance(value, Cell) else value for name, value in told.items()}
-    return Facts([(name, value) for name, value in plain.items() if value not in ("", None)], style)
+    return Facts([(name, value) for name, value in plain.items() if value not in ("", None)])
 
 
 def agreement(counts: Counts) -> Cell:
