@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from reports.blocks import (
@@ -22,6 +22,7 @@ from reports.blocks import (
     numbers,
 )
 from reports.blocks.units import plural
+from reports.studies import grouped
 from reports.text import literal, surface
 
 if TYPE_CHECKING:
@@ -68,10 +69,23 @@ def sections(record: RunRecord) -> list[Section]:
         "Canonicality of forced tokens by healing method",
         "dense",
     )  # fmt: skip
-    corpora = (block for one in record.forced_corpora for block in _corpus(one))
-    errs = Group(list(failures(record.forced_witnesses)), page=True)
-    remarks = Items([line for one in record.forced for line in _remarks(one)], "remarks")
-    blocks = [Paragraph(INTRODUCTION, "quiet"), table, remarks, *corpora, errs]
+    remarks = [
+        Span(f"{one.method}: {what} {plural(number, 'time')}", style)
+        for one in record.forced
+        for number, style, what in (
+            (one.gave_up, "quiet", "gave up"),
+            (one.not_admitted, "warn", "its masks lacked the text's token"),
+            (one.outside_mask, "bad", "forced a token outside its own mask"),
+        )
+        if number
+    ]
+    blocks: list[Block] = [
+        Paragraph(INTRODUCTION, "quiet"),
+        table,
+        Items(remarks, "remarks"),
+        *(block for one in record.forced_corpora for block in _corpus(one)),
+        Group(list(failures(record.forced_witnesses)), page=True),
+    ]
     return [Section("Forced tokens", blocks, "forced")]
 
 
@@ -86,20 +100,9 @@ def _row(one: Forced) -> list[Inline | Cell]:
     ]  # fmt: skip
 
 
-def _remarks(one: Forced) -> Iterator[Span]:
-    """What else is to be known of a method, a line each."""
-    for number, style, what in (
-        (one.gave_up, "quiet", "gave up"),
-        (one.not_admitted, "warn", "its masks lacked the text's token"),
-        (one.outside_mask, "bad", "forced a token outside its own mask"),
-    ):
-        if number:
-            yield Span(f"{one.method}: {what} {plural(number, 'time')}", style)
-
-
 def _noted(number: int, note: str) -> Cell:
     """A number that ought to be 0, with a note below it."""
-    return Cell((number, Span(f" {note}", "count") if note else None), "bad" if number else "")
+    return Cell((number, Span(f" {note}".rstrip(), "count")), "bad" if number else "")
 
 
 def percent(part: int, whole: int) -> str:
@@ -111,8 +114,6 @@ def _corpus(one: ForcedCorpus) -> Iterator[Block]:
     proved = (
         f", and of {plural(one.listed_tokens, 'token')} that these prove it forces all but "
         f"{one.listed_short:,}"
-        if one.listed
-        else ""
     )
     differing = "".join(
         f" {pair} ought to agree, and differ at {plural(number, 'boundary', 'boundaries')}."
@@ -125,7 +126,7 @@ def _corpus(one: ForcedCorpus) -> Iterator[Block]:
         f"{plural(one.refused_schemas, 'schema')} and "
         f"{plural(one.refused_instances, 'instance')}. Exact was checked by "
         f"{plural(one.sampled, 'sampled continuation')}, and at {plural(one.listed, 'place')} by "
-        f"all sentences: {one.misjudged:,} contradict it{proved}.{differing}"
+        f"all sentences: {one.misjudged:,} contradict it{proved if one.listed else ''}.{differing}"
     )
     yield Paragraph(text, "quiet corpus")
     if one.failed:
@@ -135,44 +136,34 @@ def _corpus(one: ForcedCorpus) -> Iterator[Block]:
 
 def failures(witnesses: Sequence[ForcedWitness]) -> Iterator[Block]:
     """The first failures of each method; those made small before the others."""
-    by_method: dict[tuple[str, str], list[ForcedWitness]] = {}
-    for witness in witnesses:
-        by_method.setdefault((witness.policy, witness.vocabulary), []).append(witness)
     left = MAX_FAILURES
-    for (policy, vocabulary), found in by_method.items():
+    for (policy, vocabulary), found in grouped(
+        witnesses, lambda one: (one.policy, one.vocabulary)
+    ).items():
         taken = sorted(found, key=lambda one: one.minimal is None)[: min(EACH, left)]
         left -= len(taken)
-        if not taken:
-            return
-        number = plural(len(found), "failure")
-        more = f", {len(taken)} of {number} shown" if len(found) > len(taken) else ""
-        yield Heading((f"{policy} errs ", Span(f"{vocabulary}{more}", "quiet")))
-        yield from (_failure(one, first=one is taken[0]) for one in taken)
-
-
-def _failure(witness: ForcedWitness, *, first: bool) -> Details:
-    """A failure, with the smallest like it beside it."""
-    small = witness.minimal
-    if small is None:
-        return Details(witness.schema, _shown(witness))
-    pair = [
-        Group([Heading("The smallest schema and text found", 4), *_shown(small)]),
-        Group([Heading("As found", 4), *_shown(witness)]),
-    ]
-    return Details(witness.schema, [Group(pair, "beside")], open=first)
+        if taken:
+            number = plural(len(found), "failure")
+            more = f", {len(taken)} of {number} shown" if len(found) > len(taken) else ""
+            yield Heading((f"{policy} errs ", Span(f"{vocabulary}{more}", "quiet")))
+        for one in taken:
+            blocks = _shown(one)
+            if one.minimal:
+                small = [Heading("The smallest schema and text found", 4), *_shown(one.minimal)]
+                pair = [Group(small), Group([Heading("As found", 4), *blocks])]
+                blocks = [Group(pair, "beside")]
+            yield Details(one.schema, blocks, open=one is taken[0] and one.minimal is not None)
 
 
 def _shown(witness: ForcedWitness) -> list[Block]:
-    context, forced, after = (
-        base64.b64decode(one) for one in (witness.context, witness.forced, witness.continuation)
+    context, forced, after = map(
+        base64.b64decode, (witness.context, witness.forced, witness.continuation)
     )
     whose = "a text of the corpus" if witness.of == "instance" else "a sentence of the grammar"
-    before: Inline = None
-    if context:
-        cut = "… " if len(context) > CONTEXT_SHOWN else ""
-        before = (Span("after ", "quiet"), cut, _literal(context[-CONTEXT_SHOWN:]), " ")
+    cut = "… " if len(context) > CONTEXT_SHOWN else ""
+    before = (Span("after ", "quiet"), cut, _literal(context[-CONTEXT_SHOWN:]), " ")
     text = (
-        before, Span("forced ", "quiet"), _literal(forced),
+        before if context else None, Span("forced ", "quiet"), _literal(forced),
         Span(f" followed, in {whose}, by ", "quiet"),
         _literal(after) if after else Span("the end", "quiet"),
     )  # fmt: skip
@@ -186,42 +177,47 @@ def _literal(data: bytes) -> Inline:
     return (Span(shown.code, "literal"), Span(more, "quiet"))
 
 
-Placed = list[tuple[int, bytes, int, int]]
-"""Tokens: id, bytes, and where they begin and end."""
-
-
 def aligned(witness: ForcedWitness) -> Aligned:
     """The tokens of a witness, each over the bytes that it spells."""
-    forced = [base64.b64decode(data) for data in witness.surfaces]
-    canonical = [base64.b64decode(data) for data in witness.canonical_surfaces]
+    forced, canonical = (
+        list(map(base64.b64decode, surfaces))
+        for surfaces in (witness.surfaces, witness.canonical_surfaces)
+    )
     start = _start(base64.b64decode(witness.context), b"".join(forced), canonical)
-    alike = 0
-    if not start:
-        pairs = zip(witness.ids, witness.canonical, strict=False)
-        alike = next((at for at, (a, b) in enumerate(pairs) if a != b), len(witness.ids))
+    pairs = list(zip(witness.ids, witness.canonical, strict=False))
+    alike = next((at for at, (a, b) in enumerate(pairs) if a != b or start), len(witness.ids))
     skipped = max(0, alike - ALIKE_SHOWN)
     shown = slice(skipped, skipped + CELLS)
-    rows = {
-        "forced": _placed(witness.ids[shown], forced[shown], start),
-        "canonical": _placed(witness.canonical[shown], canonical[shown], 0),
+    named = {
+        "forced": (witness.ids, forced, start), "canonical": (witness.canonical, canonical, 0),
+    }  # fmt: skip
+    ends = {
+        name: list(accumulate(map(len, data[shown]), initial=first))
+        for name, (_, data, first) in named.items()
     }
-    more = [max(0, len(every) - shown.stop) for every in (forced, canonical)]
-    edges = sorted({0, *(edge for row in rows.values() for one in row for edge in one[2:])})
-    before = [Token(f"{plural(skipped, 'token')} alike", state="gap")] if skipped else []
-    return Aligned(
-        [
-            (
-                name,
-                [
-                    *before,
-                    *_tokens(row, edges, alike - skipped),
-                    *([Token(plural(n, "more token"), state="gap")] if n else []),
-                ],
-            )
-            for (name, row), n in zip(rows.items(), more, strict=True)
-        ],
-        "Forced and canonical tokens, aligned",
-    )
+    column = {edge: at for at, edge in enumerate(sorted({0}.union(*ends.values())))}
+    rows = []
+    for name, (ids, data, first) in named.items():
+        row = [Token(f"{plural(skipped, 'token')} alike", state="gap")] if skipped else []
+        row += _gap(column[first])
+        states = [
+            "" if at < alike else "first" if at == alike else "other" for at in range(len(ids))
+        ]
+        spans = [column[b] - column[a] for a, b in pairwise(ends[name])]
+        for one, token, state, span in zip(
+            data[shown], ids[shown], states[shown], spans, strict=False
+        ):
+            row.append(Token(surface(one), [str(token)], state, span))
+        row += _gap(len(column) - 1 - column[ends[name][-1]])
+        if (more := len(data) - shown.stop) > 0:
+            row.append(Token(plural(more, "more token"), state="gap"))
+        rows.append((name, row))
+    return Aligned(rows, "Forced and canonical tokens, aligned")
+
+
+def _gap(span: int) -> list[Token]:
+    """Columns of an alignment in which a row has no token."""
+    return [Token("", state="gap", span=span)] if span else []
 
 
 def _start(context: bytes, forced: bytes, canonical: Sequence[bytes]) -> int:
@@ -231,22 +227,3 @@ def _start(context: bytes, forced: bytes, canonical: Sequence[bytes]) -> int:
         if whole.startswith(forced, start) and context.endswith(whole[:start]):
             return start
     return 0
-
-
-def _placed(ids: Sequence[int], surfaces: Sequence[bytes], start: int) -> Placed:
-    ends = list(accumulate(map(len, surfaces), initial=start))
-    return list(zip(ids, surfaces, ends, ends[1:], strict=False))
-
-
-def _tokens(row: Placed, edges: Sequence[int], alike: int) -> Iterator[Token]:
-    """A row's tokens over the columns between the edges; gaps where it has none."""
-    column = {edge: index for index, edge in enumerate(edges)}
-    at = 0
-    for index, (token, data, first, last) in enumerate(row):
-        if column[first] > at:
-            yield Token("", state="gap", span=column[first] - at)
-        state = "" if index < alike else "first" if index == alike else "other"
-        yield Token(surface(data), [str(token)], state, column[last] - column[first])
-        at = column[last]
-    if at < len(edges) - 1:
-        yield Token("", state="gap", span=len(edges) - 1 - at)

@@ -217,6 +217,8 @@ def _counted(cell: Cell, record: RunRecord) -> str:
     fault = "differ" if cell.reason == NOBODY else "at fault"
     wrong = f" {cell.violations:,} {fault} of" if cell.violations else ""
     number = f" {cell.exercised:,}" if cell.exercised or wrong else ""
-    heals = cell.check == "heal"
-    share = record.healers.share_shown(cell.contract, cell.implementation) if heals else ""
-    return f"{cell.check}{wrong}{number}{share}"
+    share = record.healers.get((cell.contract, cell.implementation))
+    forces = ""
+    if cell.check == "heal" and share is not None:
+        forces = f" (forces {100 * share:.1f} % of what may be forced)"
+    return f"{cell.check}{wrong}{number}{forces}"

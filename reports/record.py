@@ -39,7 +39,7 @@ from harness.events import (
 )
 from harness.verdict.coverage import Coverage
 from reports.cluster import Cluster
-from reports.healers import Healers
+from reports.healers import shares
 from reports.severity import SEVERITIES, severity
 from reports.texts import Texts
 
@@ -246,9 +246,9 @@ class RunRecord:
         return Cluster.of(self.kept.values())
 
     @cached_property
-    def healers(self) -> Healers:
-        """What healers force."""
-        return Healers.of(self.kept.values())
+    def healers(self) -> Mapping[tuple[str, str], float]:
+        """What healers force, by contract and name."""
+        return shares(self.kept.values())
 
     @cached_property
     def vocabularies(self) -> tuple[VocabularyLoaded, ...]:

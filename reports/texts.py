@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from collections import Counter
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from harness.events.texts import (
@@ -14,15 +15,19 @@ from harness.events.texts import (
 )
 from reports.blocks import Cell, Details, Items, Paragraph, Section, Table, numbers
 from reports.blocks.units import plural
+from reports.studies import last, of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from harness.events import Event
     from reports.blocks import Block
 
 FIRST_SHOWN = 20
 """Differing documents of one implementation under one contract that are named."""
+
+PRINTED = 5
+"""Of all these, those that a terminal names, too."""
 
 MIB = 1 << 20
 
@@ -35,7 +40,7 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class TextsRow:
-    """One implementation under one contract, over all documents; :class:`TokenCounts` has more."""
+    """One implementation under one contract, over all documents. first: those that differ."""
 
     contract: str
     implementation: str
@@ -50,36 +55,30 @@ class TextsRow:
         if not n.differing:
             every = "the one document" if n.documents == 1 else f"all {n.documents:,} documents"
             return f"the ids of {n.against} in {every} ({n.tokens:,} tokens){left}"
+        change = "the same number of tokens"
+        if n.more or n.fewer:
+            share = 100 * (n.tokens - n.against_tokens) / (n.against_tokens or 1)
+            of = f"({share:+.3f} % of {n.against_tokens:,})"
+            change = f"{n.more:,} tokens more and {n.fewer:,} fewer {of}"
         return (
             f"other ids than {n.against} in {n.differing:,} of {plural(n.documents, 'document')}: "
-            f"{self._change()}, with {n.changed:,} tokens in what differs{left}"
+            f"{change}, with {n.changed:,} tokens in what differs{left}"
         )
 
-    def _change(self) -> str:
-        """How many tokens more or less: ``3 tokens more and 1 fewer (+0.010 % of 20,000)``."""
-        n = self.counts
-        if not n.more and not n.fewer:
-            return "the same number of tokens"
-        gap = n.tokens - n.against_tokens
-        share = 100 * gap / n.against_tokens if n.against_tokens else 0.0
-        both = f"{n.more:,} tokens more and {n.fewer:,} fewer"
-        return f"{both} ({share:+.3f} % of {n.against_tokens:,})"
 
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Texts:
     """All that events tell of the user's texts; nothing where none were given.
 
-    read: by vocabulary, its last event. alone: the tokens of those that had nobody to be compared
-    with. digests: of all ids.
+    read: by vocabulary, its last event. rows: everybody that was compared. alone: the tokens of
+    those that had nobody to be compared with. digests: of all ids.
     """
 
-    given: TextsGiven | None = None
-    read: dict[str, TextsRead] = field(default_factory=dict)
-    counts: dict[Place, TokenCounts] = field(default_factory=dict)
-    first: dict[Place, list[FirstDifference]] = field(default_factory=dict)
-    alone: dict[Place, int] = field(default_factory=dict)
-    digests: dict[Place, int] = field(default_factory=dict)
+    given: TextsGiven | None
+    read: Mapping[str, TextsRead]
+    rows: Sequence[TextsRow]
+    alone: Mapping[Place, int]
+    digests: Mapping[Place, int]
 
     def __bool__(self) -> bool:
         return self.given is not None
@@ -87,52 +86,36 @@ class Texts:
     @classmethod
     def of(cls, events: Iterable[Event]) -> Texts:
         """What these events tell; those of other things are passed over."""
-        made = cls()
-        for event in events:
-            match event:
-                case TextsGiven():
-                    made.given = event
-                case TextsRead():
-                    made.read[event.vocabulary] = event
-                case TextsCompared():
-                    made._add(event)
-        return made
-
-    def _add(self, event: TextsCompared) -> None:
-        for name, counts in event.counts.items():
-            place = event.contract, name
-            self.counts[place] = _sum(self.counts.get(place), counts)
-        for one in event.first:
-            shown = self.first.setdefault((event.contract, one.implementation), [])
-            if len(shown) < FIRST_SHOWN:
-                shown.append(one)
-        for name, tokens in event.alone.items():
-            place = event.contract, name
-            self.alone[place] = self.alone.get(place, 0) + tokens
-        for name, digest in event.digests.items():
-            place = event.contract, name
-            self.digests[place] = (self.digests.get(place, 0) + digest) & DIGEST
-
-    @property
-    def rows(self) -> list[TextsRow]:
-        """Everybody that was compared."""
-        return [
-            TextsRow(*place, counts, self.first.get(place, ()))
-            for place, counts in self.counts.items()
-        ]
-
-    def readings(self) -> Iterator[str]:
-        """How much was read on each vocabulary, a line each."""
-        for one in self.read.values():
-            yield reading(one, self.given)
+        every = list(events)
+        counts: dict[Place, list[TokenCounts]] = {}
+        first: dict[Place, list[FirstDifference]] = {}
+        alone, digests = Counter[Place](), Counter[Place]()
+        for event in of(every, TextsCompared):
+            where = event.contract
+            for name, one in event.counts.items():
+                counts.setdefault((where, name), []).append(one)
+            for differing in event.first:
+                first.setdefault((where, differing.implementation), []).append(differing)
+            alone.update({(where, name): tokens for name, tokens in event.alone.items()})
+            digests.update({(where, name): digest for name, digest in event.digests.items()})
+        return cls(
+            last(every, TextsGiven),
+            {one.vocabulary: one for one in of(every, TextsRead)},
+            [
+                TextsRow(*place, _sum(parts), first.get(place, [])[:FIRST_SHOWN])
+                for place, parts in counts.items()
+            ],
+            alone,
+            {place: digest & DIGEST for place, digest in digests.items()},
+        )
 
     def named(self) -> list[str]:
         """The first documents that differ, a line each."""
         return [
             f"{one.place}: {one.implementation} and {one.against} part at token {one.token:,} on "
-            f"{contract} ({one.tokens:,} tokens, {one.against_tokens:,} of {one.against})"
-            for (contract, _), found in self.first.items()
-            for one in found
+            f"{row.contract} ({one.tokens:,} tokens, {one.against_tokens:,} of {one.against})"
+            for row in self.rows
+            for one in row.first
         ]
 
     def faults(self) -> list[str]:
@@ -148,9 +131,9 @@ class Texts:
     def tokens(self) -> dict[Place, int]:
         """The tokens that each gave, by contract and implementation."""
         found = dict(self.alone)
-        for (contract, name), counts in self.counts.items():
-            found[contract, name] = counts.tokens
-            found.setdefault((contract, counts.against), counts.against_tokens)
+        for row in self.rows:
+            found[row.contract, row.implementation] = row.counts.tokens
+            found.setdefault((row.contract, row.counts.against), row.counts.against_tokens)
         return found
 
     def summary(self) -> dict[str, Any] | None:
@@ -159,28 +142,27 @@ class Texts:
             return None
 
         def placed(place: Place, **more: Any) -> dict[str, Any]:
-            contract, name = place
-            return {"contract": contract, "implementation": name, **more}
+            return {"contract": place[0], "implementation": place[1], **more}
 
         return {
             **asdict(self.given),
             "read": [asdict(one) for one in self.read.values()],
             "compared": [
-                placed(place, **asdict(counts), first=list(map(asdict, self.first.get(place, []))))
-                for place, counts in self.counts.items()
+                placed(
+                    (row.contract, row.implementation), **asdict(row.counts),
+                    first=[asdict(one) for one in row.first],
+                )
+                for row in self.rows
             ],
             "alone": [placed(place, tokens=tokens) for place, tokens in self.alone.items()],
             "digests": [placed(place, digest=f"{n:016x}") for place, n in self.digests.items()],
-        }
+        }  # fmt: skip
 
 
-def _sum(one: TokenCounts | None, other: TokenCounts) -> TokenCounts:
-    if one is None:
-        return other
-    counted = [f.name for f in fields(TokenCounts) if f.name != "against"]
-    return TokenCounts(
-        other.against, **{name: getattr(one, name) + getattr(other, name) for name in counted}
-    )
+def _sum(parts: Sequence[TokenCounts]) -> TokenCounts:
+    names = [one.name for one in fields(TokenCounts) if one.name != "against"]
+    total = {name: sum(getattr(one, name) for one in parts) for name in names}
+    return TokenCounts(parts[-1].against, **total)
 
 
 def reading(one: TextsRead, given: TextsGiven | None) -> str:
@@ -204,7 +186,7 @@ def reading(one: TextsRead, given: TextsGiven | None) -> str:
 
 
 def sections(texts: Texts) -> list[Section]:
-    """What a page shows of them; nothing where none were given."""
+    """What is shown of them; nothing where none were given."""
     if not texts:
         return []
     table = Table(
@@ -226,33 +208,18 @@ def sections(texts: Texts) -> list[Section]:
         empty="No two implementations were compared on them.",
     )  # fmt: skip
     named, faults = texts.named(), texts.faults()
-    first = Details("The first documents that differ", [Items(named)], open=len(named) <= 20)
     alone = [
         f"{name} gives {plural(tokens, 'token')} on {contract}, and has nobody to be compared with."
         for (contract, name), tokens in texts.alone.items()
     ]
+    more = Details("More documents that differ", [Items(named[PRINTED:])], open=len(named) <= 20)
     blocks: list[Block] = [
-        *(Paragraph(line, "quiet") for line in texts.readings()),
+        *(Paragraph(reading(one, texts.given), "quiet") for one in texts.read.values()),
         table,
-        *(Paragraph(line, "quiet") for line in alone),
-        *([first] if named else []),
-        *([Details("Could not be read", [Items(faults)], open=True)] if faults else []),
+        Items([*alone, *named[:PRINTED], *faults]),
+        *([more] if named[PRINTED:] else []),
     ]
     return [Section("Your texts", blocks, "texts")]
-
-
-def lines(texts: Texts, most: int = 5) -> Iterator[str]:
-    """The section as lines of plain text, with ``most`` of the documents that differ."""
-    yield from texts.readings()
-    for row in texts.rows:
-        yield f"{row.contract}: {row.implementation} gives {row.line}"
-    for (contract, name), tokens in texts.alone.items():
-        yield f"{contract}: {name} gives {tokens:,} tokens, and nobody to compare them with"
-    named = texts.named()
-    yield from named[:most]
-    if len(named) > most:
-        yield "more documents that differ are named in the report"
-    yield from texts.faults()
 
 
 def changes(old: Texts, new: Texts) -> Iterator[str]:

@@ -16,8 +16,9 @@ from harness.events import by_cause
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from reports import github
+from reports.blocks import terminal
 from reports.closing import closing, run_summary, tell
-from reports.texts import lines
+from reports.texts import sections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,8 +55,7 @@ def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
     if github.wanted(os.environ):
         print(github.render(record), end="")
     console = Display(stderr=True)
-    for line in lines(record.texts):
-        console.print(line)
+    console.show(terminal.render(sections(record.texts)))
     unexpected = [one for one in result.findings if one.expected is None]
     tell(console, unexpected, result.expectations)
     summary = run_summary(result.finished, len(by_cause(unexpected)))

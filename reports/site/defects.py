@@ -12,13 +12,14 @@ from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.sources import PACKAGED
 from harness.events import Counted, Started
 from impls.registry import registered
-from reports.blocks import Cell, Facts, Paragraph, Section, Span, Table, numbers
+from reports.blocks import Cell, Items, Paragraph, Section, Span
 from reports.blocks.units import plural
 from reports.cards import card
 from reports.record import RunRecord
 from reports.severity import SEVERITIES
 from reports.site.folding import FIXED, LIVE, UNSEEN, day, live
-from reports.site.shell import banner, link
+from reports.site.shared import facts, link, listing
+from reports.studies import banner
 from reports.text import literal
 
 if TYPE_CHECKING:
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
 
     from reports.blocks import Block, Inline
     from reports.site.folding import Defect
-    from reports.site.shell import Site
+    from reports.site.shared import Site, Told
 
 MAX_ROWS = 300
 """Defects in one table; a page says how many more there are."""
+MAX_NEWS = 12
+"""Defects on the index that are new or fixed."""
 MAX_SCRIPTS = 5 << 20
 """Bytes of all reproducers together."""
 ANYWHERE = ("random:", "tiktoken:", "hf:", *PACKAGED)
@@ -62,53 +65,33 @@ def titled(defect: Defect, root: str) -> Inline:
     return (title, " ", Span(shown.code + "…" * bool(shown.missing), "literal quiet"))
 
 
-def _state(defect: Defect) -> Inline:
-    return (
+def told(defect: Defect, site: Site, root: str) -> Told:
+    """The facts of a defect. root: from the page to the root of the site."""
+    until = defect.fixing or [*site.project.runs.values()][-1]
+    first, last = (datetime.date.fromisoformat(day(run)) for run in (defect.first, until))
+    days = (last - first).days
+    state = (
         Span(defect.state, BADGES[defect.state]),
         Span(" expected", "badge expected") if defect.row.expected else None,
         None if defect.blamed else Span(" nobody is blamed", "badge none"),
+        Span(f" in {defect.fixed_in}", "quiet block-line") if defect.fixing else None,
     )
-
-
-def _age(defect: Defect, site: Site) -> str:
-    """For how long a defect is known, or was until it was fixed."""
-    until = defect.fixing or site.project.runs[-1]
-    first, last = (datetime.date.fromisoformat(day(run)) for run in (defect.first, until))
-    days = (last - first).days
-    return plural(days, "day") if days or defect.fixing else "new"
+    return {
+        "State": state,
+        "Severity": Cell(defect.severity or "not known", sort=severity_order(defect)),
+        "Vocabulary": link("vocabularies", defect.family, root),
+        "First seen": day(defect.first),
+        "Last seen": day(defect.last),
+        "Known for": plural(days, "day") if days or defect.fixing else "new",
+        "In runs": f"{len(defect.seen):,} of {defect.judged:,}",
+    }
 
 
 def defect_table(site: Site, defects: Sequence[Defect], root: str, caption: str) -> Section:
     """A section of some defects. root: from the page to the root of the site."""
-    rows = [
-        (
-            titled(one, root),
-            (_state(one), Span(f" in {one.fixed_in}", "quiet block-line") if one.fixing else None),
-            Cell(one.severity or "not known", sort=severity_order(one)),
-            one.family,
-            day(one.first),
-            day(one.last),
-            _age(one, site),
-            f"{one.seen:,} of {one.judged:,}",
-        )
-        for one in defects[:MAX_ROWS]
-    ]
-    blocks: list[Block] = [
-        Table(
-            f"Table: {caption}",
-            (
-                "Defect",
-                "State",
-                "Severity",
-                "Vocabulary",
-                *numbers("First seen", "Last seen", "Known for", "In runs"),
-            ),
-            rows,
-            caption,
-            "picked",
-            empty="No defect is known.",
-        )
-    ]
+    rows = [(titled(one, root), told(one, site, root)) for one in defects[:MAX_ROWS]]
+    none = "No defect is known."
+    blocks: list[Block] = [listing(f"Table: {caption}", "Defect", rows, caption, none, "picked")]
     if len(defects) > MAX_ROWS:
         more = plural(len(defects) - MAX_ROWS, "further defect")
         blocks.append(Paragraph(f"Not listed: {more}.", "quiet"))
@@ -123,65 +106,66 @@ def all_defects(site: Site) -> list[Block]:
         f"{sum(one.row.expected for one in there):,} of them expected; "
         f"{plural(states.count(FIXED), 'fixed one')}, {states.count(UNSEEN):,} not seen lately."
     )
+    title = plural(len(there), "live defect")
     return [
-        banner(plural(len(there), "live defect"), said, Paragraph(MEANING, "quiet")),
+        banner(title, said, blocks=[Paragraph(MEANING, "quiet")]),
         defect_table(site, defects, "", "The live ones first, then those last seen"),
     ]
 
 
+def news_section(newest: Sequence[tuple[str, str, Defect]]) -> list[Section]:
+    """What is new and what is fixed, the latest first."""
+    entries: list[Inline] = [
+        (
+            Span(what, BADGES[LIVE if what == "new" else FIXED]),
+            Span(f" {when[:10]} ", "quiet"),
+            titled(one, ""),
+            Span(f" on {one.family}{f', in {one.fixed_in}' * (what == 'fixed')}", "quiet"),
+        )
+        for when, what, one in newest[:MAX_NEWS]
+    ]
+    shown = Items(entries, "panel plain news")
+    return [Section("New and fixed", [shown], "news")] if entries else []
+
+
 def defect_pages(site: Site) -> Iterator[tuple[str, str]]:
     """The page of each defect that has one, and its reproducer beside it."""
-    sources = {(row.run, row.vocabulary): row.source for row in site.history.vocabularies}
     spent = 0
     for defect in site.project.defects:
-        detail = defect.detail
+        detail, script = defect.detail, None
         if not defect.page:
             continue
-        script = None
         if detail and detail.reproducer and spent + len(detail.reproducer) <= MAX_SCRIPTS:
             spent += len(detail.reproducer)
             script = f"{defect.id}.py"
             yield f"defects/{script}", detail.reproducer
-        source = sources.get((detail.run, detail.found.vocabulary), "") if detail else ""
-        blocks = [*_defect(defect, site), *_finding(defect, site, script, source)]
+        blocks = [*_defect(defect, site), *_finding(defect, site, script)]
         yield site.page(f"{defect.id}: {defect.title}", blocks, defect.page)
 
 
 def _defect(defect: Defect, site: Site) -> list[Block]:
     """What became of a defect."""
-    without = plural(defect.without, "complete run")
+    since = f"{plural(defect.without, 'complete run')} since {day(defect.last)} without it"
     said = {
         LIVE: "Live: the last run that could see it saw it.",
-        UNSEEN: f"Not seen lately: {without} since {day(defect.last)} did not see it, which is too "
-        "little to call it fixed, or the versions are the same.",
+        UNSEEN: f"Not seen lately: {since}, which is too little to call it fixed, or the versions "
+        "are the same.",
+        FIXED: f"Fixed in {defect.fixed_in}: {since}.",
     }
-    if defect.fixing:
-        have = "has" if defect.without == 1 else "have"
-        since = f"{without} since {day(defect.fixing)} {have} not seen it"
-        said[FIXED] = f"Fixed in {defect.fixed_in}: {since}."
     harmful = defect.state == LIVE and defect.blamed and not defect.row.expected
     tone = "pass" if defect.fixing else "fail" if harmful else "neutral"
-    state = Paragraph((_state(defect), Span(f" {defect.severity}", "severity")))
     names = [link("libraries", name, "../") for name in defect.libraries]
     libraries = tuple(piece for name in names for piece in (", ", name))[1:]
+    known: Told = {"Libraries": libraries, "First seen with": defect.since}
     return [
-        banner(defect.title, said[defect.state], state, tone=tone),
-        Facts(
-            [
-                ("Libraries", libraries),
-                ("Vocabulary", link("vocabularies", defect.family, "../")),
-                ("First seen", f"{day(defect.first)}, with {defect.since}"),
-                ("Last seen", day(defect.last)),
-                ("Known for", _age(defect, site)),
-                ("Seen in", f"{defect.seen:,} of {plural(defect.judged, 'run')}"),
-            ]
-        ),
+        banner(defect.title, said[defect.state], tone),
+        facts({**known, **told(defect, site, "../")}),
     ]
 
 
-def _finding(defect: Defect, site: Site, script: str | None, source: str) -> list[Block]:
-    """The finding in full. script: the file beside the page; source: of the vocabulary."""
-    detail = defect.detail
+def _finding(defect: Defect, site: Site, script: str | None) -> list[Block]:
+    """The finding in full. script: the file beside the page."""
+    detail, project = defect.detail, site.project
     if detail is None:
         lack = (
             "The ledger has no more of it than its name: ", Span(defect.row.bucket, "code"),
@@ -189,9 +173,11 @@ def _finding(defect: Defect, site: Site, script: str | None, source: str) -> lis
             "full.",
         )  # fmt: skip
         return [Paragraph(lack, "empty")]
-    run = next(one for one in site.project.runs if one.id == detail.run)
-    versions = dict(site.project.versions[run.id])
-    began = Started(run.started, run.seed, run.suite, run.budget, "", versions, "")
+    run = project.runs[detail.run]
+    source = project.sources.get((run.id, detail.found.vocabulary), "")
+    began = Started(
+        run.started, run.seed, run.suite, run.budget, "", dict(project.versions[run.id]), ""
+    )
     found = replace(detail.found, reproducer=script)
     record = RunRecord.from_events([began, found, Counted(found.bucket, defect.row.count)])
     replay = command(defect, source)
@@ -199,10 +185,10 @@ def _finding(defect: Defect, site: Site, script: str | None, source: str) -> lis
     blocks: list[Block] = [shown]
     if script:
         other = "; the other command needs tokgate alone" if replay else ""
-        where = Span(f" {source}", "code") if source else None
         reads = (
-            "The script reads the vocabulary", where, " where the folder of a run has it, from ",
-            Span("../../vocabularies/", "code"), f"{other}.",
+            "The script reads the vocabulary", Span(f" {source}".rstrip(), "code"),
+            " where the folder of a run has it, from ", Span("../../vocabularies/", "code"),
+            f"{other}.",
         )  # fmt: skip
         blocks.append(Paragraph(reads, "quiet"))
     title = ("The finding ", Span(f"as the run of {day(run)} told it", "quiet"))

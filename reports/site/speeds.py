@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.events.timing import MEBIBYTE
-from reports.bench import KINDS, MEANINGS
-from reports.blocks import Cell, Facts, Paragraph, Section, Span, Table, numbers
+from reports.blocks import Cell, Facts, Paragraph, Section, Span
 from reports.blocks.units import plural, rate, size
-from reports.site.shell import address, banner
+from reports.site.shared import address, listing
+from reports.speeds import KINDS, MEANINGS
+from reports.studies import banner
 from reports.trends import Trend
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from harness.ledger.models import MeasuredSpeed
     from reports.blocks import Block, Inline
+    from reports.site.shared import Told
+
+    Lines = Mapping[str, Mapping[str, MeasuredSpeed]]
+    """By row of a measurement, its speeds by kind, at the largest size; the fastest first."""
 
 NANOSECONDS = 1e9
 
@@ -31,43 +35,20 @@ ANSWERS: dict[str, Inline] = {
 """What is said of the ids that were timed."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SpeedTable:
-    """The last measurement of one kind of text in one mode on one vocabulary, the fastest first.
-
-    any: one of its rows, for what they have in common. size: the largest. lines: by row, its speeds
-    by kind, at that size. places: of those that gave the right ids, by speed on fresh text, from 1.
-    """
-
-    any: MeasuredSpeed
-    size: int
-    lines: Mapping[str, Mapping[str, MeasuredSpeed]]
-    places: Mapping[str, int]
-
-
-def speed_tables(rows: Sequence[MeasuredSpeed]) -> list[SpeedTable]:
-    """Of each kind of text on each vocabulary the last measurement."""
-    latest: dict[tuple[str, str, str], list[MeasuredSpeed]] = {}
+def latest(rows: Sequence[MeasuredSpeed]) -> list[Lines]:
+    """Of each kind of text in one mode on one vocabulary the last measurement."""
+    last: dict[tuple[str, str, str], list[MeasuredSpeed]] = {}
     for row in rows:  # the oldest first
         key = row.vocabulary, row.mode, row.text
-        if key not in latest or latest[key][0].id != row.id:
-            latest[key] = []
-        latest[key].append(row)
-    return [_table(found) for _, found in sorted(latest.items())]
-
-
-def _table(rows: Sequence[MeasuredSpeed]) -> SpeedTable:
-    largest = max(row.size for row in rows)
-    here: dict[str, dict[str, MeasuredSpeed]] = defaultdict(dict)
-    for row in sorted(rows, key=lambda row: -row.best):
-        if row.size == largest:
-            here[row.row][row.kind] = row
-    fresh = {name: kinds["fresh"] for name, kinds in here.items() if "fresh" in kinds}
-    right = [name for name, row in fresh.items() if row.answer in {"equal", "by-law"}]
-    right.sort(key=lambda name: (-fresh[name].best, name))
-    lines = sorted(here.items(), key=lambda line: -leading(line[1]).best)
-    places = {name: at for at, name in enumerate(right, start=1)}
-    return SpeedTable(rows[0], largest, dict(lines), places)
+        last[key] = [*(one for one in last.get(key, ()) if one.id == row.id), row]
+    made: list[Lines] = []
+    for _, found in sorted(last.items()):
+        lines: dict[str, dict[str, MeasuredSpeed]] = defaultdict(dict)
+        for row in found:
+            if row.size == max(one.size for one in found):
+                lines[row.row][row.kind] = row
+        made.append(dict(sorted(lines.items(), key=lambda line: -leading(line[1]).best)))
+    return made
 
 
 def leading(kinds: Mapping[str, MeasuredSpeed]) -> MeasuredSpeed:
@@ -75,77 +56,67 @@ def leading(kinds: Mapping[str, MeasuredSpeed]) -> MeasuredSpeed:
     return next(kinds[kind] for kind in KINDS if kind in kinds)
 
 
-def _cells(kinds: Mapping[str, MeasuredSpeed]) -> list[Cell]:
-    """The speeds of a line, fresh, warm and cold."""
-    made = []
+def told(kinds: Mapping[str, MeasuredSpeed]) -> Told:
+    """The facts of a line: its speeds, fresh, warm and cold, and whether the ids are right."""
+    made: dict[str, Inline | Cell] = {}
     for kind in KINDS:
+        one = kinds.get(kind)
         text: Inline = Span("not measured", "quiet")
-        if (one := kinds.get(kind)) is not None:
+        if one is not None:
             slowest = Span(f" slowest {rate(one.slowest)}", "quiet block-line")
             text = (Span(rate(one.best), "strong"), slowest)
-        made.append(Cell(text, sort=one.best if one else 0))
-    return made
+        made[kind.capitalize()] = Cell(text, sort=one.best if one else 0)
+    row = leading(kinds)
+    which = Span(f" {row.version}, {row.cpu}", "quiet block-line")
+    return {**made, "Ids": ANSWERS[row.answer], "Measured": (row.started[:10], which)}
 
 
-def page(tables: Sequence[SpeedTable]) -> list[Block]:
+def page(tables: Sequence[Lines]) -> list[Block]:
     """All libraries side by side on each kind of text."""
-    measured = {leading(kinds).implementation for one in tables for kinds in one.lines.values()}
-    said = "Nothing was measured yet: tokgate bench --ledger does it."
-    if tables:
-        texts = plural(len(tables), "kind of text", "kinds of text")
-        said = (
-            f"The last measurement of each of {texts}: MiB of input a second of CPU time, one "
-            "thread. The best of all rounds, and beside it the slowest."
-        )
-    blocks: list[Block] = [
-        banner(f"Speed of {plural(len(measured), 'library', 'libraries')}", said)
-    ]
-    if tables:
-        blocks.append(Facts(list(MEANINGS.items()), "kinds"))
-    for number, one in enumerate(tables, start=1):
-        what = f"{one.any.text}, {one.any.mode}, {one.any.vocabulary}"
-        rows: list[list[Inline | Cell]] = []
-        for name, kinds in one.lines.items():
-            row = leading(kinds)
-            where = f"{address('libraries', row.implementation)}#speed"
-            who = (Span(name, href=where), Span(f" {row.version}", "quiet"))
-            rows.append([who, *_cells(kinds), ANSWERS[row.answer]])
-        table = Table(
-            f"Speed on {what}",
-            ("Library", *numbers("Fresh", "Warm", "Cold"), "Ids"),
-            rows,
-            f"{size(one.size)}, on {one.any.started[:10]}, {one.any.cpu}",
-            "standings",
-        )
+    measured = {leading(kinds).implementation for lines in tables for kinds in lines.values()}
+    title = f"Speed of {plural(len(measured), 'library', 'libraries')}"
+    if not tables:
+        return [banner(title, "Nothing was measured yet: tokgate bench --ledger does it.")]
+    said = (
+        f"The last measurement of each of {plural(len(tables), 'kind of text', 'kinds of text')}: "
+        "MiB of input a second of CPU time, one thread. The best of all rounds, and beside it the "
+        "slowest."
+    )
+    blocks: list[Block] = [banner(title, said), Facts(list(MEANINGS.items()), "kinds")]
+    for number, lines in enumerate(tables, start=1):
+        one = leading(next(iter(lines.values())))
+        what = f"{one.text}, {one.mode}, {one.vocabulary}"
+        rows = [
+            (Span(name, href=f"{address('libraries', leading(kinds).implementation)}#speed"), kinds)
+            for name, kinds in lines.items()
+        ]
+        facts = [(name, told(kinds)) for name, kinds in rows]
+        table = listing(f"Speed on {what}", "Library", facts, f"{size(one.size)} of text")
         blocks.append(Section(what, [table], f"speed-{number}"))
     return blocks
 
 
-def sections(library: str, tables: Sequence[SpeedTable]) -> list[Section]:
+def sections(library: str, tables: Sequence[Lines]) -> list[Section]:
     """The speeds of a library on all kinds of text."""
-    rows: list[list[Inline | Cell]] = []
-    for one in tables:
-        for name, kinds in one.lines.items():
-            row, place = leading(kinds), one.places.get(name)
+    rows: list[tuple[Inline, Told]] = []
+    for lines in tables:
+        fresh = {name: kinds["fresh"] for name, kinds in lines.items() if "fresh" in kinds}
+        right = [name for name, row in fresh.items() if row.answer in {"equal", "by-law"}]
+        for name, kinds in lines.items():
+            row = leading(kinds)
             if row.implementation == library:
                 what = f"{name}: " * (name != library) + f"{row.text}, {row.mode}"
-                where = Span(f" {row.vocabulary}, {size(one.size)}", "quiet block-line")
-                which = Span(f" {row.version}, {row.cpu}", "quiet block-line")
-                among = Cell(place and f"{place} of {len(one.places)}", sort=place or 999)
-                answer, measured = ANSWERS[row.answer], (row.started[:10], which)
-                rows.append([(what, where), *_cells(kinds), among, answer, measured])
-    if not rows:
-        return []
-    table = Table(
-        "Table of speed",
-        ("Text", *numbers("Fresh", "Warm", "Cold", "Place"), "Ids", "Measured"),
-        rows,
+                where = Span(f" {row.vocabulary}, {size(row.size)}", "quiet block-line")
+                place = right.index(name) + 1 if name in right else None
+                among = Cell(place and f"{place} of {len(right)}", sort=place or 999)
+                rows.append(((what, where), {**told(kinds), "Place": among}))
+    caption = (
         "The last measurement of each kind of text: MiB a second of CPU time, one thread, the best "
-        "of all rounds and the slowest. Place: among those with the right ids, on fresh text",
-        "standings",
+        "of all rounds and the slowest. Place: among those with the right ids, on fresh text"
     )
     everybody = Paragraph(Span("All libraries side by side", href="../speed.html"), "quiet")
-    return [Section("Speed", [everybody, table], "speed")]
+    table = listing("Table of speed", "Text", rows, caption)
+    return [Section("Speed", [everybody, table], "speed")] if rows else []
 
 
 def speed_series(rows: Sequence[MeasuredSpeed]) -> dict[str, list[Trend]]:
@@ -160,17 +131,15 @@ def speed_series(rows: Sequence[MeasuredSpeed]) -> dict[str, list[Trend]]:
             grouped[row.row, row.vocabulary, row.mode, row.text].append(row)
     made: dict[str, list[Trend]] = defaultdict(list)
     for (name, vocabulary, mode, text), found in sorted(grouped.items()):
-        last = found[-1]
-        largest = max(row.size for row in found if row.id == last.id)
+        last = max(found, key=lambda row: (row.started, row.id, row.size))
         points = [
             (
-                datetime.datetime.fromisoformat(row.started),
-                row.version,
+                datetime.datetime.fromisoformat(row.started), row.version,
                 NANOSECONDS / (row.best * MEBIBYTE),
             )
             for row in found
-            if (row.cpu, row.size) == (last.cpu, largest)
-        ]
+            if (row.cpu, row.size) == (last.cpu, last.size)
+        ]  # fmt: skip
         what = f"{name} on {text}, {mode}, {vocabulary}: time of fresh text"
         made[last.implementation].append(Trend(what, "ns/byte", points))
     return made

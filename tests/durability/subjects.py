@@ -49,6 +49,7 @@ from harness.workers import Limits
 from impls.interface import Mode
 from reports import worst as worst_tables
 from reports import write
+from reports.cluster import Cluster
 from tests.durability import inside
 from tests.harness.fuzz_campaign import everything
 from tests.harness.planted_costs import Planted as PlantedCosts
@@ -473,8 +474,7 @@ class Worst:
         file = out / "families.toml"
         if user.add(file, as_families(report)):
             report.families = str(file)
-        text = report.to_json()
-        write(worst_tables.files(worst_tables.WorstRecord.of(json.loads(text)), text), out)
+        write(worst_tables.files(report, Cluster()), out)
 
     def outcome(self, home: Path, where: str) -> Outcome:
         out = home / "out"

@@ -26,7 +26,7 @@ from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
 from harness.studies.forced import hunt as hunting
 from harness.studies.forced import run as walking
-from harness.studies.forced.hunt import Bag, Hunt, HuntRecord
+from harness.studies.forced.hunt import Hunt, HuntRecord
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.pool import results
 from harness.studies.forced.run import ForcedPlan, Record
@@ -35,7 +35,6 @@ from harness.studies.selftest.run import verdict
 from harness.workers import Limits, Worker
 from harness.workers.pool import WorkerPool
 from impls.interface import Mode
-from reports import adversary_text
 from reports.closing import closing
 from tests.breadth import thorough
 from tests.harness.command import tokgate
@@ -222,5 +221,3 @@ def test_an_adversary_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     record = HuntRecord(tmp_path, plan)
     hunting.hunt(plan, record, lambda share, text: None, Countdown(None))
     assert HuntRecord(tmp_path, plan).bag.left == [LINE]
-    [*_, last] = adversary_text.render([], ["none"], Bag(left=[LINE]))
-    assert str(last) == f"a worker {LINE}"

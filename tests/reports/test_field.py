@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from harness.events import UNEXAMINED, BatchDone, ContractOpened, Event, Finished, Withdrawn
-from reports.field import Played, conformance, files, verdict
+from reports.field import Played, document, files, verdict
 from reports.record import RunRecord
 from tests.reports import records
 
@@ -60,11 +60,11 @@ def test_the_summary_counts_each_kind() -> None:
         played(ended(), library="right"), played(ended(), library="other"), CUT,
         Played("none", "1", "", "toy", "ref", "none/toy", None, "byte-level only"),
     ]  # fmt: skip
-    page = conformance(every, None, "2026", "tokgate field", complete=True)
+    page = document(every, [], "2026", "tokgate field", complete=True)
     line = "4 matches: 2 agree, 1 broke off, 1 not run"
-    assert page.summary == line
-    (_, document), (_, markdown), (_, html) = files(page)
-    assert json.loads(document)["summary"] == line
+    assert page["summary"] == line
+    (_, text), (_, markdown), (_, html) = files(page)
+    assert json.loads(text)["summary"] == line
     assert line in unescape(markdown)
     assert line in html
     assert 'class="broke-off"' in html

@@ -9,7 +9,7 @@ import pytest
 
 from harness.events import BatchDone, ContractOpened, Event, FamiliesMeasured, Measured, Withdrawn
 from reports import github, html, junit, markdown, sarif, summary_json
-from reports.field import Played, conformance, files, growth_scope
+from reports.field import Played, document, files, growth_scope
 from reports.matrix import Status, matrix
 from reports.record import RunRecord
 from reports.words import reason
@@ -106,7 +106,7 @@ def played(*told: Event) -> list[Played]:
 )
 def test_a_statement_on_growth_names_what_was_measured(told: list[Event], said: str) -> None:
     assert growth_scope(played(*told)) == said
-    page = conformance(played(*told), None, "now", "tokgate field", complete=True)
+    page = document(played(*told), [], "now", "tokgate field", complete=True)
     _, (_, summary), (_, text) = files(page)
     assert said in text
     assert "no library is superlinear" not in text.lower()

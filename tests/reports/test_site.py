@@ -21,8 +21,8 @@ from harness.ledger.models import Run, RunFinding, RunTally, RunVersion
 from reports import write
 from reports.blocks.units import per_cent
 from reports.site import defects, names, pages
-from reports.site.badges import badge
-from reports.site.folding import FIXED, LIVE, UNSEEN, Agreement, fold
+from reports.site.feeds import badge
+from reports.site.folding import FIXED, LIVE, UNSEEN, Counts, Project, totals
 from reports.site.speeds import speed_series
 from tests.docs.pages import Command
 from tests.docs.test_commands import fault
@@ -124,7 +124,7 @@ def test_a_command_for_any_machine_needs_nothing_of_a_run(
     shown.partition[0].implementations[:] = ["tiktoken"]
     rows = [found(day, shown.id, culprits=[library]) for day in range(2)]
     details = [RecordedFinding("1", shown, None)]
-    (defect,) = fold(replace(history("11", "xx"), findings=rows, details=details)).defects
+    (defect,) = Project(replace(history("11", "xx"), findings=rows, details=details)).defects
     made = defects.command(defect, source)
     assert made.startswith(told)
     assert bool(made) == bool(told)
@@ -141,12 +141,12 @@ def test_badges_are_those_of_an_endpoint(made: tuple[Path, list[ledgers.Planted]
         assert one["schemaVersion"] == 1
     trusted = json.loads((out / "badges" / "trusted.json").read_text())
     assert trusted["message"] == "reference in 300 k cases"
-    assert json.loads(badge("o200k", Agreement(1_200_000, 0, 1_200_000)))["message"] == (
+    assert json.loads(badge("o200k", Counts(compared=1_200_000)))["message"] == (
         "100 % of 1.2 M cases"
     )
-    wrong = json.loads(badge("o200k", Agreement(1_200_000, 1, 1_200_000)))
+    wrong = json.loads(badge("o200k", Counts(compared=1_200_000, wrong=1)))
     assert (wrong["message"], wrong["color"]) == ("99.999916 % of 1.2 M cases", "green")
-    assert json.loads(badge("o200k", Agreement()))["message"] == "not compared"
+    assert json.loads(badge("o200k", Counts()))["message"] == "not compared"
 
 
 def test_the_feed_has_what_is_new_and_what_is_fixed(
@@ -287,7 +287,7 @@ def history(
     ],
 )
 def test_what_became_of_a_defect(versions: str, shown: str, state: str) -> None:
-    (defect,) = fold(history(versions, shown)).defects
+    (defect,) = Project(history(versions, shown)).defects
     assert defect.state == state
     assert bool(defect.fixed_in) == (state == FIXED)
     if state == FIXED:
@@ -295,7 +295,7 @@ def test_what_became_of_a_defect(versions: str, shown: str, state: str) -> None:
 
 
 def test_a_run_that_was_cut_off_fixes_nothing() -> None:
-    (defect,) = fold(history("111122222", "xxxx-----", complete="yyyynnnnn")).defects
+    (defect,) = Project(history("111122222", "xxxx-----", complete="yyyynnnnn")).defects
     assert defect.state == LIVE
 
 
@@ -320,24 +320,28 @@ def test_only_who_could_see_a_defect_tells_that_it_is_gone(
         + [tally(day, "-", **{**usual, **changes}) for day in range(9, 13)],
         details=[RecordedFinding("0", shown, None)],
     )
-    (defect,) = fold(whole).defects
+    (defect,) = Project(whole).defects
     assert defect.state == state
 
 
 def test_what_was_asked_twice_counts_once() -> None:
-    (library,) = fold(history("1111", "x---", seeds=[7, 7, 7, 8])).libraries
-    assert library.overall.compared == 200
-    assert [one.agreement.compared for one in library.versions] == [200]
+    (library,) = Project(history("1111", "x---", seeds=[7, 7, 7, 8])).libraries
+    assert totals(library.latest)["compared"] == 200
+    assert [*library.versions] == ["1"]
 
 
 def test_the_latest_version_is_the_one_told() -> None:
-    (library,) = fold(history("1122", "xx--")).libraries
+    (library,) = Project(history("1122", "xx--")).libraries
     assert library.version == "2"
-    assert (library.overall.compared, library.overall.wrong) == (200, 0)
-    assert [(one.name, one.runs, one.defects) for one in library.versions] == [
-        ("1", 2, 1),
-        ("2", 2, 0),
-    ]
+    assert totals(library.latest) == Counts(cases=200, compared=200)
+    assert [
+        (
+            name,
+            len(asked),
+            sum(bool(one.seen & {j.run.id for j in asked}) for one in library.defects),
+        )
+        for name, asked in library.versions.items()
+    ] == [("1", 2, 1), ("2", 2, 0)]
 
 
 def test_random_vocabularies_are_told_together() -> None:
@@ -346,8 +350,8 @@ def test_random_vocabularies_are_told_together() -> None:
     assert names.family_of("o200k") == "o200k"
     plain = history("11", "xx")
     rows = [found(day, f"f-{day}", f"random:bpe:{day}") for day in range(2)]
-    (defect,) = fold(replace(empty(), runs=plain.runs, findings=rows)).defects
-    assert (defect.id, defect.ids, defect.seen) == ("f-0", ("f-0", "f-1"), 2)
+    (defect,) = Project(replace(empty(), runs=plain.runs, findings=rows)).defects
+    assert (defect.id, defect.ids, len(defect.seen)) == ("f-0", ("f-0", "f-1"), 2)
 
 
 def test_a_name_is_a_file_of_its_own() -> None:
@@ -414,7 +418,8 @@ def test_a_library_has_its_speeds_with_its_place(
     page = re.sub(r"<[^>]+>", " ", (out / "libraries" / "library-01.html").read_text())
     told = " ".join(page.split())
     assert "source, text vocab_0, 64 KiB 14.0 slowest 11.7" in told
-    assert "2 of 3 right" in told
+    assert "right 2026-06-26" in told
+    assert "2 of 3 source, text" in told
     assert "library-01 on source, text, vocab_0: time of fresh text" in told
     wrong = re.sub(r"<[^>]+>", " ", (out / "libraries" / "library-02.html").read_text())
     assert "✗ wrong" in wrong

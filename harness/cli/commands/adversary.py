@@ -20,7 +20,8 @@ from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt, HuntRecor
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, named
 from harness.studies.forced.replaying import replayed
-from reports import adversary_text
+from reports import adversary
+from reports.blocks import terminal
 
 EPILOG = """
 \b
@@ -34,6 +35,10 @@ Exit status:
 
 USUAL = ("healed:tokens=4", EXACT)
 """The documented heuristic, and the policy that nothing is to be found against."""
+
+
+BROKEN_SHOWN = 8
+"""Rounds that failed of which a line tells."""
 
 
 def command(
@@ -84,7 +89,7 @@ def command(
     size = options.bytes_of(memory)
     if replay is not None:
         again = list(replayed(replay, vocab, policy, timeout, size))
-        Display().show(adversary_text.replayed(again))
+        Display().show(terminal.render(adversary.replayed(again)))
         errs = any(depths.get(EXACT) for _, depths in again)
         raise typer.Exit(exit_statuses.FAILS if errs else exit_statuses.HOLDS)
     if vocab is None:
@@ -103,7 +108,11 @@ def command(
     finally:
         progress.stop()
     own = [one for one in record.bag.best.values() if one.vocabulary == task.vocabulary.id]
-    Display().show(adversary_text.render(own, names, record.bag))
+    bag = record.bag
+    remarks = [f"failed: {where}: {how}" for where, how in [*bag.broke.items()][:BROKEN_SHOWN]]
+    remarks += [f"a worker {line}" for line in bag.left]
+    tried = {name: bag.tried.get(name, 0) for name in names}
+    Display().show(terminal.render(adversary.found(own, tried, remarks)))
     console.print(f"  {out / COUNTEREXAMPLES}; {RECORD}: run again to continue", style="dim")
     if cut_off is not None:
         raise typer.Exit(exit_status(cut_off))

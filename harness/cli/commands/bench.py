@@ -11,10 +11,10 @@ from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
 from harness.cli.options import AsJson, Impls, Ledger, Out, Seed, Vocabs, command_line, name_missing
 from harness.cli.progress.moving import Progress
+from harness.events import Event
 from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
-from reports import bench_page
-from reports.bench import BenchRecord
+from reports import bench
 
 EPILOG = """
 To install other fast tokenizers to compare with: pip install 'tokgate[bench]'
@@ -100,8 +100,8 @@ def command(
     )
     console = Display(stderr=True)
     name_missing(console, missing)
-    record, progress = BenchRecord(), Progress(console)
-    consumers = [record.consume]
+    progress, events = Progress(console), list[Event]()
+    consumers = [events.append]
     if ledger is not None:
         from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
         from harness.ledger.recorder import SpeedRecorder  # noqa: PLC0415 (likewise)
@@ -109,5 +109,5 @@ def command(
         consumers.append(SpeedRecorder(open_database(ledger)).consume)
     study = BenchStudy(plan, command_line(), progress.watch)
     finished = conducted(study, out, progress, *consumers)
-    show(bench_page.files(record), bench_page.page(record).blocks, out, as_json=as_json)
+    show(bench.files(events), bench.page(events).blocks, out, as_json=as_json)
     raise typer.Exit(finished.exit_status)

@@ -21,10 +21,10 @@ from harness.events import Finished, MatchPlayed, read_events
 from harness.studies.survey import scattered
 from harness.studies.survey.plan import libraries, matches, vocabularies
 from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
-from reports import bench_page, write
+from reports import bench as speeds
 from reports import field as survey
-from reports.bench import record_of
-from reports.field import Played, conformance, verdict
+from reports import write
+from reports.field import Played, document, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -118,15 +118,15 @@ def survey_page(out: Path, speed: bool, say: Callable[[str, str], None]) -> Call
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
     def write_page(*, complete: bool) -> None:
-        measured = None
+        measured: list[Event] = []
         if complete and speed and matches:
-            measured = record_of(read_events(out / SPEED / "run.jsonl"))
+            measured = list(read_events(out / SPEED / "run.jsonl"))
         line = options.command_line()
-        page = conformance(matches, measured, time, line, complete=complete)
+        page = document(matches, measured, time, line, complete=complete)
         with writing(out):
             write(survey.files(page), out)
-            if measured is not None:
-                write(bench_page.files(measured), out)
+            if measured:
+                write(speeds.files(measured), out)
 
     def consume(event: Event) -> None:
         if isinstance(event, MatchPlayed):

@@ -85,15 +85,15 @@ def command(
     console = Display(stderr=True)
     mistakes = plural(len(plan.mistakes), "planted mistake")
     console.print(f"searching for {mistakes} {seconds_text(plan.seconds)}, seed {seed}")
-    record = told.SelftestRecord()
+    events: list[Event] = []
     # As on one machine, where each core has a hunt: its workers wait for one another.
     memory = scattered.workers(plan.mistakes) * opening.WORKER_BYTES
     progress = Progress(console)
     opened = partial(opening.opened, cluster, 1, memory) if cluster else None
     study = Selftest(plan, opened=opened)
     told_one = judged(progress, len(plan.mistakes))
-    finished = conducted(study, out, progress, record.consume, told_one)
-    show(told.files(record), told.page(record).blocks, out, as_json=as_json)
+    finished = conducted(study, out, progress, events.append, told_one)
+    show(told.files(events), told.page(events).blocks, out, as_json=as_json)
     raise typer.Exit(finished.exit_status)
 
 

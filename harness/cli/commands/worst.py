@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,12 +18,13 @@ from harness.core.countdown import seconds_text
 from harness.events import Phase, Searched
 from harness.studies.worst.candidates import Aim
 from harness.studies.worst.plan import make_plan
-from harness.studies.worst.results import Report
+from harness.studies.worst.results import report_of
 from harness.studies.worst.run import WorstStudy
 from harness.studies.worst.sitting import SEARCHING, Watcher
-from reports import worst as tables
+from reports import worst as told
 from reports.blocks.units import plural
 from reports.cluster import Cluster as Units
+from reports.studies import of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -126,27 +126,19 @@ def command(
     said = f"searching for the worst inputs of {plan.participant.name} on {plan.vocabulary.id}"
     console.print(f"{said} {seconds_text(seconds)}, seed {seed}")
     progress = WorstProgress(console, seconds)
-    found: list[Searched] = []
-    units = Units()
-
-    def take(event: Event) -> None:
-        units.take(event)
-        if isinstance(event, Searched):
-            found.append(event)
-
+    events: list[Event] = []
     line = options.command_line()
     size_of = plan.memory + opening.WORKER_BYTES
     opened = partial(opening.opened, cluster, 1, size_of) if cluster else None
     study = WorstStudy(plan, out, line, progress, file, opened)
-    finished = conducted(study, out, progress, take)
-    for event in found:
-        record = replace(tables.WorstRecord.of(event.report), cluster=units)
-        files = tables.files(record, Report(**event.report).to_json())
-        page = tables.page(record).blocks if finished.complete else ()
-        show(files, page, out, as_json=as_json)
-        if finished.complete and event.report["families"]:
-            added = event.report["families"]
-            console.print(f"  added to {added}: see tokgate list families", style="dim")
+    finished = conducted(study, out, progress, events.append)
+    for event in of(events, Searched):
+        report, units = report_of(event.report), Units.of(events)
+        page = told.page(report, units).blocks if finished.complete else ()
+        show(told.files(report, units), page, out, as_json=as_json)
+        if finished.complete and report.families:
+            added = f"  added to {report.families}: see tokgate list families"
+            console.print(added, style="dim")
     raise typer.Exit(finished.exit_status)
 
 

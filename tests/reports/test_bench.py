@@ -10,12 +10,19 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from harness.events import Benched, BenchStarted, Finished, VocabularyLoaded, VocabularyOpened
-from reports import bench_page
-from reports.bench import BenchRecord, record_of, tables
-from reports.bench_openings import opening_sections
+from harness.events import (
+    Benched,
+    BenchStarted,
+    Event,
+    Finished,
+    VocabularyLoaded,
+    VocabularyOpened,
+)
+from reports import bench
+from reports.bench import opening_sections
 from reports.blocks import Items, Table, html, terminal
 from reports.blocks.units import rate, size
+from reports.speeds import KINDS, tables
 
 NASTY = "<script>alert(1)</script>\u202e"
 
@@ -40,7 +47,7 @@ def cell(row: str, size: int, speed: float, **other: Any) -> Benched:
     return Benched(**{**whole, **other})
 
 
-def record(*cells: Benched, complete: bool = True) -> BenchRecord:
+def record(*cells: Event, complete: bool = True, **other: Any) -> list[Event]:
     started = BenchStarted(
         time="2026-01-01T00:00:00+00:00", command=f"tokgate bench {NASTY}", seed=0, rounds=3,
         cold=1, sizes=[1024, 1 << 20], texts={"source": f"source {NASTY}"}, modes=["text"],
@@ -49,10 +56,11 @@ def record(*cells: Benched, complete: bool = True) -> BenchRecord:
         cpu="A CPU", machine="Linux",
     )  # fmt: skip
     vocabulary = VocabularyLoaded("v", "tiktoken", "bpe", 9, "f" * 64, None, [])
-    return record_of([started, vocabulary, *cells, Finished(complete, "pass", [], 3.0, 0, 0, 0)])
+    end = Finished(complete, "pass", [], 3.0, 0, 0, 0)
+    return [replace(started, **other), vocabulary, *cells, end]
 
 
-def usual() -> BenchRecord:
+def usual() -> list[Event]:
     return record(
         *(cell("slow", size, 2) for size in (1024, 1 << 20)),
         *(cell("tiktoken", size, 8) for size in (1024, 1 << 20)),
@@ -64,15 +72,15 @@ def usual() -> BenchRecord:
     )
 
 
-def printed(of: BenchRecord) -> str:
+def printed(of: list[Event]) -> str:
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
-    for part in terminal.render(bench_page.page(of).blocks):
+    for part in terminal.render(bench.page(of).blocks):
         console.print(part)
     return console.export_text()
 
 
-def page_of(of: BenchRecord) -> str:
-    return html.render(bench_page.page(of))
+def page_of(of: list[Event]) -> str:
+    return html.render(bench.page(of))
 
 
 def test_threads_are_measured_by_the_wall_and_beside_one() -> None:
@@ -80,16 +88,15 @@ def test_threads_are_measured_by_the_wall_and_beside_one() -> None:
         timings = [{**timing("fresh", i, 1 << 20, cpu), "wall": wall} for i in range(3)]
         return cell("tiktoken", 1 << 20, 1, mode=mode, timings=timings)
 
-    whole = record(of("batch", cpu=1.0, wall=1.25), of("threads", cpu=1.5, wall=0.5))
-    assert whole.started is not None
-    whole.started = replace(whole.started, document=200, threads=2)
+    both = of("batch", cpu=1.0, wall=1.25), of("threads", cpu=1.5, wall=0.5)
+    whole = record(*both, document=200, threads=2)
     alone, together = tables(whole)
-    assert alone.lines[0].fields[0].speeds["fresh"].best == pytest.approx(1)
-    assert together.lines[0].fields[0].speeds["fresh"].best == pytest.approx(2)
+    assert alone.lines[0].speeds[1 << 20, "fresh"].best == pytest.approx(1)
+    assert together.lines[0].speeds[1 << 20, "fresh"].best == pytest.approx(2)
     assert (alone.gains, together.lines[0].gain) == (False, pytest.approx(2.5))
     assert together.tag == "batches on 2 threads"
     text = " ".join(printed(whole).split())
-    assert "in batches of texts of 200 B, on 2 threads" in text
+    assert "in batches on 2 threads, of texts of 200 B" in text
     assert "by the clock on the wall" in text
     assert "× one thread" in text
     page = unescape(page_of(whole))
@@ -100,12 +107,11 @@ def test_lines_are_sorted_by_the_speed_of_fresh_text_at_the_largest_size() -> No
     (table,) = tables(usual())
     assert [line.name for line in table.lines] == ["fast", "wrong", "tiktoken", "slow", NASTY]
     assert table.base == "tiktoken"
-    fast = table.lines[0].fields[-1].speeds
-    assert fast["fresh"].best == pytest.approx(80)
-    assert fast["fresh"].median == pytest.approx(40)
-    assert fast["fresh"].ratio == pytest.approx(10)
-    assert fast["warm"].best == pytest.approx(160)
-    assert fast["cold"].best == pytest.approx(40)
+    fresh, warm, cold = (table.lines[0].speeds[1 << 20, kind] for kind in KINDS)
+    assert (fresh.best, fresh.median) == (pytest.approx(80), pytest.approx(40))
+    assert fresh.ratio is not None
+    assert fresh.ratio.value == pytest.approx(10)
+    assert (warm.best, cold.best) == (pytest.approx(160), pytest.approx(40))
 
 
 def test_rounds_enough_give_an_interval_and_a_word() -> None:
@@ -134,7 +140,7 @@ def test_rounds_enough_give_an_interval_and_a_word() -> None:
 def test_without_a_base_there_are_no_ratios() -> None:
     (table,) = tables(record(cell("fast", 1024, 80)))
     assert table.base == ""
-    assert table.lines[0].fields[0].speeds["fresh"].ratio is None
+    assert table.lines[0].speeds[1024, "fresh"].ratio is None
     assert "no base was measured" in printed(record(cell("fast", 1024, 80)))
     assert "no base was measured" in page_of(record(cell("fast", 1024, 80)))
 
@@ -146,11 +152,9 @@ def test_the_terminal_shows_marks_and_reasons() -> None:
     assert "gave other ids than the trusted implementation" in said
     assert "crashed: " in said
     assert "\u202e" not in said
-    assert "Interrupted" in printed(
-        replace(usual(), finished=Finished(False, "fail", [], 1.0, 0, 0, 130))
-    )
-    assert list(tables(BenchRecord())) == []
-    printed(BenchRecord())
+    assert "Interrupted" in printed([*usual(), Finished(False, "fail", [], 1.0, 0, 0, 130)])
+    assert tables([]) == []
+    printed([])
 
 
 def test_the_page_loads_nothing_and_escapes_everything() -> None:
@@ -170,7 +174,7 @@ def test_the_page_loads_nothing_and_escapes_everything() -> None:
 
 def test_plots_have_all_lines_with_their_spread() -> None:
     (table,) = tables(usual())
-    plot, ratios = bench_page.by_size(table, {}), bench_page.ratios(table)
+    plot, ratios = bench.by_size(table, {}), bench.ratios(table)
     assert plot is not None and ratios is not None
     assert [one.name for one in plot.series[:4]] == ["fast", "wrong ✗", "tiktoken", "slow"]
     assert sum(len(one.points) for one in plot.series) == 4 * 2 + 1
@@ -179,14 +183,14 @@ def test_plots_have_all_lines_with_their_spread() -> None:
     assert [one.name for one in ratios.series] == ["fresh", "warm", "cold"]
     assert ratios.x.names == ["fast", "wrong ✗", "tiktoken", "slow"]
     (empty,) = tables(record(cell("failed", 1024, 1, status="failed", note="x", timings=[])))
-    assert (bench_page.by_size(empty, {}), bench_page.ratios(empty)) == (None, None)
+    assert (bench.by_size(empty, {}), bench.ratios(empty)) == (None, None)
 
 
 def test_one_size_has_ratios_and_no_column_of_dots() -> None:
     one = record(cell("tiktoken", 1024, 8), cell("fast", 1024, 80))
     (table,) = tables(one)
-    assert bench_page.by_size(table, {}) is None
-    ratios = bench_page.ratios(table)
+    assert bench.by_size(table, {}) is None
+    ratios = bench.ratios(table)
     assert ratios is not None
     spreads = [spread for one in ratios.series for spread in one.spread]
     assert len(spreads) == 2 * 3
@@ -196,11 +200,11 @@ def test_one_size_has_ratios_and_no_column_of_dots() -> None:
 
 
 def test_the_page_says_who_is_the_fastest_of_those_that_are_right() -> None:
-    assert bench_page.leader(tables(usual())) == (
+    assert bench.leader(tables(usual())) == (
         "Fastest on source (1 MiB, v): fast with 80.0 MiB/s, 10.0 times tiktoken."
     )
     wrong = record(cell("wrong", 1024, 90, answer="different"))
-    assert "No implementation with the right answers" in bench_page.leader(tables(wrong))
+    assert "No implementation with the right answers" in bench.leader(tables(wrong))
 
 
 def opened(name: str, cold: float, warm: float, **other: Any) -> VocabularyOpened:
@@ -222,15 +226,15 @@ def opened(name: str, cold: float, warm: float, **other: Any) -> VocabularyOpene
 
 
 def test_openings_have_a_table_from_the_quickest_down() -> None:
-    whole = record()
-    whole.openings += [
+    openings = [
         opened("slow", 3.0, 0.5),
         opened("tiktoken", 0.4, 0.3),
         opened(NASTY, 0.1, 0.1),
         opened("lost", 0, 0, status="failed", note=f"crashed: {NASTY}", openings=[]),
         opened("other", 0, 0, status="unsupported", note="unigram only", openings=[]),
     ]
-    (section,) = opening_sections(whole.openings)
+    whole = record(*openings)
+    (section,) = opening_sections(openings)
     (table,) = (one for one in section.blocks if isinstance(one, Table))
     (notes,) = (one for one in section.blocks if isinstance(one, Items))
     rows = [tuple(cells) for _, cells in table.lines]
