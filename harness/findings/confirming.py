@@ -11,6 +11,7 @@ from harness.core.excused import TOGETHER
 from harness.core.outcomes import Failed, Inputs, Status, Unsupported
 from harness.core.partition import Part, comparable
 from harness.findings.diagnosis import signature
+from harness.findings.masking import TIMED_OUT
 from harness.workers.reasons import kept_from_answering
 from harness.workers.requests import doubtful
 
@@ -28,7 +29,7 @@ UNSTABLE_AGAIN = 16
 """The same of who is known to answer one question in two ways: what one such answer breaks is the
 same finding, unless it is broken every time."""
 
-TIMED_OUT, ERRORED = Status.TIMED_OUT.label, Status.ERRORED.label
+ERRORED = Status.ERRORED.label
 
 Unconfirmed = Literal["gone", "machine", "unsure"]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import PieceType
 from harness.checks.base import Violation, ids_of
-from harness.core.outcomes import Answered, Rejected
+from harness.core.outcomes import Answered, Encoded, Rejected
 from harness.core.partition import NEITHER
 from harness.core.pretokens import piece_ends
 from harness.core.standing import Standing
@@ -66,6 +67,10 @@ MODELS: dict[str, dict[str, str]] = {
     },
 }
 """The implementation that explains an engine, by the contract's algorithm."""
+
+
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
+"""The tokens of two encodings at a place where they differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,27 @@ def categories(data: bytes) -> str:
     if odd:
         return "+".join(odd) if len(odd) <= KIND_LIMIT else "mixed"
     return "+".join(sorted({category[0] for category in found})) or "empty"
+
+
+def differences(violation: Violation, contract: Contract) -> frozenset[Pair]:
+    """The tokens in which a violation's first two encodings differ; none if there are no two."""
+    encodings = [
+        part.outcome.ids for part in violation.parts[:2] if isinstance(part.outcome, Encoded)
+    ]
+    if len(encodings) < 2 or not known(contract.vocabulary, *encodings[0], *encodings[1]):
+        return frozenset()
+    return frozenset(regions(contract.vocabulary, *encodings))
+
+
+def regions(vocabulary: Vocabulary, *encodings: Sequence[int]) -> Iterator[Pair]:
+    """The places at which two encodings differ, each between boundaries that both have."""
+    ends = [[0, *accumulate(len(vocabulary.spelling(i)) for i in ids)] for ids in encodings]
+    shared = sorted(set(ends[0]) & set(ends[1]))
+    cuts = [[*(bisect_left(one, at) for at in shared), len(one)] for one in ends]
+    for places in zip(*map(pairwise, cuts), strict=True):
+        one, other = (tuple(ids[a:b]) for ids, (a, b) in zip(encodings, places, strict=True))
+        if one != other:
+            yield one, other
 
 
 def stages_known(violation: Violation, contract: Contract) -> bool:
