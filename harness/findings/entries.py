@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
     from harness.events import Found
+    from harness.events.running import Explained
     from harness.findings.diagnosis import Pair, Signature
-    from harness.findings.explanation import Explanation
     from harness.workers.pool import WorkerPool
 
     Group = tuple[str, Signature]
@@ -66,7 +66,7 @@ class Entry:
         return differences(self.violation, self.contract)
 
     @cached_property
-    def explanation(self) -> Explanation | None:
+    def explanation(self) -> Explained | None:
         """Where the outcomes part, stage by stage, if anybody can tell."""
         return explain(self.violation, self.contract)
 
@@ -76,12 +76,11 @@ class Entry:
         why, sign = self.explanation, self.signature
         if why is None:
             return sign
-        stage = why.parted
-        cut_out = any(one.name == "user-defined" and not one.same for one in why.stages)
-        if sign.stage == "unknown" and cut_out:
-            stage = (
-                "user-defined"  # only where it is not cut out are its neighbours, or it, unknown
-            )
+        stage = why["parted"]
+        apart = {one["name"] for one in why["stages"] if one["left"] != one["right"]}
+        if sign.stage == "unknown" and "user-defined" in apart:
+            # Only where it is not cut out are its neighbours, or it, unknown.
+            stage = "user-defined"
         elif (stage, sign.stage) in FINER or stage in {SEGMENTATION, IDS}:
             stage = sign.stage
         return replace(sign, stage=stage)

@@ -30,11 +30,11 @@ from harness.engine.streams import Batch
 from harness.engine.study import Session
 from harness.engine.suites import Budget
 from harness.events import Measured
+from harness.events.running import Explained
 from harness.findings import minimising
 from harness.findings import tracker as findings
 from harness.findings.entries import EXAMPLES, UNSURE, Entry
 from harness.findings.expecting import ExpectedFindings
-from harness.findings.explanation import Explanation
 from harness.findings.looks import Looks
 from harness.findings.minimising import NO_TIME
 from harness.studies import checks
@@ -191,9 +191,10 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
     """A smaller input parts at another stage, which is expected, and time ends before its kind."""
     whole = b"some longer text with a mark! in it"
 
-    def explain(violation: Violation, contract: Contract) -> Explanation:
+    def explain(violation: Violation, contract: Contract) -> Explained:
         parted = "pre-tokens" if len(violation.data) == len(whole) else "merges"
-        return Explanation("ref", "bad", "ref", "bad", (), parted)
+        sides = {"left": "ref", "right": "bad", "left_model": "ref", "right_model": "bad"}
+        return cast("Explained", {**sides, "stages": [], "parted": parted})
 
     monkeypatch.setattr(harness.findings.entries, "explain", explain)
     entry = Expectation("equivalence/bpe/raw/merges/Zs/bad", {"bad": SpecifierSet()}, "known")
