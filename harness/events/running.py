@@ -268,7 +268,7 @@ class Group:
 
 
 class Stage(TypedDict):
-    """The fields of ``findings.explanation.Stage``."""
+    """One stage on both sides; they are alike so far as it tells if both say the same."""
 
     name: str
     left: str | None
@@ -276,7 +276,11 @@ class Stage(TypedDict):
 
 
 class Explained(TypedDict):
-    """The fields of ``findings.explanation.Explanation``, which imports what events may not."""
+    """Two pipelines on one input.
+
+    left, right: the implementations that differ, the trusted one first. left_model, right_model:
+    whose stages were run for them, often themselves. parted: the first stage that differs.
+    """
 
     left: str
     right: str

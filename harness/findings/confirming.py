@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from harness.checks import CHECKS
-from harness.checks.base import Judgement, Violation
+from harness.checks.base import Violation
 from harness.core.excused import TOGETHER
 from harness.core.outcomes import Failed, Inputs, Status, Unsupported
 from harness.core.partition import Part, comparable
 from harness.findings.diagnosis import signature
+from harness.findings.masking import TIMED_OUT
 from harness.workers.reasons import kept_from_answering
 from harness.workers.requests import doubtful
 
@@ -28,7 +29,7 @@ UNSTABLE_AGAIN = 16
 """The same of who is known to answer one question in two ways: what one such answer breaks is the
 same finding, unless it is broken every time."""
 
-TIMED_OUT, ERRORED = Status.TIMED_OUT.label, Status.ERRORED.label
+ERRORED = Status.ERRORED.label
 
 Unconfirmed = Literal["gone", "machine", "unsure"]
 
@@ -45,7 +46,7 @@ def confirm(
     Between the empty input and itself, so that what an earlier call left behind shows.
     Raises Stopped and OutOfTime.
     """
-    check, data = CHECKS[violation.check], violation.data
+    check, data, culprits = CHECKS[violation.check], violation.data, set(violation.culprits)
     outcomes = [part.outcome for part in violation.parts]
     if violation.check == "determinism":
         # Two different answers to one input are proof, however often it answers alike, and so is an
@@ -53,8 +54,7 @@ def confirm(
         if all(comparable(one) or _own_failure(one) for one in outcomes):
             return violation
         shown = pool.examine(contract, check, [b"", data]).violations
-        back = any(set(one.culprits) & set(violation.culprits) for one in shown)
-        return violation if back else "machine"
+        return violation if any(culprits & set(one.culprits) for one in shown) else "machine"
     # A death is not asked for over and over in one batch: the rest would go unanswered.
     once = violation.check == "survival" or any(
         isinstance(one, Failed) and one.status is not Status.ERRORED for one in outcomes
@@ -62,24 +62,31 @@ def confirm(
     inputs = [data] if once else [b"", data, data] * (times // 2)
     answers = pool.again(contract, Inputs.of(inputs))
     judged = pool.judge(check, answers)
+    now = [one for one in judged.violations if one.data == data]
     sign = signature(violation, contract)
     # By place: a check may find more than one thing wrong with an input.
-    same = {one.index for one in judged.violations if signature(one, contract) == sign}
-    seen = {index for index in same if inputs[index] == data}
+    seen = {one.index for one in now if signature(one, contract) == sign}
     if len(seen) == inputs.count(data):
         return violation
     if check.by_chance:
         # Of answers that are drawn at random one that is wrong is proof, and comes back now and
         # then; one that does not is no finding of determinism.
         return violation if seen else "gone"
-    answered = all(judged.exercised[name] >= inputs.count(data) for name in violation.culprits)
+    answered = all(judged.exercised[name] >= inputs.count(data) for name in culprits)
     if violation.check == "survival":
-        # The worker has asked again already before it said so. Only an answer speaks against it:
-        # who is withdrawn by now, for other time-outs, gives none.
-        unconfirmed: Unconfirmed = (
-            "machine" if violation.stage == TIMED_OUT and answered else "gone"
+        # A time-out may be the machine's, and an exception ends nothing: both yield to what is
+        # worse. The worker has asked again already before it said so. Only an answer speaks
+        # against it: who is withdrawn by now, for other time-outs, gives none.
+        milder = {TIMED_OUT, violation.stage}
+        worse = (
+            one
+            for one in now
+            if violation.stage in {TIMED_OUT, ERRORED}
+            and one.culprits == violation.culprits
+            and one.stage not in milder
         )
-        return _worse(violation, judged) or unconfirmed
+        in_time = violation.stage == TIMED_OUT and answered
+        return next(worse, "machine" if in_time else "gone")
     if not all(map(comparable, outcomes)):
         # Who failed a further question and answers it now has given no two answers.
         return "gone" if any(map(_own_failure, outcomes)) else "machine"
@@ -88,13 +95,9 @@ def confirm(
         return changed
     if violation.check == "equivalence":
         # All answer as before, and so does somebody who was not asked then: it is theirs, too.
-        culprits = set(violation.culprits)
-        now = (one for one in judged.violations if one.data == data and culprits & {*one.culprits})
-        return next(now, "unsure")
-    if not answered:
-        return "unsure"
+        return next((one for one in now if culprits & set(one.culprits)), "unsure")
     # What a check found out by further questions comes out otherwise today.
-    return replace(violation, check="determinism", stage="order")
+    return replace(violation, check="determinism", stage="order") if answered else "unsure"
 
 
 def _changed(
@@ -110,50 +113,24 @@ def _changed(
     for death in pool.judge(CHECKS["survival"], seen).violations if compared else ():
         if death.data == violation.data and _crashed(death.parts[-1].outcome):
             return death
-    withdrawn = pool.withdrawn()
-    silent = False
+    withdrawn, silent = pool.withdrawn(), False
     rows = [row for row, data in enumerate(seen.inputs) if data == violation.data]
-    for part in violation.parts:
-        # Who is missing stands for what the check compares with.
-        for name in (name for name in part.names if name in seen.results):
-            for outcome in map(seen.results[name].outcome, rows):
-                if comparable(outcome):
-                    changed = compared and outcome != part.outcome
-                else:
-                    silent = True
-                    message = getattr(outcome, "message", "")
-                    kept = kept_from_answering(withdrawn.get(name, message))
-                    refuses = isinstance(outcome, Unsupported) and not kept
-                    changed = refuses or _own_failure(outcome)
-                if changed:
-                    return _otherwise(violation, name, outcome, part.outcome)
+    # Who is missing stands for what the check compares with.
+    asked = [(part, name) for part in violation.parts for name in part.names]
+    for part, name in (one for one in asked if one[1] in seen.results):
+        for outcome in map(seen.results[name].outcome, rows):
+            if comparable(outcome):
+                changed = compared and outcome != part.outcome
+            else:
+                silent = True
+                why = withdrawn.get(name, getattr(outcome, "message", ""))
+                refuses = isinstance(outcome, Unsupported) and not kept_from_answering(why)
+                changed = refuses or _own_failure(outcome)
+            if changed:
+                told = ((f"{name} (alone)", outcome), (f"{name} (in a batch)", part.outcome))
+                parts = tuple(Part((who,), what) for who, what in told)
+                return Violation("determinism", 0, violation.data, parts, (name,), "order")
     return "unsure" if silent else None
-
-
-def _otherwise(violation: Violation, name: str, second: Outcome, first: Outcome) -> Violation:
-    """The violation of determinism of who has given two answers."""
-    parts = (Part((f"{name} (alone)",), second), Part((f"{name} (in a batch)",), first))
-    return Violation("determinism", 0, violation.data, parts, (name,), "order")
-
-
-def _worse(violation: Violation, judged: Judgement) -> Violation | None:
-    """The failure of another kind that an input now brings about, where it is no milder.
-
-    A time-out may be the machine's, and an exception ends nothing: both yield to what is worse.
-    """
-    if violation.stage not in (TIMED_OUT, ERRORED):
-        return None
-    milder = {TIMED_OUT, violation.stage}
-    return next(
-        (
-            one
-            for one in judged.violations
-            if one.data == violation.data
-            and one.culprits == violation.culprits
-            and one.stage not in milder
-        ),
-        None,
-    )
 
 
 def _crashed(outcome: Outcome) -> bool:

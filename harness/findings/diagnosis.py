@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import PieceType
 from harness.checks.base import Violation, ids_of
-from harness.core.outcomes import Answered, Rejected
+from harness.core.outcomes import Answered, Encoded, Rejected
 from harness.core.partition import NEITHER
 from harness.core.pretokens import piece_ends
 from harness.core.standing import Standing
@@ -66,6 +67,10 @@ MODELS: dict[str, dict[str, str]] = {
     },
 }
 """The implementation that explains an engine, by the contract's algorithm."""
+
+
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
+"""The tokens of two encodings at a place where they differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,27 @@ def categories(data: bytes) -> str:
     return "+".join(sorted({category[0] for category in found})) or "empty"
 
 
+def differences(violation: Violation, contract: Contract) -> frozenset[Pair]:
+    """The tokens in which a violation's first two encodings differ; none if there are no two."""
+    encodings = [
+        part.outcome.ids for part in violation.parts[:2] if isinstance(part.outcome, Encoded)
+    ]
+    if len(encodings) < 2 or not known(contract.vocabulary, *encodings[0], *encodings[1]):
+        return frozenset()
+    return frozenset(regions(contract.vocabulary, *encodings))
+
+
+def regions(vocabulary: Vocabulary, *encodings: Sequence[int]) -> Iterator[Pair]:
+    """The places at which two encodings differ, each between boundaries that both have."""
+    ends = [[0, *accumulate(len(vocabulary.spelling(i)) for i in ids)] for ids in encodings]
+    shared = sorted(set(ends[0]) & set(ends[1]))
+    cuts = [[*(bisect_left(one, at) for at in shared), len(one)] for one in ends]
+    for places in zip(*map(pairwise, cuts), strict=True):
+        one, other = (tuple(ids[a:b]) for ids, (a, b) in zip(encodings, places, strict=True))
+        if one != other:
+            yield one, other
+
+
 def stages_known(violation: Violation, contract: Contract) -> bool:
     """Whether a diagnosis may say at which stage the first two parts of a violation differ.
 
@@ -166,6 +192,22 @@ def _known_inside(one: Participant, algorithm: str) -> bool:
     return registry.built_in(one.spec) and algorithm in MODELS.get(one.spec, {})
 
 
+STAGES = {
+    "outside": ("special-tokens", "unknown", "text", "white-space", IDS),
+    "words": ("special-tokens", "unknown", "normalization", "words", "pieces"),
+    "pieces": (
+        "byte-fallback",
+        "special-tokens",
+        "normalization",
+        "white-space",
+        "user-defined",
+        SEGMENTATION,
+    ),
+    "bytes": ("special-tokens", "text", "pre-tokens", SEGMENTATION, IDS),
+}
+"""The stages of an encoding of which its ids tell something, by what is known of its inside."""
+
+
 def stage_of(violation: Violation, contract: Contract) -> str:
     """The stage at which the first culprit parts from the trusted outcome.
 
@@ -179,100 +221,70 @@ def stage_of(violation: Violation, contract: Contract) -> str:
     vocabulary = contract.vocabulary
     if not known(vocabulary, *one, *other):
         return "unknown-id"
-    if vocabulary.unexpressed or not stages_known(violation, contract):
-        return _first(*(_from_outside(vocabulary, ids) for ids in (one, other)))
-    if vocabulary.pieces and _merged(vocabulary, one) == _merged(vocabulary, other):
+    inside = not vocabulary.unexpressed and stages_known(violation, contract)
+    if inside and vocabulary.pieces and _merged(vocabulary, one) == _merged(vocabulary, other):
         return "unknown-merging"
-    stage = _first(*(seen(contract, violation.data, ids) for ids in (one, other)))
-    if stage == "normalization" and vocabulary.pieces and vocabulary.unk_id in {*one, *other}:
+    sides = (seen(contract, violation.data, ids, inside=inside) for ids in (one, other))
+    stage = next((mine[0] for mine, theirs in zip(*sides, strict=True) if mine != theirs), IDS)
+    by_pieces = vocabulary.pieces and inside
+    if stage == "normalization" and by_pieces and vocabulary.unk_id in {*one, *other}:
         return "unknown"
     if stage != SEGMENTATION:
         return stage
     if vocabulary.algorithm != "unigram":
         return "merges"
-    mine, theirs = _score(vocabulary, one), _score(vocabulary, other)
-    gap = abs(mine - theirs)
-    return "tie" if not math.isnan(gap) and gap <= TIE * max(1.0, abs(mine)) else "scores"
+    scores = [
+        math.fsum(vocabulary.pieces[i].score for i in ids if i < len(vocabulary.pieces))
+        for ids in (one, other)
+    ]
+    gap = abs(scores[0] - scores[1])
+    return "tie" if not math.isnan(gap) and gap <= TIE * max(1.0, abs(scores[0])) else "scores"
 
 
-def _first(one: Seen, other: Seen) -> str:
-    """The first stage of which two encodings tell different things, else the last one."""
-    last = IDS
-    for (stage, mine), (_, theirs) in zip(one, other, strict=True):
-        if mine != theirs:
-            return stage
-        last = stage
-    return last
+def seen(contract: Contract, data: bytes, ids: Sequence[int], *, inside: bool = True) -> Seen:
+    """What the ids of an encoding tell of each of its stages.
 
-
-def seen(contract: Contract, data: bytes, ids: Sequence[int]) -> Seen:
-    """What the ids of an encoding tell of each of its stages, where these are known."""
-    vocabulary = contract.vocabulary
-    if vocabulary.wordpiece is not None:
-        return _of_words(vocabulary, ids)
-    return _of_pieces(vocabulary, ids) if vocabulary.pieces else _of_bytes(contract, data, ids)
-
-
-def _of_bytes(contract: Contract, data: bytes, ids: Sequence[int]) -> Seen:
-    """Byte-level BPE has one definition and no variants, so that ids tell all of its stages.
-
-    The pre-tokens are those of the pattern at whose ends tokens end, too.
+    inside: whether these are known; else it is what can be seen from outside: which special and
+    unknown tokens it has, what its tokens spell, with and without spaces, and the rest. Byte-level
+    BPE has one definition and no variants, so that ids tell all of its stages; its pre-tokens are
+    those of the pattern at whose ends tokens end, too. Of WordPiece what the words are is decided
+    before, and whether one is known before its cuts.
     """
-    vocabulary = contract.vocabulary
-    special = _special_ids(vocabulary)
-    yield "special-tokens", [i for i in ids if i in special]
-    spellings = [vocabulary.spelling(i) for i in ids]
-    text = b"".join(spellings)
-    yield "text", text
-    if contract.mode.pretokenize and text == data:
-        cuts = piece_ends(vocabulary, data).intersection(accumulate(map(len, spellings)))
-        yield "pre-tokens", [text[a:b] for a, b in pairwise([0, *sorted(cuts)])]
-    yield SEGMENTATION, spellings
-    yield IDS, list(ids)
-
-
-def _of_pieces(vocabulary: Vocabulary, ids: Sequence[int]) -> Seen:
-    pieces = vocabulary.pieces
-    types = {pieces[i].type for i in set(ids) if i < len(pieces)}
-    yield "byte-fallback", PieceType.BYTE in types
-    yield "special-tokens", PieceType.CONTROL in types
-    text = vocabulary.spell(list(ids))
-    yield "normalization", text.replace(SPACE, b"")
-    yield "white-space", text
-    yield "user-defined", PieceType.USER_DEFINED in types
-    yield SEGMENTATION, list(ids)
-
-
-def _of_words(vocabulary: Vocabulary, ids: Sequence[int]) -> Seen:
-    """WordPiece: what the words are is decided before, and whether one is known before its cuts."""
-    yield from _set_apart(vocabulary, ids)
-    found = _words(vocabulary, ids)
-    yield "normalization", "".join(found)
-    yield "words", found
-    yield "pieces", list(ids)
-
-
-def _from_outside(vocabulary: Vocabulary, ids: Sequence[int]) -> Seen:
-    """What can be seen of an encoding from outside.
-
-    ``special-tokens`` or ``unknown``: which tokens of these it has; ``text``: what its tokens
-    spell; ``white-space``: likewise, with its spaces; ``ids``: the rest.
-    """
-    yield from _set_apart(vocabulary, ids)
-    if vocabulary.wordpiece is not None:
-        text = "".join(_words(vocabulary, ids)).encode()
-    else:
-        text = vocabulary.spell(list(ids))
-    yield "text", text.replace(SPACE, b"").replace(b" ", b"") if vocabulary.pieces else text
-    yield "white-space", text
-    yield IDS, list(ids)
-
-
-def _set_apart(vocabulary: Vocabulary, ids: Sequence[int]) -> Seen:
-    """The special tokens of an encoding, and how often it has the unknown one."""
+    vocabulary, pieces = contract.vocabulary, contract.vocabulary.pieces
     special = _special_ids(vocabulary) - {vocabulary.unk_id}
-    yield "special-tokens", [i for i in ids if i in special]
-    yield "unknown", [i for i in ids if i == vocabulary.unk_id]
+    words = _words(vocabulary, ids) if vocabulary.wordpiece else []
+    spelled = [word.encode() for word in words] or [vocabulary.spelling(i) for i in ids]
+    text = b"".join(spelled)
+    types = {pieces[i].type for i in set(ids) if i < len(pieces)}
+
+    def told(stage: str) -> object:
+        match stage:
+            case "byte-fallback":
+                return PieceType.BYTE in types
+            case "user-defined":
+                return PieceType.USER_DEFINED in types
+            case "special-tokens":
+                return [i for i in ids if i in special]
+            case "unknown":
+                return [i for i in ids if i == vocabulary.unk_id]
+            case "text" | "normalization":
+                return text.replace(SPACE, b"").replace(b" ", b"") if pieces else text
+            case "white-space":
+                return text
+            case "words":
+                return words
+            case "pre-tokens":
+                ends = piece_ends(vocabulary, data).intersection(accumulate(map(len, spelled)))
+                return [text[a:b] for a, b in pairwise([0, *sorted(ends)])]
+            case "segmentation":
+                return spelled if not pieces else [*ids]
+            case _:
+                return [*ids]
+
+    kind = "words" if vocabulary.wordpiece else "pieces" if pieces else "bytes"
+    for stage in STAGES[kind if inside else "outside"]:
+        if stage != "pre-tokens" or (contract.mode.pretokenize and text == data):
+            yield stage, told(stage)
 
 
 @lru_cache(maxsize=8)  # the vocabularies of a run that are open at a time
@@ -309,9 +321,3 @@ def _merged(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int | None]:
     """The ids with each run of the unknown token as one."""
     unknown = vocabulary.unk_id
     return [i for before, i in pairwise([None, *ids]) if not before == i == unknown]
-
-
-def _score(vocabulary: Vocabulary, ids: Sequence[int]) -> float:
-    """The sum of scores of pieces."""
-    pieces = vocabulary.pieces
-    return math.fsum(pieces[i].score for i in ids if i < len(pieces))

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.findings.diagnosis import bucket, kind_of, signature
+from harness.findings.diagnosis import bucket, differences, kind_of, signature
 from harness.findings.explanation import explain
-from harness.findings.looks import Traits, traits_of
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
 
 if TYPE_CHECKING:
@@ -19,9 +18,12 @@ if TYPE_CHECKING:
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
     from harness.events import Found
-    from harness.findings.diagnosis import Signature
-    from harness.findings.explanation import Explanation
+    from harness.events.running import Explained
+    from harness.findings.diagnosis import Pair, Signature
     from harness.workers.pool import WorkerPool
+
+    Group = tuple[str, Signature]
+    """The id of a contract, and a signature: what is minimised and known together."""
 
 FINER = {(NORMALIZATION, "white-space")}
 """Stages of an explanation that the diagnosis names better; as it does merges, ties and scores."""
@@ -53,15 +55,20 @@ class Entry:
         """What it is grouped by before it is minimised."""
         return signature(self.violation, self.contract)
 
-    @cached_property
-    def explanation(self) -> Explanation | None:
-        """Where the outcomes part, stage by stage, if anybody can tell."""
-        return explain(self.violation, self.contract)
+    @property
+    def group(self) -> Group:
+        """Where it belongs before it is minimised."""
+        return self.contract.id, self.signature
 
     @cached_property
-    def traits(self) -> Traits:
-        """What it looks like before anything is asked about it."""
-        return traits_of(self.violation, self.contract, self.case.generator)
+    def differences(self) -> frozenset[Pair]:
+        """The tokens in which its first two encodings differ, place by place."""
+        return differences(self.violation, self.contract)
+
+    @cached_property
+    def explanation(self) -> Explained | None:
+        """Where the outcomes part, stage by stage, if anybody can tell."""
+        return explain(self.violation, self.contract)
 
     @cached_property
     def label(self) -> Signature:
@@ -69,12 +76,11 @@ class Entry:
         why, sign = self.explanation, self.signature
         if why is None:
             return sign
-        stage = why.parted
-        cut_out = any(one.name == "user-defined" and not one.same for one in why.stages)
-        if sign.stage == "unknown" and cut_out:
-            stage = (
-                "user-defined"  # only where it is not cut out are its neighbours, or it, unknown
-            )
+        stage = why["parted"]
+        apart = {one["name"] for one in why["stages"] if one["left"] != one["right"]}
+        if sign.stage == "unknown" and "user-defined" in apart:
+            # Only where it is not cut out are its neighbours, or it, unknown.
+            stage = "user-defined"
         elif (stage, sign.stage) in FINER or stage in {SEGMENTATION, IDS}:
             stage = sign.stage
         return replace(sign, stage=stage)
@@ -84,9 +90,9 @@ class Entry:
         """What sort of input it shows, if it is minimal."""
         return kind_of(self.violation, self.label.stage, self.contract)
 
-    def bucket(self, kind: str) -> str:
-        """Its bucket as a finding whose minimal input is of this kind."""
-        return bucket(self.label, self.contract, kind)
+    def bucket(self, kind: str | None = None) -> str:
+        """Its bucket as a finding whose minimal input is of a kind, or if it is minimal itself."""
+        return bucket(self.label, self.contract, self.kind if kind is None else kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,7 @@ class Snapshot:
     """All that a tracker knows, for one that goes on elsewhere.
 
     known: by contract and signature, the minimal inputs with their buckets. looks: likewise, what
-    looking into violations has shown (:meth:`harness.findings.looks.Looks.plain`).
+    looking into violations has shown (:class:`harness.findings.looks.Looks`), as plain JSON values.
     """
 
     findings: Sequence[Found] = ()
@@ -112,11 +118,8 @@ class Tracker(Protocol):
         """Whether it has found what a run may be ended for at once."""
         ...
 
-    def consider(self, pool: WorkerPool, entry: Entry, upcoming: Sequence[Entry] = ()) -> str:
-        """Enter a violation; gives the bucket under which it was counted, or an empty text.
-
-        upcoming: others of its kind that are entered next, each by a call of its own.
-        """
+    def consider(self, pool: WorkerPool, entry: Entry) -> str:
+        """Enter a violation; gives the bucket under which it was counted, or an empty text."""
         ...
 
     def alike(self, entry: Entry) -> bool:

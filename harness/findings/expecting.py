@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING
 
 from harness.checks import inputless
 from harness.events import kind_in
-from harness.findings.asking import asked_of
 from harness.findings.describing import input_of
 from harness.findings.diagnosis import BYTES, bucket
-from harness.findings.masking import left, like
 from harness.findings.minimising import NO_TIME
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from harness.core.comparisons import Contract
     from harness.events import Found
     from harness.findings.entries import Entry
+    from harness.findings.masking import Asking
     from harness.verdict.expectations import Expectation
-    from harness.workers.pool import WorkerPool
 
-    Shrink = Callable[[WorkerPool, Entry], tuple[Entry, str | None]]
+    Shrink = Callable[[Asking], tuple[Entry, str | None]]
     """Makes an input minimal; what kept it from that comes beside it."""
 
 WHATEVER = "\0"
@@ -43,16 +41,13 @@ class ExpectedFindings:
     versions: Mapping[str, str]
     minimal: dict[int, set[bytes]] = field(default_factory=dict)
 
-    def matching(self, name: str, vocabulary: str) -> list[tuple[int, Expectation]]:
+    def matching(self, name: str, vocabulary: str) -> Iterator[tuple[int, Expectation]]:
         """The entries that match a bucket, with their places; one that has expired does not."""
         today = datetime.datetime.now(datetime.UTC).date()
-        return [
-            (place, one)
-            for place, one in enumerate(self.entries)
-            if one.covers(name, vocabulary)
-            and one.applies(self.versions)
-            and not one.expired(today)
-        ]
+        for place, one in enumerate(self.entries):
+            covers = one.covers(name, vocabulary) and one.applies(self.versions)
+            if covers and not one.expired(today):
+                yield place, one
 
     def entry(self, name: str, vocabulary: str, data: bytes) -> Expectation | None:
         """The entry that covers a finding of a bucket with this minimal input today."""
@@ -71,13 +66,10 @@ class ExpectedFindings:
         same = (one for _, one in matching if one.reason == found.expected)
         return self.entry(found.bucket, found.vocabulary, input_of(found)) or next(same, None)
 
-    def has(self, name: str, contract: Contract, data: bytes) -> bool:
-        """Whether a finding is expected, so that it does not fail the gate."""
-        return self.entry(name, contract.vocabulary.id, data) is not None
-
-    def covers(self, entry: Entry) -> bool:
-        """Whether a violation would be expected if its input were already minimal."""
-        return self.has(entry.bucket(entry.kind), entry.contract, entry.violation.data)
+    def covers(self, entry: Entry, name: str | None = None) -> bool:
+        """Whether a violation is expected, under a bucket; its own is for a minimal input."""
+        vocabulary = entry.contract.vocabulary.id
+        return self.entry(name or entry.bucket(), vocabulary, entry.violation.data) is not None
 
     def whole(self, name: str, contract: Contract) -> bool:
         """Whether all inputs of a bucket are expected, whatever they are like."""
@@ -85,9 +77,10 @@ class ExpectedFindings:
 
     def narrow(self, name: str, contract: Contract, data: bytes) -> bool:
         """Whether what covers a finding covers nothing more for being ill-formed."""
-        matching = self.matching(name, contract.vocabulary.id)
-        wide = any(one.whole or kind_in(one.bucket) == BYTES for _, one in matching)
-        return not wide and self.has(name, contract, data)
+        vocabulary = contract.vocabulary.id
+        matching = (one for _, one in self.matching(name, vocabulary))
+        wide = any(one.whole or kind_in(one.bucket) == BYTES for one in matching)
+        return not wide and self.entry(name, vocabulary, data) is not None
 
     def shown(self, name: str, contract: Contract) -> bool:
         """Whether a bucket shows what any entry says."""
@@ -96,38 +89,6 @@ class ExpectedFindings:
     def unsure(self, entry: Entry) -> bool:
         """Whether only its minimal input, which is not known, says if a violation is expected."""
         return self.may_cover(entry) and not self.covers(entry)
-
-    def learn(self, pool: WorkerPool, entry: Entry, name: str, shrink: Shrink) -> None:
-        """Ask whether the examples of entries whose buckets match explain a minimal input.
-
-        Where there is no time left to ask, they do not, as far as anybody knows.
-        """
-        data = entry.violation.data
-        for place, one in self.matching(name, entry.contract.vocabulary.id):
-            if one.explains(name, data, inputless=inputless(name)):
-                continue
-            examine = asked_of(pool, entry)
-            try:
-                explained = self._explained(pool, entry, place, shrink)
-                inside = [part for part in explained if part and part in data]
-                gone = bool(inside) and left(examine, entry, inside) is None
-                if gone or like(examine, entry, explained)(entry.violation):
-                    explained.add(data)
-            except OutOfTime:
-                return
-
-    def _explained(self, pool: WorkerPool, entry: Entry, place: int, shrink: Shrink) -> set[bytes]:
-        """The examples of an entry, and what they come to when they are minimised."""
-        if place not in self.minimal:
-            examples = self.entries[place].examples
-            found = set(examples)
-            for shown in asked_of(pool, entry)(entry.contract, examples).violations:
-                smaller, why = shrink(pool, replace(entry, violation=shown))
-                if why == NO_TIME:
-                    raise OutOfTime
-                found.add(smaller.violation.data)
-            self.minimal[place] = found
-        return self.minimal[place]
 
     def may_cover(self, entry: Entry, *, any_stage: bool = False) -> bool:
         """Whether such a finding is expected where its minimal input is of some kind.
@@ -138,12 +99,37 @@ class ExpectedFindings:
         any_stage |= entry.explanation is None and entry.contract.vocabulary.normalizes
         named = [parts for e in self.entries if len(parts := e.bucket.split("/")) > 4]
         stages = {entry.label.stage, *(parts[3] for parts in named if any_stage)}
-        kinds = {WHATEVER, *(parts[4] for parts in named)}
-        return any(
-            self.matching(
-                bucket(replace(entry.label, stage=stage), entry.contract, kind),
-                entry.contract.vocabulary.id,
-            )
+        names = (
+            bucket(replace(entry.label, stage=stage), entry.contract, kind)
             for stage in stages
-            for kind in kinds
+            for kind in {WHATEVER, *(parts[4] for parts in named)}
         )
+        return any(any(self.matching(one, entry.contract.vocabulary.id)) for one in names)
+
+    def learn(self, asking: Asking, name: str, shrink: Shrink) -> None:
+        """Ask whether the examples of entries whose buckets match explain a minimal input.
+
+        Where there is no time left to ask, they do not, as far as anybody knows.
+        """
+        data = asking.entry.violation.data
+        for place, one in self.matching(name, asking.entry.contract.vocabulary.id):
+            if one.explains(name, data, inputless=inputless(name)):
+                continue
+            try:
+                explained = self._explained(asking, place, shrink)
+                if asking.left(explained) is None:
+                    explained.add(data)
+            except OutOfTime:
+                return
+
+    def _explained(self, asking: Asking, place: int, shrink: Shrink) -> set[bytes]:
+        """The examples of an entry, and what they come to when they are minimised."""
+        if place not in self.minimal:
+            found = set(self.entries[place].examples)
+            for shown in asking.ask(self.entries[place].examples).violations:
+                smaller, why = shrink(asking.about(shown))
+                if why == NO_TIME:
+                    raise OutOfTime
+                found.add(smaller.violation.data)
+            self.minimal[place] = found
+        return self.minimal[place]

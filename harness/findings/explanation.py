@@ -9,7 +9,6 @@ that is wrong explains nothing. Of byte-level BPE the ids themselves tell the st
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Encoded
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
     from harness.core.partition import Part
+    from harness.events.running import Explained, Stage
 
     Side = tuple[str, str, Sequence[Step]]
     """An implementation, whose stages were run for it, and these stages."""
@@ -38,37 +38,7 @@ SHOWN_ONLY = frozenset({"user-defined"})
 it does, the diagnosis of the segmentation says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One stage on both sides."""
-
-    name: str
-    left: str
-    right: str
-
-    @property
-    def same(self) -> bool:
-        """Whether both sides are alike so far as this stage tells."""
-        return self.left == self.right
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Two pipelines on one input.
-
-    left, right: the implementations that differ, the trusted one first. left_model, right_model:
-    whose stages were run for them, often themselves. parted: the first stage that differs.
-    """
-
-    left: str
-    right: str
-    left_model: str
-    right_model: str
-    stages: tuple[Stage, ...]
-    parted: str
-
-
-def explain(violation: Violation, contract: Contract) -> Explanation | None:
+def explain(violation: Violation, contract: Contract) -> Explained | None:
     """Where the trusted outcome and the first culprit's part; None where nobody can tell.
 
     A stage that has no counterpart on the other side (byte fallback, where an engine has none)
@@ -78,19 +48,31 @@ def explain(violation: Violation, contract: Contract) -> Explanation | None:
         return None
     if len(violation.data) > LONGEST:
         return None
-    if contract.algorithm == "bpe" and not stages_known(violation, contract):
+    bytes_ = contract.algorithm == "bpe"
+    if bytes_ and not stages_known(violation, contract):
         return None
-    side = _observed if contract.algorithm == "bpe" else _modelled
+    side = _observed if bytes_ else _modelled
     left, right = (side(part, violation.data, contract) for part in violation.parts[:2])
     if left is None or right is None:
         return None
     theirs = {step.name: step.value for step in right[2]}
-    stages = [Stage(s.name, s.value, theirs[s.name]) for s in left[2] if s.name in theirs]
-    different = (one.name for one in stages if not one.same and one.name not in SHOWN_ONLY)
-    parted = next(different, None)
-    if parted is None:
+    stages: list[Stage] = [
+        {"name": one.name, "left": one.value, "right": theirs[one.name]}
+        for one in left[2]
+        if one.name in theirs
+    ]
+    parted = [one["name"] for one in stages if one["left"] != one["right"]]
+    first = next((name for name in parted if name not in SHOWN_ONLY), None)
+    if first is None:
         return None
-    return Explanation(left[0], right[0], left[1], right[1], tuple(stages), parted)
+    return {
+        "left": left[0],
+        "right": right[0],
+        "left_model": left[1],
+        "right_model": right[1],
+        "stages": stages,
+        "parted": first,
+    }
 
 
 def _modelled(part: Part, data: bytes, contract: Contract) -> Side | None:
@@ -98,8 +80,7 @@ def _modelled(part: Part, data: bytes, contract: Contract) -> Side | None:
     if not isinstance(part.outcome, Encoded):
         return None
     last = Step(IDS, shown_ids(part.outcome.ids))
-    present = {participant.name: participant for participant in contract.participants}
-    for own in (present[name] for name in part.names if name in present):
+    for own in (one for one in contract.participants if one.name in part.names):
         engine = MODELS.get(own.spec, {}) if registry.built_in(own.spec) else {}
         model = engine.get(modelled(contract.vocabulary))
         try:
@@ -116,10 +97,9 @@ def _modelled(part: Part, data: bytes, contract: Contract) -> Side | None:
 
 def _observed(part: Part, data: bytes, contract: Contract) -> Side | None:
     """What the ids of a part of byte-level BPE say of its stages."""
-    ids = part.outcome.ids if isinstance(part.outcome, Encoded) else (-1,)
-    if not known(contract.vocabulary, *ids):
+    if not isinstance(part.outcome, Encoded) or not known(contract.vocabulary, *part.outcome.ids):
         return None
-    steps = [Step(name, _shown(value)) for name, value in seen(contract, data, ids)]
+    steps = [Step(name, _shown(value)) for name, value in seen(contract, data, part.outcome.ids)]
     return part.names[0], part.names[0], steps
 
 

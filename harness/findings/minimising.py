@@ -6,15 +6,13 @@ import contextlib
 import math
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks import CHECKS
 from harness.core.outcomes import Status
-from harness.findings.asking import witnesses
-from harness.findings.diagnosis import signature
+from harness.findings.masking import witnesses
 from harness.findings.shrinking import MIXED_BYTES, shrink
 from harness.workers.pool import OutOfTime
 
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
     from harness.findings.entries import Entry
+    from harness.findings.masking import Asking
     from harness.workers.pool import WorkerPool
 
 SHRINK_SECONDS = 10.0
@@ -103,67 +102,61 @@ class Patience:
 
 
 def minimise(
-    pool: WorkerPool, entry: Entry, seconds: float, hides: Callable[[Violation], bool]
+    asking: Asking, seconds: float, hides: Callable[[Violation], bool]
 ) -> tuple[Entry, str | None]:
     """The entry with the smallest input found, and why the search did not end by itself.
 
     hides: whether a violation would hide this one.
     """
     deadline = time.monotonic() + seconds
-    contract, violation = entry.contract, entry.violation
-    check, smallest = CHECKS[violation.check], violation
-    # What ends processes is asked step by step.
-    mixed = 0 if check.alone else MIXED_BYTES
-
-    def search(asked: Contract) -> str | None:
-        """Make the input smaller as these see it; why that did not end by itself."""
-        nonlocal smallest
-        smallest, timeouts, cut_off = violation, 0, False
-
-        def failing(candidates: Sequence[bytes]) -> list[bool]:
-            nonlocal smallest, timeouts, cut_off
-            lawful = [one for one in candidates if contract.vocabulary.can_encode(one)]
-            try:
-                shown = pool.examine(asked, check, lawful).violations
-            except OutOfTime:
-                cut_off = True
-                return [False] * len(candidates)
-            outcomes = [part.outcome for one in shown for part in one.parts]
-            timeouts += any(outcome.status is Status.TIMED_OUT for outcome in outcomes)
-            wrong: defaultdict[bytes, list[Violation]] = defaultdict(list)
-            for one in shown:
-                wrong[one.data].append(one)
-            # The first one is taken: of the others neither the signature has to be known, which
-            # takes longer than an answer, nor whether they hide anything.
-            for first in (one for one in candidates if one in wrong):
-                same = [one for one in wrong[first] if signature(one, contract) == entry.signature]
-                if same and not hides(same[-1]):
-                    smallest = same[-1]
-                    return [candidate == first for candidate in candidates]
-            return [False] * len(candidates)
-
-        def enough() -> bool:
-            return cut_off or timeouts >= SHRINK_TIMEOUTS
-
-        left = deadline - time.monotonic()
-        _, ended = shrink(violation.data, failing, left, enough, mixed)
-        if timeouts >= SHRINK_TIMEOUTS:
-            return TRIES_HANG
-        if not ended:
-            return NO_TIME if cut_off else TOOK_LONG
-        return WITHDRAWN if set(violation.culprits) & set(pool.withdrawn()) else None
-
-    few = witnesses(violation, contract)
-    why = search(few)
-    if smallest is not violation and len(few.participants) < len(contract.participants):
+    entry, contract = asking.entry, asking.entry.contract
+    few = witnesses(entry.violation, contract)
+    smallest, why = search(asking, few, hides, deadline)
+    if smallest is not entry.violation and few is not contract:
         try:
-            judged = pool.examine(contract, check, [smallest.data])
+            judged = asking.ask([smallest.data])
         except OutOfTime:
             return replace(entry, violation=smallest), NO_TIME
-        same = [one for one in judged.violations if signature(one, contract) == entry.signature]
-        if same:
-            smallest = same[0]
-        else:
-            # Somebody else parts from the trusted on it, too: all are asked from the beginning.
-            why = search(contract)
+        same = next(filter(asking.same, judged.violations), None)
+        # Else somebody else parts from the trusted on it, too: all are asked from the beginning.
+        smallest, why = (same, why) if same else search(asking, contract, hides, deadline)
     return replace(entry, violation=smallest), why
+
+
+def search(
+    asking: Asking, contract: Contract, hides: Callable[[Violation], bool], deadline: float
+) -> tuple[Violation, str | None]:
+    """The smallest violation as these participants see it; why the search did not end by itself."""
+    violation = smallest = asking.entry.violation
+    timeouts, cut_off = 0, False
+
+    def failing(candidates: Sequence[bytes]) -> list[bool]:
+        nonlocal smallest, timeouts, cut_off
+        lawful = [one for one in candidates if contract.vocabulary.can_encode(one)]
+        try:
+            shown = asking.ask(lawful, contract).violations
+            outcomes = [part.outcome for one in shown for part in one.parts]
+            timeouts += any(outcome.status is Status.TIMED_OUT for outcome in outcomes)
+            # The first one is taken: of the others neither the signature has to be known, which
+            # takes longer than an answer, nor whether they hide anything.
+            for place, one in enumerate(candidates):
+                same = [found for found in shown if found.data == one and asking.same(found)]
+                if same and not hides(same[-1]):
+                    smallest = same[-1]
+                    return [other == place for other in range(len(candidates))]
+        except OutOfTime:
+            cut_off = True
+        return [False] * len(candidates)
+
+    def enough() -> bool:
+        return cut_off or timeouts >= SHRINK_TIMEOUTS
+
+    # What ends processes is asked step by step.
+    mixed = 0 if CHECKS[violation.check].alone else MIXED_BYTES
+    _, ended = shrink(violation.data, failing, deadline - time.monotonic(), enough, mixed)
+    if timeouts >= SHRINK_TIMEOUTS:
+        return smallest, TRIES_HANG
+    if not ended:
+        return smallest, NO_TIME if cut_off else TOOK_LONG
+    gone = set(violation.culprits) & asking.pool.withdrawn().keys()
+    return smallest, WITHDRAWN if gone else None

@@ -9,16 +9,17 @@ and no other mistake of the list gives the same.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from harness.core.outcomes import Encoded, Inputs
+from harness.checks.base import ids_of
+from harness.core.outcomes import Inputs
 from harness.core.pretokens import piece_ends
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
@@ -45,22 +46,19 @@ TEXTS = (
 MERGES_WHOLE = "merges pre-tokens that should be taken whole, as they are tokens"
 TAKES_WHOLE = "takes pre-tokens whole that are tokens, and should merge them"
 
-Pick = Callable[[list[tuple[int, int]]], tuple[int, int]]
-"""The choice of the next pair to merge, each given by its rank and place."""
-
-PICKS: dict[str, Pick] = {
-    "merges equal-rank pairs from the right": lambda found: min(
-        found, key=lambda one: (one[0], -one[1])
-    ),
-    "merges from the left, whatever the rank": lambda found: min(found, key=lambda one: one[1]),
-    "merges the pair of the lowest priority first": lambda found: max(
-        found, key=lambda one: (one[0], -one[1])
-    ),
-}
-"""Mistakes in the choice of the next pair, in the words of a headline."""
-
 RIGHT = ""
 """Stands for no mistake."""
+
+Order = Callable[[int, int], tuple[int, int]]
+"""The pair of which this is least is merged next, each given by its rank and place."""
+
+ORDERS: dict[str, Order] = {
+    RIGHT: lambda rank, place: (rank, place),
+    "merges equal-rank pairs from the right": lambda rank, place: (rank, -place),
+    "merges from the left, whatever the rank": lambda rank, place: (place, rank),
+    "merges the pair of the lowest priority first": lambda rank, place: (-rank, place),
+}
+"""Mistakes in the choice of the next pair, in the words of a headline."""
 
 
 def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation]) -> str:
@@ -73,105 +71,95 @@ def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation])
     if first.check != "equivalence" or first.undecided or len(first.culprits) != 1:
         return ""
     (culprit,) = first.culprits
+    trusted = [(one.data, one.parts[0].outcome) for one in violations]
     shown = [
         (one.data, part.outcome)
         for one in violations
         for part in one.parts[1:]
         if culprit in part.names
     ]
-    candidates = frozenset.intersection(*(fitting(contract, *one) for one in shown)) - {RIGHT}
+    candidates = fitting(contract, shown) - {RIGHT}
     # Nothing is said where the trusted ids are not those of plain byte-pair encoding.
-    plain = all(RIGHT in fitting(contract, one.data, one.parts[0].outcome) for one in violations)
-    if not candidates or not plain:
+    if not candidates or RIGHT not in fitting(contract, trusted):
         return ""
     probes = probes_of([one.data for one in violations], contract.vocabulary)
     try:
         answers = pool.again(contract.among({culprit}), Inputs.of(probes)).results[culprit]
     except OutOfTime:
         return ""
-    for index, data in enumerate(probes):
-        candidates &= fitting(contract, data, answers.outcome(index))
+    candidates &= fitting(contract, zip(probes, answers, strict=True))
     return "".join(candidates) if len(candidates) == 1 else ""
 
 
 def probes_of(inputs: Sequence[bytes], vocabulary: Vocabulary) -> list[bytes]:
     """Inputs like some others: one behind another, several times, and with something between."""
     small = inputs[0]
-    made = [small * count for count in (2, 3, 5)]
+    made = [small * count for count in (2, 3, 5)] + [small[:1] * count for count in (3, 4, 7)]
     made += [one + between + other for one in inputs for other in inputs for between in BETWEEN]
-    made += [small[:1] * count for count in (3, 4, 7)]
-    made += [text.encode() for text in TEXTS]
-    fitting = [one for one in made if len(one) <= LONGEST and vocabulary.can_encode(one)]
-    return list(dict.fromkeys(fitting))
+    made += map(str.encode, TEXTS)
+    return [
+        one for one in dict.fromkeys(made) if len(one) <= LONGEST and vocabulary.can_encode(one)
+    ]
 
 
-def fitting(contract: Contract, data: bytes, outcome: Outcome) -> frozenset[str]:
-    """The mistakes, or none (:data:`RIGHT`), that give the ids of an outcome."""
-    if not isinstance(outcome, Encoded):
-        return frozenset()
-    made = predicted(contract, data)
-    return frozenset(said for said, ids in made.items() if ids == list(outcome.ids))
+def fitting(contract: Contract, answers: Iterable[tuple[bytes, Outcome]]) -> set[str]:
+    """The mistakes, or none (:data:`RIGHT`), that give the ids of all answers."""
+    fits = []
+    for data, outcome in answers:
+        ids = [*ids_of(outcome)]
+        fits.append({said for said, made in predicted(contract, data).items() if made == ids})
+    return set[str].intersection(*fits)
 
 
 def predicted(contract: Contract, data: bytes) -> dict[str, list[int]]:
     """The ids of an input by each mistake and by none; empty where nothing can be said."""
     vocabulary = contract.vocabulary
-    if (
-        contract.algorithm != "bpe"
-        or contract.mode.special != "none"
-        or not 0 < len(data) <= LONGEST
-        or not len(vocabulary.merges.left)
-    ):
+    plain = contract.algorithm == "bpe" and contract.mode.special == "none"
+    if not plain or not 0 < len(data) <= LONGEST or not len(vocabulary.merges.left):
         return {}
-    known, longest = vocabulary.ids, vocabulary.max_token_bytes
     whole = vocabulary.ignore_merges
-
-    def of_bytes(piece: bytes) -> list[int]:
-        return [known[piece[i : i + 1]] for i in range(len(piece))]
-
-    def merging(pick: Pick = min, *, whole: bool = whole) -> Callable[[bytes], list[int]]:
-        def encode(piece: bytes) -> list[int]:
-            if whole and piece in known:
-                return [known[piece]]
-            return merged(vocabulary, of_bytes(piece), pick)
-
-        return encode
-
-    def longest_first(piece: bytes) -> list[int]:
-        if not piece:
-            return []
-        end = next(end for end in range(longest, 0, -1) if piece[:end] in known)
-        return [known[piece[:end]], *longest_first(piece[end:])]
-
-    ways = {
-        RIGHT: merging(),
-        **{said: merging(pick) for said, pick in PICKS.items()},
-        "takes the longest token at each place": longest_first,
-        "merges nothing": of_bytes,
-        MERGES_WHOLE if whole else TAKES_WHOLE: merging(whole=not whole),
+    said = MERGES_WHOLE if whole else TAKES_WHOLE
+    ways: dict[str, Callable[[bytes], list[int]]] = {
+        **{mistake: partial(merged, vocabulary, one, whole) for mistake, one in ORDERS.items()},
+        said: partial(merged, vocabulary, ORDERS[RIGHT], not whole),
+        "takes the longest token at each place": partial(longest_first, vocabulary),
+        "merges nothing": lambda piece: [vocabulary.ids[bytes([byte])] for byte in piece],
     }
     ends = sorted(piece_ends(vocabulary, data)) if contract.mode.pretokenize else [len(data)]
     pieces = [data[start:end] for start, end in pairwise([0, *ends])]
     try:
-        made = {said: [i for one in pieces for i in way(one)] for said, way in ways.items()}
+        made = {name: [i for one in pieces for i in way(one)] for name, way in ways.items()}
         # In a toy few merges lie over boundaries, and one that is missing looks like all of them.
         if len(vocabulary) >= LARGE:
-            made["does not cut texts into pre-tokens"] = merging()(data)
+            made["does not cut texts into pre-tokens"] = ways[RIGHT](data)
     except (KeyError, StopIteration):
         return {}  # a byte without a token
     right = made[RIGHT]
     return made | {"loses the last token": right[:-1], "loses the first token": right[1:]}
 
 
-def merged(vocabulary: Vocabulary, symbols: list[int], pick: Pick) -> list[int]:
-    """Symbols, merged for as long as a pair of them can be."""
-    ranks = _ranks(vocabulary)
+def merged(vocabulary: Vocabulary, order: Order, whole: bool, piece: bytes) -> list[int]:
+    """A pre-token, merged for as long as a pair can be. whole: unless it is a token."""
+    known, ranks = vocabulary.ids, _ranks(vocabulary)
+    if whole and piece in known:
+        return [known[piece]]
+    symbols = [known[bytes([byte])] for byte in piece]
     while found := [
         (ranks[pair][0], place) for place, pair in enumerate(pairwise(symbols)) if pair in ranks
     ]:
-        _, place = pick(found)
+        _, place = min(found, key=lambda one: order(*one))
         symbols[place : place + 2] = [ranks[symbols[place], symbols[place + 1]][1]]
     return symbols
+
+
+def longest_first(vocabulary: Vocabulary, piece: bytes) -> list[int]:
+    """The longest token at each place. Raises StopIteration for a byte that has none."""
+    ids, longest = [], vocabulary.max_token_bytes
+    while piece:
+        end = next(end for end in range(longest, 0, -1) if piece[:end] in vocabulary.ids)
+        ids.append(vocabulary.ids[piece[:end]])
+        piece = piece[end:]
+    return ids
 
 
 @lru_cache(maxsize=1)

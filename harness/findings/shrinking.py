@@ -118,13 +118,15 @@ def _candidates(data: bytes, chunk: int, start: int) -> Iterator[tuple[At, bytes
 
 def _simplified(units: Any) -> Iterator[Any]:
     """A text or bytes with one atom made simpler: every one alike first, then each by itself."""
+    simple: Any = SIMPLE if isinstance(units, str) else SIMPLE_BYTE
     if isinstance(units, str):
         for character in dict.fromkeys(units):
-            for simple in _simpler(character):
-                yield units.replace(character, simple)
+            for simpler in simple.partition(character)[0]:
+                yield units.replace(character, simpler)
     for place in range(len(units)):
-        for simple in _simpler(units[place : place + 1]):
-            yield units[:place] + simple + units[place + 1 :]
+        before = simple.partition(units[place : place + 1])[0]
+        for at in range(len(before)):
+            yield units[:place] + before[at : at + 1] + units[place + 1 :]
 
 
 def _units(data: bytes) -> Any:
@@ -137,11 +139,3 @@ def _units(data: bytes) -> Any:
 
 def _bytes(units: str | bytes) -> bytes:
     return units.encode() if isinstance(units, str) else units
-
-
-def _simpler(atom: str | bytes) -> Iterator[Any]:
-    """What is simpler than a character, or than a byte, the simplest first."""
-    if isinstance(atom, bytes):
-        return iter([SIMPLE_BYTE] if atom != SIMPLE_BYTE else [])
-    place = SIMPLE.find(atom)
-    return iter(SIMPLE if place < 0 else SIMPLE[:place])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import itertools
+from dataclasses import replace
 
 import pytest
 from packaging.specifiers import SpecifierSet
@@ -14,8 +15,9 @@ from harness.checks.base import Violation
 from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
 from harness.findings import minimising
+from harness.findings.diagnosis import regions
 from harness.findings.entries import PER_BUCKET, Entry
-from harness.findings.looks import ALIKE_LATE, QUIET, QUIET_LATE, Looks, Traits, regions
+from harness.findings.looks import ALIKE_LATE, QUIET, QUIET_LATE, Looks
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
@@ -218,19 +220,23 @@ def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new() -> None:
     assert QUIET > QUIET_LATE
 
 
-def test_late_other_kinds_of_text_are_looked_into_for_longer_than_other_tokens() -> None:
-    def traits(token: str, kind: str) -> Traits:
-        return Traits(frozenset({token}), frozenset({kind}), "generator")
-
+def test_other_tokens_and_generators_are_looked_into_until_little_is_new() -> None:
+    scene = Scene(ref=right, bad=wrong_on(b"!", b"?"))
+    found = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!", b"?"]).violations
+    one, other = (Entry(scene.contract, each, Case(each.data, "test", 0, 0)) for each in found)
     looks = Looks()
+    assert looks.worth(other, late=True)
     for _ in range(ALIKE_LATE):
-        looks.note(traits("a", "L"), "bucket", new=True)
+        looks.note(one, "bucket", new=True)
+    assert looks.worth(one, late=False)
+    assert not looks.worth(one, late=True)
+    assert looks.worth(replace(one, case=Case(b"!", "another", 0, 0)), late=True)
     looks.quiet = QUIET_LATE
-    assert looks.worth(traits("b", "L"), late=False)
-    assert not looks.worth(traits("b", "L"), late=True)
-    assert looks.worth(traits("b", "Mn"), late=True)
+    assert looks.worth(other, late=False)
+    assert not looks.worth(other, late=True)
     looks.quiet = QUIET
-    assert not looks.worth(traits("b", "Mn"), late=True)
+    assert not looks.worth(other, late=False)
+    assert looks.like(other) == "bucket"
 
 
 def test_an_expected_determinism_does_not_cover_what_is_wrong_every_time() -> None:
@@ -256,10 +262,10 @@ def test_the_places_at_which_two_encodings_differ() -> None:
     pair = next(i for i in range(256, len(vocabulary.tokens)) if len(vocabulary.spelling(i)) == 2)
     apart = list(vocabulary.spelling(pair))
     [place] = regions(vocabulary, [48, pair, 49], [48, *apart, 49])
-    assert (place.start, place.one, place.other) == (1, (pair,), tuple(apart))
+    assert place == ((pair,), tuple(apart))
     assert list(regions(vocabulary, [48, pair], [48, pair])) == []
-    two = regions(vocabulary, [pair, 48, pair], [*apart, 48, *apart])
-    assert [place.start for place in two] == [0, 3]
+    assert list(regions(vocabulary, [pair, 48, pair], [*apart, 48, *apart])) == [place, place]
+    assert list(regions(vocabulary, [48], [48, *apart])) == [((), tuple(apart))]
 
 
 def test_an_entry_that_names_what_is_ill_formed_covers_it_all() -> None:

@@ -20,6 +20,7 @@ from harness.engine.study import Session
 from harness.events import Found
 from harness.findings import minimising
 from harness.findings.entries import Entry
+from harness.findings.masking import Asking
 from harness.findings.minimising import NO_TIME, TOOK_LONG, Patience
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
@@ -111,10 +112,10 @@ def test_what_is_unfinished_is_gone_on_with_once(monkeypatch: pytest.MonkeyPatch
     tried: list[bytes] = []
     go_on = scene.tracker._go_on
 
-    def look(pool: Any, entry: Entry, found: Found) -> None:
-        tried.append(entry.violation.data)
-        go_on(pool, entry, found)
-        scene.tracker._unfinished.append((entry, found))  # it has become a little smaller
+    def look(asking: Asking, found: Found) -> None:
+        tried.append(asking.entry.violation.data)
+        go_on(asking, found)
+        scene.tracker._unfinished.append((asking.entry, found))  # it has become a little smaller
 
     monkeypatch.setattr(scene.tracker, "_go_on", look)
     scene.tracker.settle(scene.pool)

@@ -18,7 +18,7 @@ from harness.findings.tracker import FindingTracker
 from harness.studies.selftest.events import Sighting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from corpora.generators.base import Case
     from harness.checks.base import Violation
@@ -117,7 +117,7 @@ class Ledger:
         tried = max(self._batches.values(), default=0) > ROUNDS
         return tried and all(one.known for one in self.suspects.values() if one.check)
 
-    def consider(self, pool: WorkerPool, entry: Entry, upcoming: Sequence[Entry] = ()) -> str:
+    def consider(self, pool: WorkerPool, entry: Entry) -> str:
         """Put a violation down to those whom it blames."""
         contract, violation, case = entry.contract, entry.violation, entry.case
         for name in violation.culprits:
