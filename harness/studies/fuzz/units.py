@@ -93,7 +93,7 @@ class Came:
     hang, and was waited for when time was up. files: of findings, by their paths.
     """
 
-    mark: str = ""
+    mark: str
     cold: bool = False
     too_long: int | None = None
     done: Round | None = None
@@ -204,9 +204,9 @@ class Place:
             return Came(self.mark, done=done, awaited=sorted(awaited), files=self._new_files())
         except TooLong as error:
             pool.abandon(error.owing)
-            return Came(too_long=error.size)
+            return Came("", too_long=error.size)
         except Stopped:
-            return Came(awaited=sorted(awaited))
+            return Came("", awaited=sorted(awaited))
         finally:
             over.set()
             if not whole:
@@ -267,7 +267,7 @@ def rounded(keep: dict[str, Any], mark: str, left: float, lasting: bool) -> byte
     """Do a round of the target that is open here, in the state of that mark."""
     place: Place = keep.setdefault(PLACE, Place())
     if place.mark != mark:
-        return Came(cold=True).packed()
+        return Came("", cold=True).packed()
     return place.round(left, lasting=lasting).packed()
 
 
