@@ -36,11 +36,17 @@ def broken(plan: Plan, tally: Tally) -> dict[str, str]:
     return false_claims(Claim(*one) for one in tally.claims if one[0] in candidates)
 
 
-def note(tracker: Tracker, lines: Mapping[str, str], plan: Plan, record: Coverage) -> None:
+def note(
+    tracker: Tracker,
+    lines: Mapping[str, str],
+    plan: Plan,
+    record: Coverage,
+    status: Status = Status.FALSE_CLAIM,
+) -> None:
     """Enter a finding for each of the lines whose implementation was asked.
 
-    record: says who was asked on which vocabulary, by whomever and in whichever sitting. The last
-    of them in the order of the plan is told.
+    status: what the lines say. record: says who was asked on which vocabulary, by whomever and in
+    whichever sitting. The last of them in the order of the plan is told.
     """
     places = {source: place for place, source in enumerate(plan.vocabularies)}
     sources = {one.id: one.source for one in record.vocabularies.values() if one.source in places}
@@ -54,4 +60,4 @@ def note(tracker: Tracker, lines: Mapping[str, str], plan: Plan, record: Coverag
         for contract in made:
             if contract.id == last[name].id:
                 line, contracts = {name: lines[name]}, {name: contract}
-                inputless.note(tracker, Status.FALSE_CLAIM, line, contracts, plan.seed)
+                inputless.note(tracker, status, line, contracts, plan.seed)

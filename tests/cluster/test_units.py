@@ -20,7 +20,7 @@ from harness.core.writing import OutputError
 from harness.engine.planning import Plan
 from harness.engine.runner import RunResult
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
-from harness.studies.fuzz.scattered import Came
+from harness.studies.fuzz.units import Came
 from harness.studies.journal import FOLDER, Journal
 from harness.studies.part_results import PartResult
 from harness.studies.portable import write_sent

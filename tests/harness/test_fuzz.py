@@ -21,9 +21,9 @@ from harness.studies.fuzz import canary as watch
 from harness.studies.fuzz.arms import CORPUS
 from harness.studies.fuzz.coverage import COVERAGE, Covered, interpreted, targets
 from harness.studies.fuzz.examples import inputs, key, open_examples
+from harness.studies.fuzz.folder import CampaignFolder, save_corpus
 from harness.studies.fuzz.models import ReportedRow
 from harness.studies.fuzz.plan import RANDOM_VOCABULARIES, fuzzed
-from harness.studies.fuzz.run import CampaignFolder, save_corpus
 from harness.studies.fuzz.store import CampaignStore, difference
 from harness.studies.fuzz.structured import STRUCTURED, Structured
 from harness.verdict.expectations import Expectation
@@ -273,7 +273,7 @@ def test_atheris_finds_the_same_and_goes_on_from_its_corpus() -> None:
     pytest.importorskip("atheris")
 
     def batches() -> list[object]:
-        kept: list[str] = []
+        kept: list[bytes] = []
         arm = Covered([("bpe.heap", Mode(pretokenize=False))], TOY, 0, 0, kept, never)
         made = [arm.take(0, 0), arm.take(1, 1)]
         return [*made, list(kept)]

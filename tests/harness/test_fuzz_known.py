@@ -16,7 +16,7 @@ from harness.engine.suites import Budget
 from harness.events import FindingFixed
 from harness.findings import tracker
 from harness.findings.minimising import NO_TIME
-from harness.studies.fuzz.known import comes_back
+from harness.studies.fuzz.amending import comes_back
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Ended, Record, record
 from harness.studies.fuzz.store import CampaignStore

@@ -24,6 +24,7 @@ from harness.engine.suites import Budget, Suite
 from harness.engine.texts import DRAWN_FROM, drawn
 from harness.events import ClusterUsed, by_cause
 from harness.studies.fuzz import run
+from harness.studies.fuzz.folder import save_corpus as save_corpus_of
 from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
 from harness.studies.fuzz.store import CampaignStore
 from harness.verdict import expectations
@@ -217,7 +218,7 @@ def command(
     )  # fmt: skip
     show(console, record, out / "report.html")
     if save_corpus is not None:
-        new = run.save_corpus(campaign, store, save_corpus)
+        new = save_corpus_of(campaign, store, save_corpus)
         console.print(f"  {new:,} new inputs in {save_corpus}", style="dim")
     raise typer.Exit(record.finished.exit_status)
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from harness.cli.progress.moving import Progress
 from harness.cli.progress.news import found
-from harness.events import ImplementationFailed, Phase, Withdrawn
+from harness.events import Event, ImplementationFailed, Phase, Withdrawn
 from harness.studies.fuzz.plan import spent
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from harness.events import Event
     from harness.studies.fuzz.state import Round
 
 
@@ -55,7 +54,7 @@ class FuzzProgress(Progress):
         """A round is committed: tell what is new in it."""
         with self._lock:
             self._targets[done.target] = done
-            for event in done.events:
+            for event in map(Event.from_json, done.events):
                 if isinstance(event, (ImplementationFailed, Withdrawn)):
                     self.consume(event)
             for one in done.findings:
@@ -69,9 +68,9 @@ class FuzzProgress(Progress):
         """One line on how it goes."""
         elapsed = time.monotonic() - self._began
         rounds = self._targets.values()
-        cases = sum(one.state.cases - self._before.get(one.target, 0) for one in rounds)
+        cases = sum(one.cases - self._before.get(one.target, 0) for one in rounds)
         corpus = sum(one.first + len(one.joined) for one in rounds)
-        shapes = sum(len(one.state.disagreements) for one in rounds)
+        shapes = sum(one.shapes for one in rounds)
         rate = cases / elapsed if elapsed else 0.0
         return (
             f"{spent(elapsed)}   {cases:,} cases ({rate:,.0f}/s)   corpus {corpus:,}   "
