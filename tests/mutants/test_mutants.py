@@ -233,6 +233,19 @@ def test_controls_are_what_is_right():
     )
 
 
+def test_every_row_differs_from_what_is_right_and_is_found_by_its_spec():
+    for one in EVERY.values():
+        if not one.wrong:
+            assert one.edits or one.members, one.name
+            changed = one.changed()
+            assert changed.name == one.name
+            assert any(
+                value is not getattr(one.base, name, None)
+                for name, value in vars(changed).items()
+                if name not in {"name", "modes", "__doc__"}
+            )
+
+
 def test_a_change_fits_its_place_once():
     for edits in (("nowhere in it", ""), ("self", "other")):
         with pytest.raises(MisplantedError, match="is not exactly once in PlainBpe"):
