@@ -20,7 +20,7 @@ from tests.harness.command import TOKGATE
 
 RUN = (
     "run --vocab toy_runs --impl tiktoken "
-    "--impl harness.studies.selftest.mutants.merging:RightmostTie --budget 300cases"
+    "--impl harness.studies.selftest.catalog:merging.rightmost-tie --budget 300cases"
 )
 
 COMMANDS = {

@@ -25,7 +25,7 @@ from tests.harness.test_service_checks import Local
 RAW, TEXT = Mode(pretokenize=False), Mode()
 RIGHT = "harness.studies.selftest.plain.healers:PlainHealer"
 MISTAKES = [one for one in mistakes().values() if one.family == "healers"]
-PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.healing_program --kind correct"
+PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.program --kind healer-correct"
 HEAL = CHECKS["heal"]
 
 

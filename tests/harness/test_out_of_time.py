@@ -25,7 +25,7 @@ from harness.findings.minimising import NO_TIME
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.store import CampaignStore
-from harness.studies.selftest.program_mutants import TRIGGER
+from harness.studies.selftest.program import TRIGGER
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits
 from harness.workers.pool import OutOfTime, WorkerPool

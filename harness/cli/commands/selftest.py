@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 EPILOG = """
 To test a mistake by itself: tokgate run --impl
-harness.studies.selftest.mutants.merging:RightmostTie --impl tiktoken --vocab toy_runs
+harness.studies.selftest.catalog:merging.rightmost-tie --impl tiktoken --vocab toy_runs
 
 \b
 Exit status:
