@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
     Judged = Mapping[tuple[str, str, str, str], GrowthJudged]
 
-PLOTS = 1_000_000
+PLOTS = 800_000
 """Characters of plots of families, the worst first: a night measures thousands of cells, and the
-page is to stay below 5 MB."""
+page is to stay below 4 MB."""
 
 WORST_FIRST = ("failed", "superlinear", "inconclusive", "linear")
 EXACT = frozenset({"steps", "instructions"})
