@@ -5,15 +5,13 @@ It holds the events, the tally, and the files of the findings.
 
 from __future__ import annotations
 
-import zlib
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from harness.cluster.executor import UnitError
 from harness.core import stored
 from harness.events import Event, Phase, Preparing, VocabularyLoaded
-from harness.studies.portable import write_sent
+from harness.studies.portable import packed, unpacked, write_sent
 from harness.verdict.coverage import Coverage
 
 if TYPE_CHECKING:
@@ -26,15 +24,12 @@ if TYPE_CHECKING:
 MAX_BYTES = 1 << 30
 """The greatest size of a result, unpacked."""
 
-FASTEST = 1
-"""The level of compression: a higher one makes a tenth less of it, and takes five times as long, of
-a vocabulary's time."""
-
 OF_THE_MOMENT = (Phase, Preparing)
 """Events that say what was being done: when a part is whole that is over."""
 
 
-class PartResult(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class PartResult:
     """All that a vocabulary has come to.
 
     events: as lines of a record. tally: as ``Tally.plain`` gives it. failed: the implementation,
@@ -46,19 +41,20 @@ class PartResult(msgspec.Struct, frozen=True):
     tally: dict[str, Any]
     failed: list[str]
     unexpected: bool
-    files: dict[str, bytes]
+    files: dict[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def of(cls, done: Done) -> PartResult:
         """Unpack a result. Raises UnitError for what is none."""
         try:
-            return msgspec.msgpack.decode(stored.unzipped(done.result, MAX_BYTES), type=cls)
+            told, files = unpacked(done.result, MAX_BYTES)
+            return replace(stored.typed(told, cls), files=files)
         except ValueError as error:
             raise UnitError(f"{done.name}: its result cannot be read: {error}") from error
 
     def packed(self) -> bytes:
         """The form that travels."""
-        return zlib.compress(msgspec.msgpack.encode(self), FASTEST)
+        return packed(replace(self, files={}), self.files)
 
     def is_of(self, vocabulary: Vocabulary) -> bool:
         """Whether it is of a vocabulary with this content."""

@@ -231,6 +231,16 @@ def test_what_is_no_result_is_said_in_one_line(result: bytes) -> None:
         Came.unpacked(result)
 
 
+def test_a_result_travels_with_the_texts_of_others_and_its_files() -> None:
+    """A message with a lone surrogate has no UTF-8."""
+    sent = PartResult(
+        ["{}"], {"hung": []}, ["mine", "toy", "no \ud800"], True, {"findings/f/x": b"\xff"}
+    )
+    assert PartResult.of(Done("toy", sent.packed(), "node", "", 1, 0.0)) == sent
+    came = Came("mark", awaited=["mine\ud800"], files={"findings/f/x": b"\xff"})
+    assert Came.unpacked(came.packed()) == came
+
+
 def raising(keep: dict[str, Any], word: str) -> bytes:
     """A unit that fails."""
     raise ValueError(f"no {word}\nand more")

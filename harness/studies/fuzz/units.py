@@ -13,14 +13,11 @@ import json
 import threading
 import time
 import uuid
-import zlib
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from corpora.vocabularies import scratch
 from harness.cluster.executor import UnitError
@@ -31,7 +28,7 @@ from harness.studies.fuzz.canary import CanaryWatch
 from harness.studies.fuzz.sizing import ROUND_SECONDS, TooLong
 from harness.studies.fuzz.state import Round
 from harness.studies.fuzz.target import Target
-from harness.studies.portable import Portable
+from harness.studies.portable import Portable, packed, unpacked
 from harness.workers.pool import Stopped, WorkerPool
 
 if TYPE_CHECKING:
@@ -101,14 +98,15 @@ class Came:
     files: dict[str, bytes] = field(default_factory=dict)
 
     def packed(self) -> bytes:
-        """The form in which it travels: JSON, as names and messages may have lone surrogates."""
-        return zlib.compress(json.dumps(msgspec.to_builtins(self)).encode(), 1)
+        """The form in which it travels."""
+        return packed(replace(self, files={}), self.files)
 
     @classmethod
-    def unpacked(cls, packed: bytes) -> Came:
+    def unpacked(cls, sent: bytes) -> Came:
         """Return what :meth:`packed` made. Raises UnitError for what no unit of ours sends."""
         try:
-            return stored.typed(stored.parsed(stored.unzipped(packed, MAX_BYTES)), cls)
+            told, files = unpacked(sent, MAX_BYTES)
+            return replace(stored.typed(told, cls), files=files)
         except ValueError as error:
             raise UnitError(f"the result of a round cannot be read: {error}") from error
 
