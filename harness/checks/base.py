@@ -10,12 +10,12 @@ from __future__ import annotations
 import random
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from functools import lru_cache
-from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import ComparedGroup, Contract
     from harness.core.participants import Participant
-    from impls.interface import Capability
+    from impls.interface import Capability, Mode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +79,11 @@ class Judgement:
     violations: list[Violation] = field(default_factory=list)
     exercised: Counter[str] = field(default_factory=Counter)
     forced: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def note(self, name: str, count: int) -> None:
+        """Count outcomes of an implementation that are right; who has none does not appear."""
+        if count:
+            self.exercised[name] += count
 
 
 class Severity(StrEnum):
@@ -192,12 +197,14 @@ class Check(Protocol):
         """The violations; ``ask`` puts further questions."""
         ...
 
-    def subjects(self, seen: Observation, one: Participant, judgement: Judgement) -> list[Subject]:
-        """The inputs of a batch with what an implementation answered."""
-        answered = zip(seen.inputs, seen.results[one.name], strict=True)
+    def subjects(
+        self, seen: Observation, one: Participant, judgement: Judgement, rows: Iterable[int]
+    ) -> list[Subject]:
+        """Inputs of a batch with what an implementation answered; rows: which ones."""
+        inputs, outcomes = [*seen.inputs], [*seen.results[one.name]]
         return [
-            Subject(self, seen, one, index, data, outcome, judgement)
-            for index, (data, outcome) in enumerate(answered)
+            Subject(self, seen, one, index, inputs[index], outcomes[index], judgement)
+            for index in rows
         ]
 
     def parted(
@@ -263,29 +270,32 @@ def packed(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np
     return flat, np.cumsum([len(ids) for ids in rows], dtype=np.int64)
 
 
-def spellings(vocabulary: Vocabulary, ids: Sequence[int]) -> list[bytes] | None:
+# Most implementations give the same ids, so that what these spell is looked up once for all.
+@lru_cache(maxsize=1024)
+def spellings(vocabulary: Vocabulary, ids: tuple[int, ...]) -> tuple[bytes, ...] | None:
     """The bytes of each token; None where one of the ids is no token's."""
     try:
-        return [vocabulary.spelling(token_id) for token_id in ids]
+        return tuple(map(vocabulary.spelling, ids))
     except KeyError:
         return None
 
 
-def spelled(vocabulary: Vocabulary, ids: Sequence[int]) -> bytes | None:
+def spelled(vocabulary: Vocabulary, ids: tuple[int, ...]) -> bytes | None:
     """What ids spell; None where one of them is no token's."""
     parts = spellings(vocabulary, ids)
     return None if parts is None else b"".join(parts)
 
 
-def character_ends(vocabulary: Vocabulary, ids: Sequence[int], data: bytes) -> list[int]:
+@lru_cache(maxsize=1024)
+def character_ends(vocabulary: Vocabulary, ids: tuple[int, ...], data: bytes) -> tuple[int, ...]:
     """After how many of its ids, but not all, a text has whole characters behind it.
 
     Nowhere, where the ids spell another text.
     """
     ends = [*accumulate(map(len, spellings(vocabulary, ids) or ()))]
     if not ends or ends[-1] != len(data):
-        return []
-    return [k for k, end in enumerate(ends[:-1], 1) if data[end] & 0xC0 != 0x80]
+        return ()
+    return tuple(k for k, end in enumerate(ends[:-1], 1) if data[end] & 0xC0 != 0x80)
 
 
 @lru_cache(maxsize=4)
@@ -334,46 +344,46 @@ def has_lost(decoded: Encoded, data: bytes) -> bool:
     return (decoded.text or b"").count(REPLACEMENT) > data.count(REPLACEMENT)
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What a check asks about one input; those of one kind are put in one request.
 
+    A tuple, as checks make hundreds of thousands in a minute.
+
     implementation: who is asked. request, how: the class of the request, and what it is made with
-    besides what each input has of its own. row: a text, or ids to decode. numbers: those of a
-    service.
+    besides what each input has of its own, and the mode of the comparison. row: a text, or ids to
+    decode. numbers: those of a service.
     """
 
     implementation: str
-    request: type
+    request: type[Encode | Decode | Serve]
     how: tuple[tuple[str, Any], ...]
     row: Any
     numbers: tuple[int, ...] = ()
 
-    @property
-    def kind(self) -> tuple[object, ...]:
-        """What is the same of all that are put in one request."""
-        return self.implementation, self.request, self.how
 
+def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> list[Outcome]:
+    """Put questions in as few requests as can be; the answers come in their order.
 
-def put(questions: Sequence[Question], ask: Ask) -> Iterator[Outcome]:
-    """Put questions in as few requests as can be; the answers come in their order."""
+    What is asked twice is put twice: a second answer shows that the first one was no accident.
+    """
     alike: dict[tuple[object, ...], list[Question]] = {}
-    groups = [alike.setdefault(one.kind, []) for one in questions]
-    for group, one in zip(groups, questions, strict=True):
-        group.append(one)
-    probes = []
-    for some in alike.values():
-        first, rows = some[0], [one.row for one in some]
-        how = dict(first.how)
-        if first.request is Decode:
-            how["ids"], how["ends"] = packed(rows)
-        else:
-            how["inputs"] = Inputs.of(rows)
-        if first.request is Serve:
-            how["numbers"] = tuple(one.numbers for one in some)
-        probes.append(Probe(first.implementation, first.request(**how)))
-    answers = dict(zip(map(id, alike.values()), map(iter, ask(probes)), strict=True))
-    return (next(answers[id(group)]) for group in groups)
+    for one in questions:
+        alike.setdefault(one[:3], []).append(one)
+    answers = ask([probe(group, mode) for group in alike.values()])
+    outcomes = {kind: iter(results) for kind, results in zip(alike, answers, strict=True)}
+    return [next(outcomes[one[:3]]) for one in questions]
+
+
+def probe(alike: Sequence[Question], mode: Mode) -> Probe:
+    """The request that puts questions of one kind."""
+    name, request, how, *_ = alike[0]
+    rows, known = [one.row for one in alike], dict(how)
+    if request is Decode:
+        return Probe(name, Decode(*packed(rows), **known))
+    inputs, mode = Inputs.of(rows), known.pop("mode", mode)
+    if request is Encode:
+        return Probe(name, Encode(inputs, mode, **known))
+    return Probe(name, Serve(known["service"], inputs, tuple(one.numbers for one in alike), mode))
 
 
 Look = Generator[Sequence[Question], Sequence[Outcome], Any]
@@ -385,9 +395,11 @@ Fault = tuple[str, Part, Part]
 """The stage of a violation, what is right, and what is wrong."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Subject:
     """An input and an implementation that answered it: how to ask further, and tell what is wrong.
+
+    Not frozen, which would take half the time of a check that finds nothing.
 
     data: the input. outcome: what was answered at first. judgement: what the check makes of all.
     """
@@ -422,17 +434,15 @@ class Subject:
 
     def encode(self, data: bytes, by: str = "", **how: Any) -> Question:
         """Ask to encode, as :class:`Encode` has it; ``by`` another implementation, if named."""
-        how.setdefault("mode", self.contract.mode)
         return Question(by or self.name, Encode, tuple(how.items()), data)
 
     def decode(self, ids: Sequence[int], **how: Any) -> Question:
         """Ask to decode, as :class:`Decode` has it."""
-        return Question(self.name, Decode, tuple(how.items()), ids)
+        return Question(self.name, Decode, tuple(how.items()), tuple(ids))
 
     def serve(self, service: Capability, data: bytes, *numbers: int) -> Question:
         """Ask for a service, as :class:`Serve` has it."""
-        how = ("service", service), ("mode", self.contract.mode)
-        return Question(self.name, Serve, how, data, numbers)
+        return Question(self.name, Serve, (("service", service),), data, numbers)
 
     def says(self, outcome: Outcome, words: str = "") -> Part:
         """Its part in a violation; words: by which way it came to the outcome."""
@@ -454,6 +464,26 @@ class Subject:
         self.judge(outcome, None if outcome == right.outcome else fault)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Encodings:
+    """The inputs of a batch that an implementation encoded, and how; rows: where they stand."""
+
+    participant: Participant
+    rows: Sequence[int]
+    inputs: Inputs
+    results: Results
+
+    @classmethod
+    def of(cls, seen: Observation, one: Participant) -> Encodings:
+        """Those of an implementation; what it did not encode has no ids."""
+        results = seen.results[one.name]
+        rows = encoded_indices(results)
+        if len(rows) == len(results):
+            return cls(one, rows, seen.inputs, results)
+        inputs = Inputs.of([seen.inputs[row] for row in rows])
+        return cls(one, rows, inputs, Results.all_encoded(results.ids, results.ends[rows]))
+
+
 class AsksAgain(Check):
     """A check that judges each implementation on each input by answers to further questions."""
 
@@ -470,27 +500,80 @@ class AsksAgain(Check):
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at all side by side: each round of questions is put at the same time."""
-        judgement, told = Judgement(), {}
-        looks = {}
-        for one in self.asked(seen):
-            subjects = self.subjects(seen, one, judgement)
-            for index in self.rows(seen.results[one.name]):
-                looks[subjects[index]] = self.look(subjects[index])
-        answers: dict[Subject, Any] = dict.fromkeys(looks)  # which each is sent next
-        while answers:
-            asked: dict[Subject, Sequence[Question]] = {}
-            for subject, answer in answers.items():
-                try:
-                    asked[subject] = looks[subject].send(answer)
-                except StopIteration as end:
-                    told[subject] = end.value
-            outcomes = put([one for questions in asked.values() for one in questions], ask)
-            answers = {one: [*islice(outcomes, len(some))] for one, some in asked.items()}
-        self.compare(seen, judgement, told)
+        judgement = Judgement()
+        subjects = [
+            subject
+            for one in self.asked(seen)
+            for subject in self.subjects(seen, one, judgement, self.rows(seen.results[one.name]))
+        ]
+        looks = [(subject, self.look(subject)) for subject in subjects]
+        self.compare(seen, judgement, finished(looks, [None] * len(looks), seen, ask))
         return judgement
 
 
-class EncodesAnotherWay(AsksAgain):
+def finished(
+    looks: Sequence[tuple[Subject, Look]], answers: Sequence[Any], seen: Observation, ask: Ask
+) -> dict[Subject, Any]:
+    """What looks return that are gone on with side by side; answers: what each is sent first."""
+    told: dict[Subject, Any] = {}
+    while looks:
+        going_on, questions, ends = [], list[Question](), list[int]()
+        for (subject, look), answer in zip(looks, answers, strict=True):
+            try:
+                questions += look.send(answer)
+            except StopIteration as end:
+                told[subject] = end.value
+            else:
+                going_on.append((subject, look))
+                ends.append(len(questions))
+        outcomes = put(questions, seen.contract.mode, ask)
+        looks, answers = going_on, [outcomes[a:b] for a, b in pairwise((0, *ends))]
+    return told
+
+
+class AsksAtOnce(AsksAgain):
+    """A check whose first questions are the same of all inputs: they are put for a whole batch.
+
+    Where the answers are right, that shows column by column; only where they are not each input is
+    looked at.
+    """
+
+    def requests(self, contract: Contract, given: Encodings) -> Sequence[Encode | Decode]:
+        """The questions with which each look begins, in its order, of all inputs."""
+        raise NotImplementedError
+
+    def right(self, contract: Contract, given: Encodings, answers: Sequence[Results]) -> bool:
+        """Whether all answers to them, but those of who does not do this, are right for sure."""
+        raise NotImplementedError
+
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
+        """Put the first questions; look at the inputs of those whose answers are not all right."""
+        judgement, contract = Judgement(), seen.contract
+        encoded = [one for one in (Encodings.of(seen, who) for who in self.asked(seen)) if one.rows]
+        asked = [self.requests(contract, given) for given in encoded]
+        probes = [
+            Probe(given.participant.name, request)
+            for given, requests in zip(encoded, asked, strict=True)
+            for request in requests
+        ]
+        answers = iter(ask(probes))
+        looks, outcomes = list[tuple[Subject, Look]](), list[tuple[Outcome, ...]]()
+        for given, requests in zip(encoded, asked, strict=True):
+            results = [next(answers) for _ in requests]
+            known = [one for one in results if not one.unsupported]
+            if self.right(contract, given, known):
+                judgement.note(given.participant.name, len(given.rows) * len(known))
+                continue
+            for subject in self.subjects(seen, given.participant, judgement, given.rows):
+                look = self.look(subject)
+                next(look)
+                looks.append((subject, look))
+            outcomes += zip(*results, strict=True)
+        finished(looks, outcomes, seen, ask)
+        return judgement
+
+
+class EncodesAnotherWay(AsksAtOnce):
     """The same inputs, encoded by another way, have the same ids.
 
     Who does not know a way answers that it is unsupported.
@@ -504,3 +587,11 @@ class EncodesAnotherWay(AsksAgain):
         answers = yield [one.encode(one.data, way=way) for way, _ in self.stages]
         for (way, stage), again in zip(self.stages, answers, strict=True):
             one.expect(stage, one.says(one.outcome), again, way.words)
+
+    def requests(self, contract: Contract, given: Encodings) -> Sequence[Encode]:
+        """The batch by each way."""
+        return [Encode(given.inputs, contract.mode, way=way) for way, _ in self.stages]
+
+    def right(self, contract: Contract, given: Encodings, answers: Sequence[Results]) -> bool:
+        """Whether each way gives the same ids."""
+        return all(map(given.results.same_as, answers))

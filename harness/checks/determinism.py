@@ -46,10 +46,12 @@ class Determinism(Check):
             [Probe(one.name, Encode(inputs, mode, threads=threads)) for one, threads in asked]
         )
         for (one, threads), answer in zip(asked, answers, strict=True):
-            subjects = self.subjects(seen, one, judgement)
-            for subject, second in zip(subjects, [*answer][::-1], strict=True):
-                # A death on the first call is the survival check's, one on a later call is not.
-                if comparable(subject.outcome):
-                    first = subject.says(subject.outcome)
-                    subject.expect("threads" if threads else "order", first, second, "again")
+            first, second = [*seen.results[one.name]], [*answer][::-1]
+            # A death on the first call is the survival check's, one on a later call is not.
+            rows = [row for row, outcome in enumerate(first) if comparable(outcome)]
+            others = [row for row in rows if first[row] != second[row]]
+            judgement.note(one.name, len(rows) - len(others))
+            for subject in self.subjects(seen, one, judgement, others):
+                known, again = subject.says(subject.outcome), second[subject.index]
+                subject.expect("threads" if threads else "order", known, again, "again")
         return judgement

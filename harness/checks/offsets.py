@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from harness.checks.base import AsksAgain, LongRuns, Look, Severity, Subject, spelled
-from harness.core.outcomes import Encoded, Failed, Outcome
+import numpy as np
+
+from harness.checks.base import (
+    AsksAtOnce,
+    Encodings,
+    LongRuns,
+    Look,
+    Severity,
+    Subject,
+    spellings,
+)
+from harness.core.comparisons import Contract
+from harness.core.messages import Encode
+from harness.core.outcomes import Encoded, Failed, Outcome, Results
 from impls.interface import Capability
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from corpora.vocabularies.model import Vocabulary
 
 
-class Offsets(AsksAgain):
+class Offsets(AsksAtOnce):
     """For ids t and byte ranges [s, e) of x: ids as without offsets; 0 <= s <= e <= |x|; s and e
     never decrease; and, where nothing is normalized, x[s:e] contains the bytes of t.
 
@@ -36,6 +51,31 @@ class Offsets(AsksAgain):
         broken = stage and (stage, one.says(Encoded(one.ids), "ids"), one.says(outcome))
         one.judge(outcome, broken or None)
 
+    def requests(self, contract: Contract, given: Encodings) -> Sequence[Encode]:
+        """The batch, with offsets."""
+        return [Encode(given.inputs, contract.mode, offsets=True)]
+
+    def right(self, contract: Contract, given: Encodings, answers: Sequence[Results]) -> bool:
+        """Whether each token has its own bytes of the text, as most have."""
+        spans = own_spans(contract.vocabulary, given)
+        return spans is not None and all(
+            given.results.same_as(one)
+            and one.offsets is not None
+            and np.array_equal(one.offsets, spans)
+            for one in answers
+        )
+
+
+def own_spans(vocabulary: Vocabulary, given: Encodings) -> NDArray[np.int64] | None:
+    """Int64 [n, 2], where in its text each of n tokens stands; None if they spell other texts."""
+    tokens = spellings(vocabulary, tuple(given.results.ids.tolist()))
+    if tokens is None or b"".join(tokens) != given.inputs.data:
+        return None
+    lengths = np.array([*map(len, tokens)], dtype=np.int64)
+    texts = np.concatenate([[0], given.inputs.ends[:-1]]).astype(np.int64)
+    ends = np.cumsum(lengths) - np.repeat(texts, np.diff(given.results.ends, prepend=0))
+    return np.column_stack([ends - lengths, ends])
+
 
 def fault(
     vocabulary: Vocabulary, data: bytes, ids: tuple[int, ...], outcome: Outcome
@@ -53,9 +93,8 @@ def fault(
         return "order"
     if vocabulary.normalizes or vocabulary.pieces:
         return None
-    for token_id, (start, end) in zip(ids, outcome.offsets, strict=True):
-        token = spelled(vocabulary, [token_id])
-        # An id that does not exist is for the equivalence check.
-        if token is not None and token not in data[start:end]:
+    # An id that does not exist is for the equivalence check.
+    for token, (start, end) in zip(spellings(vocabulary, ids) or (), outcome.offsets, strict=False):
+        if token not in data[start:end]:
             return "text"
     return None

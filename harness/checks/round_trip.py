@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from corpora.generators.material import is_text
 from harness.checks.base import (
     Ask,
-    AsksAgain,
+    AsksAtOnce,
+    Encodings,
     Judgement,
     LongRuns,
     Look,
@@ -29,7 +30,7 @@ from harness.core.standing import Standing, most_trusted
 from impls.interface import Capability
 
 
-class RoundTrip(AsksAgain):
+class RoundTrip(AsksAtOnce):
     """decode(encode(x)) = x for each implementation with ``decode``.
 
     For vocabularies whose normalizer changes the text (SentencePiece), or whose added tokens take
@@ -59,6 +60,14 @@ class RoundTrip(AsksAgain):
         (outcome,) = yield [one.decode(one.ids)]
         right = Part(("the input",), Encoded(one.ids, text=one.data))
         one.expect(decoding_stage(outcome), right, outcome)
+
+    def requests(self, contract: Contract, given: Encodings) -> Sequence[Decode]:
+        """All ids, to be decoded."""
+        return [Decode(given.results.ids, given.results.ends)]
+
+    def right(self, contract: Contract, given: Encodings, answers: Sequence[Results]) -> bool:
+        """Whether all texts come back."""
+        return all(one.texts_are(given.inputs) for one in answers)
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at each by itself; where texts do not come back, compare them with one another."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence, Sized
+    from collections.abc import Iterable, Iterator, Sequence, Sized
 
     from numpy.typing import NDArray
 
@@ -139,17 +139,19 @@ class Results:
         return len(self.status)
 
     def __iter__(self) -> Iterator[Outcome]:
-        if self.offsets is not None or self.status.any():
-            yield from map(self.outcome, range(len(self)))
-            return
-        # Of encodings alone, which most batches are, all numbers are read at once.
-        ids, ends = self.ids.tolist(), [0, *self.ends.tolist()]
-        texts: list[bytes | None] = [None] * len(self)
+        # All numbers are read at once: one by one takes several times as long.
+        ids, ends = tuple(self.ids.tolist()), [0, *self.ends.tolist()]
+        texts: Iterable[bytes | None] = repeat(None, len(self))
         if self.text_ends is not None:
             cuts = [0, *self.text_ends.tolist()]
             texts = [self.text[start:end] for start, end in pairwise(cuts)]
-        for (start, end), text in zip(pairwise(ends), texts, strict=True):
-            yield Encoded(tuple(ids[start:end]), text)
+        spans = None if self.offsets is None else tuple(map(tuple, self.offsets.tolist()))
+        rows = zip(self.status.tolist(), pairwise(ends), texts, strict=True)
+        for index, (number, (start, end), text) in enumerate(rows):
+            if number == _ENCODED:
+                yield Encoded(ids[start:end], text, None if spans is None else spans[start:end])
+            else:
+                yield _unencoded(number, self.messages.get(index, ""))
 
     def row(self, index: int) -> NDArray[np.int32]:
         """The token ids of one input."""
@@ -163,13 +165,9 @@ class Results:
 
     def outcome(self, index: int) -> Outcome:
         """One row."""
-        number, message = self.status.item(index), self.messages.get(index, "")
-        if number == _REJECTED:
-            return Rejected(message)
-        if number == _UNSUPPORTED:
-            return Unsupported(message)
+        number = self.status.item(index)
         if number != _ENCODED:
-            return Failed(Status(number), message)
+            return _unencoded(number, self.messages.get(index, ""))
         text: bytes | None = None
         if self.text_ends is not None:
             start, end = _span(self.text_ends, index, index + 1)
@@ -197,6 +195,15 @@ class Results:
             and not other.messages
             and np.array_equal(self.ends, other.ends)
             and np.array_equal(self.ids, other.ids)
+        )
+
+    def texts_are(self, inputs: Inputs) -> bool:
+        """Whether all inputs were decoded, each to this text."""
+        return (
+            not self.messages
+            and self.text_ends is not None
+            and np.array_equal(self.text_ends, inputs.ends)
+            and self.text == inputs.data
         )
 
     def part(self, first: int, last: int) -> Results:
@@ -274,6 +281,15 @@ class Inputs:
     def of(cls, inputs: Sequence[bytes]) -> Inputs:
         """Pack a list of inputs."""
         return cls(b"".join(inputs), _ends(inputs))
+
+
+def _unencoded(number: int, message: str) -> Outcome:
+    """An outcome without ids, by the number of its status."""
+    if number == _REJECTED:
+        return Rejected(message)
+    if number == _UNSUPPORTED:
+        return Unsupported(message)
+    return Failed(Status(number), message)
 
 
 def _ends(rows: Sequence[Sized]) -> NDArray[np.int64]:
