@@ -172,8 +172,10 @@ class WorkerPool:
 
         It holds for all methods that wait for answers themselves, which raise OutOfTime, and not
         for :meth:`ask`: how long the answers to a batch are waited for, whoever sent it decides.
+        Who was abandoned under the former limit answers again.
         """
         self._limit = left
+        self.resume()
 
     @contextlib.contextmanager
     def lasting(self, left: Callable[[float], float]) -> Iterator[None]:
@@ -275,7 +277,7 @@ class WorkerPool:
     def abandon(self, names: Sequence[str]) -> None:
         """End the processes of these, which owe answers that nobody waits for any more.
 
-        They start again with the next vocabulary, or when they are resumed.
+        They start again with the next vocabulary, when they are resumed, and with the next limit.
         """
         for name in names:
             self._workers[name].abandon()

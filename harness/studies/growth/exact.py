@@ -90,7 +90,7 @@ def event_of(
     overhead: int,
 ) -> Measured:
     """What there is to say of a cell."""
-    growth = judge(spent, overhead)
+    growth = judge(spent, overhead, exact=True)
     return growth.measured(
         spent,
         implementation=participant.name,

@@ -44,9 +44,10 @@ GOING_ON_SECONDS = 8.0
 families first, and what these looks leave open is followed, for all cells of a vocabulary together.
 On a busy machine they are more, so that it does not decide what is examined."""
 
-OWN_STEPS_SECONDS = 3.0
+OWN_STEPS_SECONDS = 6.0
 """Seconds after the time in which steps are counted of own candidates that are written in Python,
-where their time leaves open what looks faster than linear: steps are exact."""
+where their time leaves open what looks faster than linear: steps are exact. On a busy machine they
+are more."""
 
 AT_LEAST_BESIDES = 2
 """Families besides the telling ones that even the shortest run takes, others for another seed."""
@@ -286,7 +287,7 @@ class Measurement:
         others = [cell for cell in able if cell not in unclear] if self._steps else []
         own = [cell for cell in every if cell.own and in_python(cell.participant)]
         fast = [cell for cell in own if not cell.settled and cell.estimate > THRESHOLD]
-        last = max(end, time.monotonic() + OWN_STEPS_SECONDS)
+        last = max(end, time.monotonic() + stretched(OWN_STEPS_SECONDS))
         if fast and not stopped():
             self._pool.limit_by(lambda: last - time.monotonic())
         for cell in (*sorted(fast, key=lambda cell: cell.seconds), *unclear, *others):
