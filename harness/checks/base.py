@@ -500,76 +500,81 @@ class AsksAgain(Check):
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at all side by side: each round of questions is put at the same time."""
-        judgement = Judgement()
+        judgement, told = Judgement(), dict[Subject, Any]()
         subjects = [
             subject
             for one in self.asked(seen)
             for subject in self.subjects(seen, one, judgement, self.rows(seen.results[one.name]))
         ]
         looks = [(subject, self.look(subject)) for subject in subjects]
-        self.compare(seen, judgement, finished(looks, [None] * len(looks), seen, ask))
+        answers: list[Any] = [None] * len(looks)  # which each is sent next
+        while looks:
+            going_on, questions, ends = [], list[Question](), list[int]()
+            for (subject, look), answer in zip(looks, answers, strict=True):
+                try:
+                    questions += look.send(answer)
+                except StopIteration as end:
+                    told[subject] = end.value
+                else:
+                    going_on.append((subject, look))
+                    ends.append(len(questions))
+            outcomes = put(questions, seen.contract.mode, ask)
+            looks, answers = going_on, [outcomes[a:b] for a, b in pairwise((0, *ends))]
+        self.compare(seen, judgement, told)
         return judgement
 
 
-def finished(
-    looks: Sequence[tuple[Subject, Look]], answers: Sequence[Any], seen: Observation, ask: Ask
-) -> dict[Subject, Any]:
-    """What looks return that are gone on with side by side; answers: what each is sent first."""
-    told: dict[Subject, Any] = {}
-    while looks:
-        going_on, questions, ends = [], list[Question](), list[int]()
-        for (subject, look), answer in zip(looks, answers, strict=True):
-            try:
-                questions += look.send(answer)
-            except StopIteration as end:
-                told[subject] = end.value
-            else:
-                going_on.append((subject, look))
-                ends.append(len(questions))
-        outcomes = put(questions, seen.contract.mode, ask)
-        looks, answers = going_on, [outcomes[a:b] for a, b in pairwise((0, *ends))]
-    return told
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """A question about all inputs that somebody encoded, and the answer that is right.
 
-
-class AsksAtOnce(AsksAgain):
-    """A check whose first questions are the same of all inputs: they are put for a whole batch.
-
-    Where the answers are right, that shows column by column; only where they are not each input is
-    looked at.
+    stage: of what is not. who: what the right answer comes from. words: by which way the other one
+    was come to.
     """
 
-    def requests(self, contract: Contract, given: Encodings) -> Sequence[Encode | Decode]:
-        """The questions with which each look begins, in its order, of all inputs."""
+    request: Encode | Decode
+    right: Results
+    stage: str
+    who: str
+    words: str = ""
+
+
+class AsksAtOnce(Check):
+    """A check that knows the right answer beforehand: it asks about a whole batch at once.
+
+    Where all is right, that shows column by column; only else each input is looked at.
+    """
+
+    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
+        """What is asked about the inputs that one encoded."""
         raise NotImplementedError
 
-    def right(self, contract: Contract, given: Encodings, answers: Sequence[Results]) -> bool:
-        """Whether all answers to them, but those of who does not do this, are right for sure."""
-        raise NotImplementedError
+    def fault(
+        self, one: Subject, asked: Expected, right: Outcome, outcome: Outcome
+    ) -> Fault | None:
+        """What is wrong with an answer, if anything is."""
+        if outcome == right:
+            return None
+        return asked.stage, Part((asked.who,), right), one.says(outcome, asked.words)
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
-        """Put the first questions; look at the inputs of those whose answers are not all right."""
-        judgement, contract = Judgement(), seen.contract
-        encoded = [one for one in (Encodings.of(seen, who) for who in self.asked(seen)) if one.rows]
-        asked = [self.requests(contract, given) for given in encoded]
-        probes = [
-            Probe(given.participant.name, request)
-            for given, requests in zip(encoded, asked, strict=True)
-            for request in requests
+        """Ask everybody at the same time."""
+        judgement = Judgement()
+        encoded = [Encodings.of(seen, one) for one in self.asked(seen)]
+        asked = [
+            (given, one)
+            for given in encoded
+            if given.rows
+            for one in self.expected(seen.contract, given)
         ]
-        answers = iter(ask(probes))
-        looks, outcomes = list[tuple[Subject, Look]](), list[tuple[Outcome, ...]]()
-        for given, requests in zip(encoded, asked, strict=True):
-            results = [next(answers) for _ in requests]
-            known = [one for one in results if not one.unsupported]
-            if self.right(contract, given, known):
-                judgement.note(given.participant.name, len(given.rows) * len(known))
-                continue
-            for subject in self.subjects(seen, given.participant, judgement, given.rows):
-                look = self.look(subject)
-                next(look)
-                looks.append((subject, look))
-            outcomes += zip(*results, strict=True)
-        finished(looks, outcomes, seen, ask)
+        answers = ask([Probe(given.participant.name, one.request) for given, one in asked])
+        for (given, one), answer in zip(asked, answers, strict=True):
+            if answer.same_as(one.right):
+                judgement.note(given.participant.name, len(given.rows))
+            elif not answer.unsupported:
+                subjects = self.subjects(seen, given.participant, judgement, given.rows)
+                for subject, right, outcome in zip(subjects, one.right, answer, strict=True):
+                    subject.judge(outcome, self.fault(subject, one, right, outcome))
         return judgement
 
 
@@ -582,16 +587,12 @@ class EncodesAnotherWay(AsksAtOnce):
     stages: ClassVar[tuple[tuple[Way, str], ...]]
     """The ways, and what to call them."""
 
-    def look(self, one: Subject) -> Look:
-        """Compare each way with the first answer."""
-        answers = yield [one.encode(one.data, way=way) for way, _ in self.stages]
-        for (way, stage), again in zip(self.stages, answers, strict=True):
-            one.expect(stage, one.says(one.outcome), again, way.words)
-
-    def requests(self, contract: Contract, given: Encodings) -> Sequence[Encode]:
-        """The batch by each way."""
-        return [Encode(given.inputs, contract.mode, way=way) for way, _ in self.stages]
-
-    def right(self, contract: Contract, given: Encodings, answers: Sequence[Results]) -> bool:
-        """Whether each way gives the same ids."""
-        return all(map(given.results.same_as, answers))
+    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
+        """The same ids by each way."""
+        name = given.participant.name
+        return [
+            Expected(
+                Encode(given.inputs, contract.mode, way=way), given.results, stage, name, way.words
+            )
+            for way, stage in self.stages
+        ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,15 +12,16 @@ import numpy as np
 from harness.checks.base import (
     AsksAtOnce,
     Encodings,
+    Expected,
+    Fault,
     LongRuns,
-    Look,
     Severity,
     Subject,
     spellings,
 )
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
-from harness.core.outcomes import Encoded, Failed, Outcome, Results
+from harness.core.outcomes import Encoded, Failed, Outcome
 from impls.interface import Capability
 
 if TYPE_CHECKING:
@@ -44,26 +46,18 @@ class Offsets(AsksAtOnce):
     needs = (Capability.OFFSETS,)
     long_runs = LongRuns.SHORT
 
-    def look(self, one: Subject) -> Look:
-        """Encode again, with offsets, and look at every token."""
-        (outcome,) = yield [one.encode(one.data, offsets=True)]
-        stage = fault(one.vocabulary, one.data, one.ids, outcome)
-        broken = stage and (stage, one.says(Encoded(one.ids), "ids"), one.says(outcome))
-        one.judge(outcome, broken or None)
+    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
+        """The same ids, and of each token its own bytes of the text, as most have."""
+        right = replace(given.results, offsets=own_spans(contract.vocabulary, given))
+        return [Expected(Encode(given.inputs, contract.mode, offsets=True), right, "", "ids")]
 
-    def requests(self, contract: Contract, given: Encodings) -> Sequence[Encode]:
-        """The batch, with offsets."""
-        return [Encode(given.inputs, contract.mode, offsets=True)]
-
-    def right(self, contract: Contract, given: Encodings, answers: Sequence[Results]) -> bool:
-        """Whether each token has its own bytes of the text, as most have."""
-        spans = own_spans(contract.vocabulary, given)
-        return spans is not None and all(
-            given.results.same_as(one)
-            and one.offsets is not None
-            and np.array_equal(one.offsets, spans)
-            for one in answers
-        )
+    def fault(
+        self, one: Subject, asked: Expected, right: Outcome, outcome: Outcome
+    ) -> Fault | None:
+        """What is wrong with the offsets, whatever bytes beside a token's own they cover."""
+        stage = stage_of(one.vocabulary, one.data, one.ids, outcome)
+        ids = one.says(Encoded(one.ids), asked.who)
+        return None if stage is None else (stage, ids, one.says(outcome))
 
 
 def own_spans(vocabulary: Vocabulary, given: Encodings) -> NDArray[np.int64] | None:
@@ -77,7 +71,7 @@ def own_spans(vocabulary: Vocabulary, given: Encodings) -> NDArray[np.int64] | N
     return np.column_stack([ends - lengths, ends])
 
 
-def fault(
+def stage_of(
     vocabulary: Vocabulary, data: bytes, ids: tuple[int, ...], outcome: Outcome
 ) -> str | None:
     """What is wrong with the offsets, or None."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from corpora.generators.material import is_text
 from harness.checks.base import (
     Ask,
     AsksAtOnce,
     Encodings,
+    Expected,
+    Fault,
     Judgement,
     LongRuns,
-    Look,
     Observation,
     Probe,
     Script,
@@ -55,19 +57,18 @@ class RoundTrip(AsksAtOnce):
         able = [c for c in contract.participants if c.can(Capability.DECODE)]
         return len(able) > (1 if loses(contract) else 0)
 
-    def look(self, one: Subject) -> Look:
-        """Its own ids give the text back."""
-        (outcome,) = yield [one.decode(one.ids)]
-        right = Part(("the input",), Encoded(one.ids, text=one.data))
-        one.expect(decoding_stage(outcome), right, outcome)
+    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
+        """Each one's own ids give the texts back."""
+        ids, ends = given.results.ids, given.results.ends
+        right = replace(given.results, text=given.inputs.data, text_ends=given.inputs.ends)
+        return [Expected(Decode(ids, ends), right, "decode", "the input")]
 
-    def requests(self, contract: Contract, given: Encodings) -> Sequence[Decode]:
-        """All ids, to be decoded."""
-        return [Decode(given.results.ids, given.results.ends)]
-
-    def right(self, contract: Contract, given: Encodings, answers: Sequence[Results]) -> bool:
-        """Whether all texts come back."""
-        return all(one.texts_are(given.inputs) for one in answers)
+    def fault(
+        self, one: Subject, asked: Expected, right: Outcome, outcome: Outcome
+    ) -> Fault | None:
+        """What is wrong with a text; a refusal is a stage of its own."""
+        found = super().fault(one, asked, right, outcome)
+        return found and (decoding_stage(outcome), *found[1:])
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at each by itself; where texts do not come back, compare them with one another."""

@@ -195,15 +195,9 @@ class Results:
             and not other.messages
             and np.array_equal(self.ends, other.ends)
             and np.array_equal(self.ids, other.ids)
-        )
-
-    def texts_are(self, inputs: Inputs) -> bool:
-        """Whether all inputs were decoded, each to this text."""
-        return (
-            not self.messages
-            and self.text_ends is not None
-            and np.array_equal(self.text_ends, inputs.ends)
-            and self.text == inputs.data
+            and self.text == other.text
+            and _equal(self.text_ends, other.text_ends)
+            and _equal(self.offsets, other.offsets)
         )
 
     def part(self, first: int, last: int) -> Results:
@@ -296,6 +290,11 @@ def _ends(rows: Sequence[Sized]) -> NDArray[np.int64]:
     """Where each row ends in what all of them make."""
     lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
     return np.cumsum(lengths, dtype=np.int64)
+
+
+def _equal(one: NDArray[np.int64] | None, other: NDArray[np.int64] | None) -> bool:
+    """Whether both columns are there and the same, or neither is."""
+    return other is None if one is None else other is not None and np.array_equal(one, other)
 
 
 def _span(ends: NDArray[np.int64], first: int, last: int) -> tuple[int, int]:
