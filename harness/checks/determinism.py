@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from harness.checks.base import (
-    Ask,
-    Check,
-    Judgement,
-    Observation,
-    Probe,
-    Script,
-    Severity,
-    Shows,
-)
+from harness.checks.asking import subjects
+from harness.checks.base import Ask, Check, Judgement, Observation, Probe, Script, Severity, Shows
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs
 from harness.core.partition import comparable
@@ -51,7 +43,7 @@ class Determinism(Check):
             rows = [row for row, outcome in enumerate(first) if comparable(outcome)]
             others = [row for row in rows if first[row] != second[row]]
             judgement.note(one.name, len(rows) - len(others))
-            for subject in self.subjects(seen, one, judgement, others):
+            for subject in subjects(self, seen, one, judgement, others):
                 known, again = subject.says(subject.outcome), second[subject.index]
                 subject.expect("threads" if threads else "order", known, again, "again")
         return judgement

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.checks.base import (
-    AsksAtOnce,
-    Encodings,
-    Expected,
-    Fault,
-    LongRuns,
-    Severity,
-    Subject,
-    spellings,
-)
+from harness.checks.asking import AsksAtOnce, Encodings, Expected, Fault, Subject
+from harness.checks.base import LongRuns, Severity, spellings
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Failed, Outcome

@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from corpora.generators.material import is_text
+from harness.checks.asking import AsksAtOnce, Encodings, Expected, Fault, Subject
 from harness.checks.base import (
     Ask,
-    AsksAtOnce,
-    Encodings,
-    Expected,
-    Fault,
     Judgement,
     LongRuns,
     Observation,
@@ -19,7 +16,6 @@ from harness.checks.base import (
     Script,
     Severity,
     Shows,
-    Subject,
     decoding_stage,
     encoded_indices,
     has_lost,

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, islice
 from typing import TypeVar
 
-from harness.checks.base import AsksAgain, Look, Severity, Subject, ids_of, stage_of
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Severity, ids_of, stage_of
 from harness.core.comparisons import Contract
 from harness.core.messages import Padding, Windows
 from harness.core.outcomes import Encoded, Outcome, Unsupported

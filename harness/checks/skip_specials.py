@@ -6,15 +6,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from corpora.vocabularies.model import Vocabulary
-from harness.checks.base import (
-    AsksAgain,
-    Look,
-    Severity,
-    Subject,
-    character_ends,
-    decoding_stage,
-    draw,
-)
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Severity, character_ends, decoding_stage, draw
 from harness.checks.round_trip import rewrites
 from harness.checks.specials import special_ids
 from harness.core.comparisons import Contract

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 
 from corpora.generators.material import is_text
-from harness.checks.base import AsksAgain, Fault, LongRuns, Look, Severity, Subject, draw, ids_of
+from harness.checks.asking import AsksAgain, Fault, Look, Subject
+from harness.checks.base import LongRuns, Severity, draw, ids_of
 from harness.checks.serving import (
     against,
     by_definers,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corpora.generators.material import is_text
-from harness.checks.base import AsksAgain, Look, Severity, Subject, draw, stage_of
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Severity, draw, stage_of
 from harness.core.messages import Way
 from harness.core.outcomes import Encoded, Failed, Outcome, Status, Unsupported
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.checks.base import (
-    AsksAgain,
-    Judgement,
-    Look,
-    Observation,
-    Severity,
-    Subject,
-    stage_of,
-)
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Judgement, Observation, Severity, stage_of
 from harness.core.messages import Template
 from harness.core.outcomes import Encoded, Outcome, Unsupported
 from harness.core.partition import Part

@@ -6,7 +6,8 @@ import zlib
 from collections.abc import Sequence
 
 from corpora.generators.material import is_text
-from harness.checks.base import AsksAgain, Fault, Look, Severity, Subject, draw, ids_of, spelled
+from harness.checks.asking import AsksAgain, Fault, Look, Subject
+from harness.checks.base import Severity, draw, ids_of, spelled
 from harness.checks.heal import shown, tokens
 from harness.checks.heal_questions import STAND_INS, boundary, tails
 from harness.checks.serving import against, unanswered

@@ -9,17 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.checks import CHECKS
-from harness.checks.base import (
-    AsksAgain,
-    Check,
-    Judgement,
-    Look,
-    Observation,
-    Probe,
-    Severity,
-    Subject,
-    ids_of,
-)
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Check, Judgement, Observation, Probe, Severity, ids_of
 from harness.cli.catalogues import rows
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
