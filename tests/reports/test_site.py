@@ -20,10 +20,9 @@ from harness.ledger.history import history as read
 from harness.ledger.models import Run, RunFinding, RunTally, RunVersion
 from reports import write
 from reports.blocks.units import per_cent
-from reports.site import defects, names, pages
+from reports.site import defects, names, pages, speeds
 from reports.site.feeds import badge
-from reports.site.folding import FIXED, LIVE, UNSEEN, Counts, Project, totals
-from reports.site.speeds import speed_series
+from reports.site.project import FIXED, LIVE, UNSEEN, Counts, Project, totals
 from tests.docs.pages import Command
 from tests.docs.test_commands import fault
 from tests.harness.command import tokgate
@@ -351,7 +350,7 @@ def test_random_vocabularies_are_told_together() -> None:
     plain = history("11", "xx")
     rows = [found(day, f"f-{day}", f"random:bpe:{day}") for day in range(2)]
     (defect,) = Project(replace(empty(), runs=plain.runs, findings=rows)).defects
-    assert (defect.id, defect.ids, len(defect.seen)) == ("f-0", ("f-0", "f-1"), 2)
+    assert (defect.ids[0], defect.ids, len(defect.seen)) == ("f-0", ("f-0", "f-1"), 2)
 
 
 def test_a_name_is_a_file_of_its_own() -> None:
@@ -431,9 +430,9 @@ def test_a_library_has_its_speeds_with_its_place(
 def test_speeds_of_another_processor_or_size_are_no_step(tmp_path: Path) -> None:
     ledgers.fill(tmp_path / "runs.db", tmp_path / "scripts", runs=30, libraries=2, vocabularies=1)
     rows = read(open_existing(str(tmp_path / "runs.db"))).speeds
-    (series,) = speed_series(rows)["library-01"]
+    (series,) = speeds.series(rows)["library-01"]
     assert [round(one[2], 1) for one in series.points] == [45.4] * 4 + [68.1] * 2
     for one in rows[: len(rows) // 2]:
         one.cpu, one.best = "a slower one", one.best / 9
-    (series,) = speed_series(rows)["library-01"]
+    (series,) = speeds.series(rows)["library-01"]
     assert [round(one[2], 1) for one in series.points] == [45.4] + [68.1] * 2
