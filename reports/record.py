@@ -39,7 +39,7 @@ from harness.events import (
 )
 from harness.verdict.coverage import Coverage
 from reports.cluster import Cluster
-from reports.healers import shares
+from reports.forced import shares
 from reports.severity import SEVERITIES, severity
 from reports.texts import Texts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from harness.events import Finished
 from harness.studies.selftest.events import HuntDone, MistakeJudged, SelftestStarted
 from reports import cluster
 from reports.blocks import Cell, Column, Items, Page, Paragraph, Section, Span, Table, numbers
-from reports.blocks.html import render
 from reports.blocks.units import duration, figure, plural
 from reports.studies import banner, complete, last, of
 from reports.text import literal
@@ -26,6 +25,13 @@ if TYPE_CHECKING:
 
     Sighting = dict[str, Any]
     """See :class:`harness.studies.selftest.events.Sighting`."""
+    Line = dict[str, Any]
+    """What one generator or check did, as ``selftest.json`` has it.
+
+    tried: mistakes that it could have caught: for a generator those to which it gave cases, for a
+    check those planted for it. caught: how many it did; alone: which of them no other of its kind
+    caught. Medians are until the first catch, of this one's own. cases: in all.
+    """
     Found = Mapping[str, Mapping[str, Sighting | None]]
     """Of each mistake who showed it, with the sighting that counts, if there is one."""
 
@@ -46,30 +52,12 @@ GENERATORS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SelftestLine:
-    """What one generator or check did.
-
-    tried: mistakes that it could have caught: for a generator those to which it gave cases, for a
-    check those planted for it. caught: names. alone: of these, what no other of its kind caught.
-    medians: until the first catch, of this one's own. cases: in all.
-    """
-
-    name: str
-    tried: int
-    caught: tuple[str, ...]
-    alone: tuple[str, ...]
-    median_seconds: float | None
-    median_cases: float | None
-    cases: int = 0
-
-
 def mistakes(events: Sequence[Event]) -> list[MistakeJudged]:
     """All that were judged, without the controls."""
     return [one for one in of(events, MistakeJudged) if one.check]
 
 
-def by_generator(events: Sequence[Event]) -> list[SelftestLine]:
+def by_generator(events: Sequence[Event]) -> list[Line]:
     """A line for each generator, in their order; growth's families and schemas are not among them.
 
     Only answers that break the property that is a mistake's own count, or show it in any way where
@@ -86,7 +74,7 @@ def by_generator(events: Sequence[Event]) -> list[SelftestLine]:
     return _lines(started.generators if started else (), found, tried, "", cases)
 
 
-def by_check(events: Sequence[Event]) -> list[SelftestLine]:
+def by_check(events: Sequence[Event]) -> list[Line]:
     """A line for each check, in their order: what it catches, planted for it or not."""
     started, planted = last(events, SelftestStarted), mistakes(events)
     found: Found = {
@@ -105,18 +93,16 @@ def _descending(mistake: MistakeJudged, what: str = "all_seconds") -> list[Sight
 
 def _lines(
     names: Iterable[str], found: Found, tried: Counter[str], of: str, cases: Counter[str]
-) -> list[SelftestLine]:
+) -> list[Line]:
     """A line a name. of: begins the names of what a sighting tells."""
     lines = []
     for name in names:
         mine = {mistake: by[name] for mistake, by in found.items() if name in by}
-        alone = tuple(mistake for mistake in mine if len(found[mistake]) == 1)
-        seconds, needed = (
-            middle(one[f"{of}{what}"] for one in mine.values() if one)
-            for what in ("seconds", "cases")
-        )
-        caught = tuple(mine)
-        lines.append(SelftestLine(name, tried[name], caught, alone, seconds, needed, cases[name]))
+        line: Line = {"name": name, "tried": tried[name], "caught": len(mine), "cases": cases[name]}
+        line["alone"] = [mistake for mistake in mine if len(found[mistake]) == 1]
+        for what in ("seconds", "cases"):
+            line[f"median_{what}"] = middle(one[f"{of}{what}"] for one in mine.values() if one)
+        lines.append(line)
     return lines
 
 
@@ -131,11 +117,6 @@ def medians(events: Sequence[Event]) -> tuple[float | None, float | None]:
     first = [one for mistake in mistakes(events) for one in _descending(mistake)[-1:]]
     seconds = middle(one["all_seconds"] for one in first)
     return seconds, middle(one["all_cases"] for one in first if one["cases"])
-
-
-def files(events: Sequence[Event]) -> list[tuple[str, str]]:
-    """``selftest.json`` and ``selftest.html``, by their names."""
-    return [("selftest.json", to_json(events)), ("selftest.html", render(page(events)))]
 
 
 def to_json(events: Sequence[Event]) -> str:
@@ -154,10 +135,8 @@ def to_json(events: Sequence[Event]) -> str:
         "seconds": finished and finished.seconds,
         "median_seconds": seconds,
         "median_cases": cases,
-        **{
-            name: [{**asdict(line), "caught": len(line.caught)} for line in lines]
-            for name, lines in (("generators", by_generator(events)), ("checks", by_check(events)))
-        },
+        "generators": by_generator(events),
+        "checks": by_check(events),
         "mistakes": judged[True],
         "controls": judged[False],
         "hunts": [asdict(one) for one in of(events, HuntDone)],
@@ -172,7 +151,7 @@ def page(events: Sequence[Event]) -> Page:
     reasons = finished.reasons if finished else []
     seconds, cases = medians(events)
     planted = mistakes(events)
-    took = shown(finished and finished.seconds, duration)
+    took = shown(finished.seconds if finished else None, duration)
     decided = ""
     if started:
         decided = f"Budget {started.budget} s in all, seed {started.seed}, {started.machine}."
@@ -199,12 +178,12 @@ def page(events: Sequence[Event]) -> Page:
     return Page("tokgate: selftest", "selftest", blocks, skip="tables")
 
 
-def idle(generators: Sequence[SelftestLine]) -> list[str]:
+def idle(generators: Sequence[Line]) -> list[str]:
     """A sentence on each generator that caught nothing."""
     return [
-        f"The generator {one.name} caught nothing in {plural(one.cases, 'case')}."
+        f"The generator {one['name']} caught nothing in {plural(one['cases'], 'case')}."
         for one in generators
-        if one.cases and not one.caught
+        if one["cases"] and not one["caught"]
     ]
 
 
@@ -214,36 +193,29 @@ def shown(number: float | None, write: Callable[[float], str] = figure) -> str:
 
 
 def _section(
-    title: str,
-    what: str,
-    how: str,
-    tried: str,
-    lines: Sequence[SelftestLine],
-    more: Sequence[Block] = (),
+    title: str, what: str, how: str, tried: str, lines: Sequence[Line], more: Sequence[Block] = ()
 ) -> Section:
     """A table of checks, or of generators."""
     rows = [
         (
-            line.name, line.tried,
-            Cell(len(line.caught), "bad" if line.tried and not line.caught else ""),
-            len(line.alone) or None, shown(line.median_seconds, duration),
-            shown(line.median_cases),
+            line["name"], line["tried"],
+            Cell(line["caught"], "bad" if line["tried"] and not line["caught"] else ""),
+            len(line["alone"]) or None, shown(line["median_seconds"], duration),
+            shown(line["median_cases"]),
         )
         for line in lines
     ]  # fmt: skip
-    columns = what, *numbers(tried, "Caught", "No other", "Median", "Cases")
-    table, name = Table(f"By {what.lower()}", columns, rows), f"{what}s"
-    blocks = [Paragraph(how, page=True), table, *more]
-    return Section(title, blocks, name.lower(), nav=name)
+    columns: list[str | Column] = [what, *numbers(tried, "Caught", "No other", "Median", "Cases")]
+    blocks = [Paragraph(how, page=True), Table(f"By {what.lower()}", columns, rows), *more]
+    return Section(title, blocks, f"{what.lower()}s", nav=f"{what}s")
 
 
 def _mistakes(planted: Sequence[MistakeJudged]) -> Section:
     """Every mistake, with what found it first."""
     rows = []
     for one in planted:
-        first = next(
-            iter(_descending(one)[-1:]), {"generator": "", "all_seconds": None, "cases": 0}
-        )
+        nobody: Sighting = {"generator": "", "all_seconds": None, "cases": 0}
+        first = [nobody, *_descending(one)][-1]
         smallest = literal(base64.b64decode(one.input_b64), INPUT_SHOWN)
         missed = "not hunted" if one.trouble else "escaped"
         rows.append(

@@ -13,9 +13,9 @@ from harness.events.texts import (
     TextsRead,
     TokenCounts,
 )
-from reports.blocks import Cell, Details, Items, Paragraph, Section, Table, numbers
+from reports.blocks import Details, Items, Paragraph, Section, Table, numbers
 from reports.blocks.units import plural
-from reports.studies import last, of
+from reports.studies import bad, last, of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -198,7 +198,7 @@ def sections(texts: Texts) -> list[Section]:
         [
             (
                 row.implementation, row.contract, n.against, n.documents,
-                Cell(n.differing, "bad" if n.differing else ""),
+                bad(n.differing),
                 n.tokens, n.more, n.fewer, n.unanswered,
             )
             for row in texts.rows

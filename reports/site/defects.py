@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import datetime
 import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from reports.text import literal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from harness.events import Found
     from reports.blocks import Block, Inline
     from reports.site.project import Defect
     from reports.site.shared import Site, Told
@@ -73,11 +73,8 @@ def titled(defect: Defect) -> Inline:
     return (title, " ", Span(shown.code + "…" * bool(shown.missing), "literal quiet"))
 
 
-def told(defect: Defect, site: Site) -> Told:
+def told(defect: Defect) -> Told:
     """The facts of a defect."""
-    until = defect.fixing or [*site.project.runs.values()][-1]
-    first, last = (datetime.date.fromisoformat(day(run)) for run in (defect.first, until))
-    days = (last - first).days
     state = (
         Span(defect.state, BADGES[defect.state]),
         Span(" expected", "badge expected") if defect.row.expected else None,
@@ -90,20 +87,18 @@ def told(defect: Defect, site: Site) -> Told:
         "Vocabulary": link("vocabularies", defect.family),
         "First seen": day(defect.first),
         "Last seen": day(defect.last),
-        "Known for": plural(days, "day") if days or defect.fixing else "new",
         "In runs": f"{len(defect.seen):,} of {defect.judged:,}",
     }
 
 
-def defect_table(site: Site, defects: Sequence[Defect], caption: str) -> list[Section]:
+def defect_table(defects: Sequence[Defect], caption: str) -> list[Section]:
     """A section of some defects."""
-    rows = [(titled(one), told(one, site)) for one in defects]
+    rows = [(titled(one), told(one)) for one in defects]
     return listing("Defects", "Defect", rows, caption, "No defect is known.", style="picked")
 
 
-def all_defects(site: Site) -> list[Block]:
+def all_defects(defects: Sequence[Defect]) -> list[Block]:
     """The page of all defects."""
-    defects = site.project.defects
     there, states = live(defects), [one.state for one in defects]
     said = (
         f"{sum(one.row.expected for one in there):,} of them expected; "
@@ -111,7 +106,7 @@ def all_defects(site: Site) -> list[Block]:
     )
     return [
         banner(plural(len(there), "live defect"), said, blocks=[Paragraph(MEANING, "quiet")]),
-        *defect_table(site, defects, "The live ones first, then those last seen"),
+        *defect_table(defects, "The live ones first, then those last seen"),
     ]
 
 
@@ -154,7 +149,7 @@ def defect_pages(site: Site) -> Iterator[tuple[str, str]]:
         known: Told = {"Libraries": tuple(names[1:]), "First seen with": defect.since}
         blocks = [
             banner(defect.title, said[defect.state], tone),
-            facts({**known, **told(defect, site)}),
+            facts({**known, **told(defect)}),
             *_finding(defect, site, beside),
         ]
         yield site.page(defect.page, f"{name}: {defect.title}", blocks)
@@ -165,38 +160,34 @@ def _finding(defect: Defect, site: Site, script: str | None) -> list[Block]:
     detail, project = defect.detail, site.project
     if detail is None:
         lack = (
-            "The ledger has no more of it than its name: ", Span(defect.row.bucket, "code"),
-            ". It was kept by an earlier version of tokgate; the next run that sees it keeps it in "
-            "full.",
-        )  # fmt: skip
+            f"The ledger has no more of it than its name: {defect.row.bucket}. It was kept by an "
+            "earlier version of tokgate; the next run that sees it keeps it in full."
+        )
         return [Paragraph(lack, "empty")]
-    run = project.runs[detail.run]
-    source = project.sources.get((run.id, detail.found.vocabulary), "")
+    run, found = project.runs[detail.run], replace(detail.found, reproducer=script)
+    source = project.sources.get((run.id, found.vocabulary), "")
     versions = project.versions[run.id]
     began = Started(run.started, run.seed, run.suite, run.budget, "", versions, "")
-    found = replace(detail.found, reproducer=script)
     record = RunRecord.from_events([began, found, Counted(found.bucket, defect.row.count)])
-    replay = command(defect, source)
+    replay = command(found, source)
     blocks: list[Block] = [card(record.buckets[0], record, None, unfolded=True, again=replay)]
     if script:
         other = "; the other command needs tokgate alone" if replay else ""
         reads = (
-            "The script reads the vocabulary", Span(f" {source}".rstrip(), "code"),
-            " where the folder of a run has it, from ", Span("../../vocabularies/", "code"),
-            f"{other}.",
-        )  # fmt: skip
+            f"The script reads the vocabulary {source} where the folder of a run has it, from "
+            f"../../vocabularies/{other}."
+        )
         blocks.append(Paragraph(reads, "quiet"))
     title = ("The finding ", Span(f"as the run of {day(run)} told it", "quiet"))
     return [Section(title, blocks, "finding")]
 
 
-def command(defect: Defect, source: str) -> str:
+def command(found: Found, source: str) -> str:
     """A command that asks again on any machine; nothing where it would need a file of the run's.
 
     source: the text by which the vocabulary was given.
     """
-    found = defect.detail.found if defect.detail else None
-    if found is None or found.check != "equivalence" or len(found.partition) < 2:
+    if found.check != "equivalence" or len(found.partition) < 2:
         return ""
     names = dict.fromkeys([found.partition[0].implementations[0], *found.culprits[:1]])
     everywhere = source in embedded() or source.startswith(ANYWHERE)

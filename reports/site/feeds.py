@@ -14,12 +14,13 @@ from reports.blocks.units import count, per_cent
 from reports.site.names import slug
 from reports.site.project import totals
 from reports.site.shared import address
+from reports.studies import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reports.blocks import Block
-    from reports.site.project import Counts, Defect, Library, Project
+    from reports.site.project import Asked, Counts, Defect, Project
     from reports.site.shared import Site
 
 MOST = 100
@@ -37,12 +38,16 @@ def feed(site: Site, news: Sequence[tuple[str, str, Defect]], latest: str) -> st
     return made.render(site=site, mark=mark, news=news[:MOST], latest=latest)
 
 
-def badges(library: Library) -> Iterator[tuple[str, str, str]]:
-    """The badges of a library: of which vocabulary, the file, and what is in it."""
-    folder = f"badges/{slug(library.name)}"
-    yield "all vocabularies", f"{folder}.json", badge(library.name, totals(library.latest))
-    for vocabulary, one in library.agreement.items():
-        yield vocabulary, f"{folder}/{slug(vocabulary)}.json", badge(vocabulary, one)
+def badges(name: str, latest: Sequence[Asked]) -> Iterator[tuple[str, str, str]]:
+    """The badges of a library: of which vocabulary, the file, and what is in it.
+
+    latest: what its latest version was asked.
+    """
+    folder = f"badges/{slug(name)}"
+    yield "all vocabularies", f"{folder}.json", badge(name, totals(latest))
+    for vocabulary, asked in sorted(grouped(latest, lambda one: one.family).items()):
+        file = f"{folder}/{slug(vocabulary)}.json"
+        yield vocabulary, file, badge(vocabulary, totals(asked))
 
 
 def badge(label: str, counts: Counts) -> str:
@@ -80,12 +85,12 @@ def badge_section(made: Sequence[tuple[str, str, str]], site: Site) -> list[Sect
 def entries(project: Project) -> str:
     """What the search looks through: kind, title, address and further words of each page."""
     found = [
-        ["library", one.name, address("libraries", one.name), one.version]
-        for one in project.libraries
+        ["library", name, address("libraries", name), project.version(name)]
+        for name in project.libraries
     ]
-    for vocabulary in project.vocabularies:
-        name, row = vocabulary.name, vocabulary.row
-        words = f"{row.format} {row.algorithm}" if row else ""
+    for name in project.vocabularies:
+        kinds = {f"{row.format} {row.algorithm}" for row in project.loaded.get(name, ())}
+        words = " ".join(sorted(kinds))
         found.append(["vocabulary", name, address("vocabularies", name), words])
     for defect in project.defects:
         named = " ".join([*defect.ids[:20], *defect.libraries])

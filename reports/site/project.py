@@ -13,11 +13,11 @@ from reports.studies import grouped
 from reports.words import listed, spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
     from harness.ledger.history import History, RecordedFinding
-    from harness.ledger.models import Run, RunFinding, RunGrowth, RunTally, RunVocabulary
+    from harness.ledger.models import Run, RunFinding, RunTally, RunVocabulary
 
 LIVE, UNSEEN, FIXED = STATES = ("live", "not seen lately", "fixed")
 """What became of a defect: the last run that could see it did; it did not; or it is gone for good,
@@ -115,43 +115,6 @@ def totals(asked: Iterable[Asked]) -> Counts:
     return Counter({kind: sum(getattr(row, kind) for row in most.values()) for kind in COUNTED})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Library:
-    """An implementation over all runs.
-
-    asked: all of it. versions: what was asked of each, the latest last. agreement: of the latest,
-    by vocabulary. growth: the last of each family, the steepest first.
-    """
-
-    name: str
-    asked: Sequence[Asked]
-    versions: dict[str, list[Asked]]
-    agreement: Mapping[str, Counts]
-    growth: Sequence[RunGrowth]
-    defects: Sequence[Defect]
-
-    @property
-    def version(self) -> str:
-        """The latest."""
-        return next(reversed(self.versions), "")
-
-    @property
-    def latest(self) -> Sequence[Asked]:
-        """What was asked of the latest version."""
-        return self.versions.get(self.version, ())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Vocabulary:
-    """A vocabulary over all runs, or all ``many`` random ones of a kind. row: of the latest run."""
-
-    name: str
-    row: RunVocabulary | None
-    many: int
-    libraries: Mapping[str, Counts]
-    defects: Sequence[Defect]
-
-
 def live(defects: Iterable[Defect]) -> list[Defect]:
     """Those that are still there, and for which somebody is blamed."""
     return [one for one in defects if one.state == LIVE and one.blamed]
@@ -162,8 +125,20 @@ def day(run: Run) -> str:
     return run.started[:10]
 
 
+def releases(asked: Sequence[Asked]) -> list[list[Asked]]:
+    """What was asked of each version of a library, the latest version last."""
+    by_version = grouped(asked, lambda one: one.version).values()
+    return sorted(by_version, key=lambda rows: (day(rows[-1].run), day(rows[0].run)))
+
+
 class Project:
-    """All that the pages show. defects: the live ones first, then by the time last seen."""
+    """All that the pages show.
+
+    releases: by library, all that it was asked, version by version, the latest last. growth: by
+    library, the last of each vocabulary and family, the steepest first. defects: the live ones
+    first, then by the time last seen. loaded: what runs say of each vocabulary, or of all random
+    ones of a kind.
+    """
 
     def __init__(self, history: History) -> None:
         self.runs = {run.id: run for run in history.runs}
@@ -179,7 +154,7 @@ class Project:
             for row in history.tallies
             if row.cases
         ]  # fmt: skip
-        self._asked = grouped(asked, lambda one: (one.row.implementation, one.family))
+        self._asked = grouped(asked, lambda one: one.row.implementation)
         self._details = {one.found.id: one for one in history.details}
         made = [self._defect(rows) for rows in grouped(history.findings, self._alike).values()]
         made.sort(key=lambda one: one.ids[0])
@@ -189,34 +164,34 @@ class Project:
             replace(one, page=f"defects/{one.ids[0]}.html") if place < MAX_PAGES else one
             for place, one in enumerate(made)
         ]
-        by_name = grouped(asked, lambda one: one.row.implementation)
-        names = {*by_name}.union(*(one.libraries for one in self.defects))
-        for rows in (history.growth, history.speeds):
-            names.update(row.implementation for row in rows)
-        latest = {(row.implementation, row.vocabulary, row.family): row for row in history.growth}
-        growth = grouped(
-            sorted(latest.values(), key=lambda row: -(row.exponent or 0)),
-            lambda row: row.implementation,
-        )
-        self.libraries = [
-            self._library(name, by_name.get(name, []), growth.get(name, []))
-            for name in sorted(names - NO_LIBRARIES)
-        ]
-        rows_of = grouped(history.vocabularies, self.family)
-        defects = grouped(self.defects, lambda one: one.family)
-        self.vocabularies = [
-            Vocabulary(
-                name,
-                next(iter(rows_of.get(name, [])[-1:]), None),
-                len(
-                    {one.vocabulary for one in rows_of.get(name, [])}
-                    | {one.row.vocabulary for one in defects.get(name, [])}
-                ),
-                {one.name: one.agreement[name] for one in self.libraries if name in one.agreement},
-                defects.get(name, []),
-            )
-            for name in sorted({*rows_of, *defects})
-        ]
+        names = {*self._asked}.union(*(one.libraries for one in self.defects))
+        names.update(row.implementation for row in history.growth)
+        names.update(row.implementation for row in history.speeds)
+        self.libraries = sorted(names - NO_LIBRARIES)
+        self.releases = {name: releases(self._asked.get(name, [])) for name in self.libraries}
+        growth = {(row.implementation, row.vocabulary, row.family): row for row in history.growth}
+        steepest = sorted(growth.values(), key=lambda row: -(row.exponent or 0))
+        grown = grouped(steepest, lambda row: row.implementation)
+        self.growth = {name: grown.get(name, []) for name in self.libraries}
+        self.loaded = grouped(history.vocabularies, self.family)
+        self.vocabularies = sorted({*self.loaded, *(one.family for one in self.defects)})
+
+    def latest(self, library: str, vocabulary: str = "") -> list[Asked]:
+        """What its latest version was asked (on a vocabulary)."""
+        asked = self.releases[library][-1:]
+        return [one for rows in asked for one in rows if vocabulary in ("", one.family)]
+
+    def version(self, library: str) -> str:
+        """The latest of a library."""
+        return next((one.version for one in self.latest(library)), "")
+
+    def of(self, library: str) -> list[Defect]:
+        """The defects of a library."""
+        return [one for one in self.defects if library in one.libraries]
+
+    def on(self, vocabulary: str) -> list[Defect]:
+        """The defects on a vocabulary."""
+        return [one for one in self.defects if vocabulary == one.family]
 
     def family(self, row: RunTally | RunFinding | RunVocabulary) -> str:
         """The vocabulary that a page is about, of a row about one."""
@@ -226,18 +201,6 @@ class Project:
         """By which findings are the same defect."""
         family = self.family(row)
         return (row.id,) if family == row.vocabulary else (family, row.bucket)
-
-    def _library(self, name: str, asked: list[Asked], growth: list[RunGrowth]) -> Library:
-        versions = dict(
-            sorted(
-                grouped(asked, lambda one: one.version).items(),
-                key=lambda pair: (day(pair[1][-1].run), day(pair[1][0].run)),
-            )
-        )
-        latest = grouped(next(reversed(versions.values()), []), lambda one: one.family)
-        agreement = {family: totals(latest[family]) for family in sorted(latest)}
-        mine = [one for one in self.defects if name in one.libraries]
-        return Library(name, asked, versions, agreement, growth, mine)
 
     def _defect(self, rows: Sequence[RunFinding]) -> Defect:
         """What became of a finding, by its rows of all runs.
@@ -279,7 +242,8 @@ class Project:
         generator = detail.found.generator if detail else ""
         able = []
         for name in rows[-1].culprits:
-            asked = self._asked.get((name, self.family(rows[-1])), [])
+            family = self.family(rows[-1])
+            asked = [one for one in self._asked.get(name, ()) if one.family == family]
             cases = Counter[str]()
             for one in asked:
                 cases[one.run.id] += one.row.cases

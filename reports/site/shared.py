@@ -14,20 +14,21 @@ from reports import standings
 from reports.blocks import Cell, Column, Facts, Page, Paragraph, Section, Span, Table, html
 from reports.blocks.units import plural
 from reports.site.names import slug
-from reports.site.project import Project
+from reports.site.project import Project, day, totals
+from reports.studies import bad
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from harness.ledger.history import History
     from reports.blocks import Block, Inline
-    from reports.site.project import Counts
+    from reports.site.project import Asked
 
     Told = Mapping[str, Inline | Cell]
 
 WORDS = frozenset(
     {"State", "Severity", "Vocabulary", "Worst live defect", "Worst growth", "Format", "Algorithm"}
-    | {"Verdict", "Ids", "Measured", "Version"}
+    | {"Verdict", "Ids", "Measured", "Last judged"}
 )
 """Facts that are no numbers."""
 
@@ -84,11 +85,10 @@ def listing(
     heads = [Column(head, numeric=head not in WORDS) for head in (rows[0][1] if rows else ())]
     lines = [(name, *told.values()) for name, told in rows[:MAX_ROWS]]
     blocks = [*above, Table(title, (first, *heads), lines, caption, style, empty=empty)]
-    if len(rows) > MAX_ROWS:
-        more = plural(len(rows) - MAX_ROWS, "further row")
-        blocks.append(Paragraph(f"Not listed: {more}.", "quiet"))
+    more = f"Not listed: {plural(len(rows) - MAX_ROWS, 'further row')}."
+    left = Paragraph(more if len(rows) > MAX_ROWS else None, "quiet")
     where = anchor or title.partition(" ")[0].lower()
-    return [Section(title, blocks, where)] if rows or empty else []
+    return [Section(title, [*blocks, left], where)] if rows or empty else []
 
 
 def facts(told: Told) -> Facts:
@@ -97,18 +97,18 @@ def facts(told: Told) -> Facts:
     return Facts([(name, value) for name, value in plain.items() if value not in ("", None)])
 
 
-def agreement(counts: Counts) -> Cell:
-    """How far a library agrees with those that it is compared with."""
-    if counts["trusted"]:
-        return Cell(Span("reference", "quiet"), sort=2)
-    return standings.agreement(counts["compared"], counts["wrong"])
-
-
-def compared(counts: Counts) -> Told:
-    """What is told of a library on a vocabulary."""
+def judged(asked: Sequence[Asked]) -> dict[str, Inline | Cell]:
+    """The facts of what somebody was asked."""
+    counts = totals(asked)
+    agreement = standings.agreement(counts["compared"], counts["wrong"])
+    if counts["trusted"]:  # those that it is compared with are itself
+        agreement = Cell(Span("reference", "quiet"), sort=2)
     return {
-        "Agreement": agreement(counts),
+        "Agreement": agreement,
+        "Cases": counts["cases"],
         "Compared": counts["compared"],
-        "Wrong": Cell(counts["wrong"], "bad" if counts["wrong"] else ""),
-        "Deaths": standings.deadly(counts["deaths"]),
+        "Wrong": bad(counts["wrong"]),
+        "Deaths": bad(counts["deaths"]),
+        "Runs": len({one.run.id for one in asked}),
+        "Last judged": day(asked[-1].run) if asked else Span("not known", "quiet"),
     }

@@ -7,19 +7,18 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from harness.events.timing import MEBIBYTE
+from harness.ledger.trends import Trend
 from reports.blocks import Cell, Facts, Paragraph, Span
 from reports.blocks.units import plural, rate, size
 from reports.site.shared import address, listing
 from reports.speeds import KINDS, MEANINGS
 from reports.studies import banner, grouped
-from reports.trends import Trend
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from harness.ledger.models import MeasuredSpeed
     from reports.blocks import Block, Inline, Section
-    from reports.site.shared import Told
 
     Line = Mapping[str, MeasuredSpeed]
     """The speeds of a row of a measurement by kind, at the largest size."""
@@ -56,16 +55,14 @@ def leading(line: Line) -> MeasuredSpeed:
     return next(line[kind] for kind in KINDS if kind in line)
 
 
-def told(line: Line) -> Told:
+def told(line: Line) -> dict[str, Inline | Cell]:
     """The facts of a line: its speeds, fresh, warm and cold, and whether the ids are right."""
     made: dict[str, Inline | Cell] = {}
     for kind in KINDS:
-        one = line.get(kind)
-        text: Inline = Span("not measured", "quiet")
-        if one is not None:
+        made[kind.capitalize()] = Cell(Span("not measured", "quiet"), sort=0)
+        if (one := line.get(kind)) is not None:
             slowest = Span(f" slowest {rate(one.slowest)}", "quiet block-line")
-            text = (Span(rate(one.best), "strong"), slowest)
-        made[kind.capitalize()] = Cell(text, sort=one.best if one else 0)
+            made[kind.capitalize()] = Cell((Span(rate(one.best), "strong"), slowest), sort=one.best)
     row = leading(line)
     which = Span(f" {row.version}, {row.cpu}", "quiet block-line")
     return {**made, "Ids": ANSWERS[row.answer], "Measured": (row.started[:10], which)}
@@ -84,21 +81,22 @@ def page(tables: Sequence[Sequence[Line]]) -> list[Block]:
         )
         blocks.append(Facts(list(MEANINGS.items()), "kinds"))
     for number, lines in enumerate(tables, start=1):
-        rows: list[tuple[Inline, Told]] = []
-        for line in lines:
-            one = leading(line)
-            href = f"/{address('libraries', one.implementation)}#speed"
-            rows.append((Span(one.row, href=href), told(line)))
-        what = f"{one.text}, {one.mode}, {one.vocabulary}"
-        caption = f"{size(one.size)} of text"
+        one, rows = leading(lines[0]), [(_named(line), told(line)) for line in lines]
+        what, caption = f"{one.text}, {one.mode}, {one.vocabulary}", f"{size(one.size)} of text"
         blocks += listing(what, "Library", rows, caption, anchor=f"speed-{number}")
     title = f"Speed of {plural(len(measured), 'library', 'libraries')}"
     return [banner(title, said), *blocks]
 
 
+def _named(line: Line) -> Span:
+    """The name of a line, which leads to the speeds of its library."""
+    one = leading(line)
+    return Span(one.row, href=f"/{address('libraries', one.implementation)}#speed")
+
+
 def sections(library: str, tables: Sequence[Sequence[Line]]) -> list[Section]:
     """The speeds of a library on all kinds of text."""
-    rows: list[tuple[Inline, Told]] = []
+    rows = []
     for lines in tables:
         fresh = [line["fresh"] for line in lines if "fresh" in line]
         right = [row.row for row in fresh if row.answer in {"equal", "by-law"}]

@@ -18,7 +18,7 @@ from harness.studies.selftest.plain.healers import PlainHealer
 from impls import registry
 from impls.forced.context import Context
 from impls.interface import Mode, Unsupported
-from reports.healers import shares
+from reports.forced import shares
 from tests.breadth import thorough_from
 from tests.harness.test_service_checks import Local
 
