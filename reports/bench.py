@@ -39,7 +39,7 @@ from reports.blocks import (
 )
 from reports.blocks.units import rate, size
 from reports.speeds import KINDS, LEAST_ROUNDS, MARKS, MEANINGS, tables
-from reports.studies import banner, complete, grouped, last, of
+from reports.studies import banner, complete, grouped, of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -87,8 +87,8 @@ def to_json(events: Sequence[Event]) -> str:
     whole = {
         "schema": SCHEMA,
         "complete": complete(events),
-        "started": next(iter(told(BenchStarted)), None),
-        "finished": next(reversed(told(Finished)), None),
+        "started": told(BenchStarted)[-1],
+        "finished": told(Finished)[-1],
         "vocabularies": told(VocabularyLoaded),
         "failures": told(ImplementationFailed),
         "cells": told(Benched),
@@ -304,28 +304,27 @@ def _opened(one: VocabularyOpened) -> tuple[float, list[str]]:
 
 def _measurement(events: Sequence[Event]) -> Section:
     """What decided it, and the command that repeats it."""
-    started, finished = last(events, BenchStarted), last(events, Finished)
-    blocks: list[Block] = [
-        Paragraph(f"{one.implementation} cannot run {one.vocabulary}: {one.message}", "bad")
-        for one in of(events, ImplementationFailed)
+    started, finished = of(events, BenchStarted)[-1], of(events, Finished)[-1]
+    vocabularies: list[tuple[str, Inline]] = [
+        ("Vocabulary", (f"{v.id}, {v.tokens:,} ids, ", Span(v.fingerprint[:12], "code")))
+        for v in of(events, VocabularyLoaded)
     ]
-    if started is not None:
-        vocabularies: list[tuple[str, Inline]] = [
-            ("Vocabulary", (f"{v.id}, {v.tokens:,} ids, ", Span(v.fingerprint[:12], "code")))
-            for v in of(events, VocabularyLoaded)
-        ]
-        facts: list[tuple[str, Inline]] = [
-            ("CPU", started.cpu),
-            ("Machine", started.machine),
-            ("Confinement", started.confinement),
-            ("Started", started.time),
-            ("Seed", str(started.seed)),
-            *vocabularies,
-            ("Took", f"{finished.seconds:.0f} s" if finished else None),
-        ]
-        blocks += [
-            Code(started.command, "the command that repeats this measurement"),
-            Facts([fact for fact in facts if fact[1]]),
-            Table("Versions", ("What", "Version"), [*started.versions.items()], style="versions"),
-        ]
+    facts: list[tuple[str, Inline]] = [
+        ("CPU", started.cpu),
+        ("Machine", started.machine),
+        ("Confinement", started.confinement),
+        ("Started", started.time),
+        ("Seed", str(started.seed)),
+        *vocabularies,
+        ("Took", f"{finished.seconds:.0f} s"),
+    ]
+    blocks: list[Block] = [
+        *(
+            Paragraph(f"{one.implementation} cannot run {one.vocabulary}: {one.message}", "bad")
+            for one in of(events, ImplementationFailed)
+        ),
+        Code(started.command, "the command that repeats this measurement"),
+        Facts([fact for fact in facts if fact[1]]),
+        Table("Versions", ("What", "Version"), [*started.versions.items()], style="versions"),
+    ]
     return Section("This measurement", blocks, "run", page=True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from harness.events import BatchDone
 from reports.blocks import (
     Aligned,
     Cell,
@@ -29,7 +27,7 @@ from reports.text import literal, surface, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from harness.events import Event, Forced, ForcedCorpus, ForcedWitness
+    from harness.events import Forced, ForcedCorpus, ForcedWitness
     from harness.studies.forced.counterexamples import Counterexample
     from reports.blocks import Block, Inline
     from reports.record import RunRecord
@@ -250,14 +248,3 @@ def replayed(asked: Iterable[tuple[Counterexample, Mapping[str, int | None]]]) -
         for name, depth in depths.items()
     ]  # fmt: skip
     return [Table("Counterexamples", ("Vocabulary", "Kind", "Policy", "Then", "Now"), rows)]
-
-
-def shares(events: Iterable[Event]) -> Mapping[tuple[str, str], float]:
-    """By contract and healer, the share of what may be forced that it forced in all batches."""
-    forced, possible = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for event in events:
-        if isinstance(event, BatchDone):
-            for name, counts in event.forced.items():
-                forced[event.contract, name] += counts["forced"]
-                possible[event.contract, name] += counts["possible"]
-    return {place: forced[place] / number for place, number in possible.items() if number}

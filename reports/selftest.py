@@ -14,7 +14,7 @@ from harness.studies.selftest.events import HuntDone, MistakeJudged, SelftestSta
 from reports import cluster
 from reports.blocks import Cell, Column, Items, Page, Paragraph, Section, Span, Table, numbers
 from reports.blocks.units import duration, figure, plural
-from reports.studies import banner, complete, last, of
+from reports.studies import banner, complete, of
 from reports.text import literal
 
 if TYPE_CHECKING:
@@ -57,13 +57,18 @@ def mistakes(events: Sequence[Event]) -> list[MistakeJudged]:
     return [one for one in of(events, MistakeJudged) if one.check]
 
 
+def begun(events: Sequence[Event]) -> SelftestStarted:
+    """What was to be done; a record of a selftest has it."""
+    return of(events, SelftestStarted)[-1]
+
+
 def by_generator(events: Sequence[Event]) -> list[Line]:
     """A line for each generator, in their order; growth's families and schemas are not among them.
 
     Only answers that break the property that is a mistake's own count, or show it in any way where
     it was found so.
     """
-    started, cases, tried = last(events, SelftestStarted), Counter[str](), Counter[str]()
+    cases, tried = Counter[str](), Counter[str]()
     for hunt in of(events, HuntDone):
         cases.update(hunt.cases)
         tried.update({name: len(hunt.mistakes) for name, n in hunt.cases.items() if n})
@@ -71,19 +76,19 @@ def by_generator(events: Sequence[Event]) -> list[Line]:
         one.name: {sighting["generator"]: sighting for sighting in _descending(one, "cases")}
         for one in mistakes(events)
     }
-    return _lines(started.generators if started else (), found, tried, "", cases)
+    return _lines(begun(events).generators, found, tried, "", cases)
 
 
 def by_check(events: Sequence[Event]) -> list[Line]:
     """A line for each check, in their order: what it catches, planted for it or not."""
-    started, planted = last(events, SelftestStarted), mistakes(events)
+    planted = mistakes(events)
     found: Found = {
         one.name: dict.fromkeys(name.partition("/")[0] for name in one.named)
         | {sighting["check"]: sighting for sighting in _descending(one)}
         for one in planted
     }
     tried = Counter(one.check for one in planted)
-    return _lines(started.checks if started else (), found, tried, "all_", Counter())
+    return _lines(begun(events).checks, found, tried, "all_", Counter())
 
 
 def _descending(mistake: MistakeJudged, what: str = "all_seconds") -> list[Sighting]:
@@ -121,7 +126,7 @@ def medians(events: Sequence[Event]) -> tuple[float | None, float | None]:
 
 def to_json(events: Sequence[Event]) -> str:
     """``selftest.json``: all that was told, and the tables made of it."""
-    started, finished = last(events, SelftestStarted), last(events, Finished)
+    finished = of(events, Finished)[-1]
     seconds, cases = medians(events)
     judged: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
     for one in of(events, MistakeJudged):
@@ -129,10 +134,10 @@ def to_json(events: Sequence[Event]) -> str:
     used = cluster.Cluster.of(events)
     whole = {
         "complete": complete(events),
-        "verdict": finished.verdict if finished else "fail",
-        "reasons": finished.reasons if finished else [],
-        **(asdict(started) if started else {}),
-        "seconds": finished and finished.seconds,
+        "verdict": finished.verdict,
+        "reasons": finished.reasons,
+        **asdict(begun(events)),
+        "seconds": finished.seconds,
         "median_seconds": seconds,
         "median_cases": cases,
         "generators": by_generator(events),
@@ -147,23 +152,19 @@ def to_json(events: Sequence[Event]) -> str:
 
 def page(events: Sequence[Event]) -> Page:
     """``selftest.html``."""
-    started, finished = last(events, SelftestStarted), last(events, Finished)
-    reasons = finished.reasons if finished else []
+    started, finished = begun(events), of(events, Finished)[-1]
     seconds, cases = medians(events)
     planted = mistakes(events)
-    took = shown(finished.seconds if finished else None, duration)
-    decided = ""
-    if started:
-        decided = f"Budget {started.budget} s in all, seed {started.seed}, {started.machine}."
+    decided = f"Budget {started.budget} s in all, seed {started.seed}, {started.machine}."
     generators = by_generator(events)
     blocks: list[Block] = [
         banner(
-            f"{sum(one.rightly for one in planted)} of {started.mistakes if started else 0} "
+            f"{sum(one.rightly for one in planted)} of {started.mistakes} "
             "planted mistakes caught",
-            f"Median until detection: {shown(seconds, duration)}, {shown(cases)} cases; {took} "
-            "in all.",
-            "fail" if reasons else "pass",
-            [Items(reasons)],
+            f"Median until detection: {shown(seconds, duration)}, {shown(cases)} cases; "
+            f"{duration(finished.seconds)} in all.",
+            "fail" if finished.reasons else "pass",
+            [Items(finished.reasons)],
             "" if complete(events) else "Not complete: what had been hunted by then.",
         ),
         Paragraph((HOW, decided), "intro", page=True),
