@@ -37,10 +37,9 @@ from reports.blocks import (
     Table,
     numbers,
 )
-from reports.blocks.html import render
 from reports.blocks.units import rate, size
 from reports.speeds import KINDS, LEAST_ROUNDS, MARKS, MEANINGS, tables
-from reports.studies import banner, complete, last, of
+from reports.studies import banner, complete, grouped, of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -79,28 +78,21 @@ HOW = (
 )
 
 
-def files(events: Sequence[Event]) -> list[tuple[str, str]]:
-    """``bench.json`` and ``bench.html``, by their names."""
-    return [("bench.json", to_json(events)), ("bench.html", render(page(events)))]
-
-
 def to_json(events: Sequence[Event]) -> str:
     """``bench.json``: every raw point, and what decided it."""
-    single: dict[str, Event | None] = {
-        "started": last(events, BenchStarted),
-        "finished": last(events, Finished),
-    }
-    several: dict[str, Sequence[Event]] = {
-        "vocabularies": of(events, VocabularyLoaded),
-        "failures": of(events, ImplementationFailed),
-        "cells": of(events, Benched),
-        "openings": of(events, VocabularyOpened),
-    }
+
+    def told(kind: type[Event]) -> list[dict[str, Any]]:
+        return [asdict(one) for one in of(events, kind)]
+
     whole = {
         "schema": SCHEMA,
         "complete": complete(events),
-        **{name: one and asdict(one) for name, one in single.items()},
-        **{name: [asdict(one) for one in every] for name, every in several.items()},
+        "started": told(BenchStarted)[-1],
+        "finished": told(Finished)[-1],
+        "vocabularies": told(VocabularyLoaded),
+        "failures": told(ImplementationFailed),
+        "cells": told(Benched),
+        "openings": told(VocabularyOpened),
     }
     return json.dumps(whole, indent=1) + "\n"
 
@@ -126,13 +118,12 @@ def page(events: Sequence[Event]) -> Page:
 def leader(made: Sequence[BenchTable]) -> str:
     """Who is the fastest in the first table, of those whose answers are right, in a sentence."""
     for table in made:
-        largest = table.sizes[-1]
         for line in table.lines:
-            speed = line.speeds.get((largest, "fresh"))
+            speed = line.speeds.get((table.sizes[-1], "fresh"))
             if speed is not None and line.answer == "equal":
                 ratio = speed.ratio if line.name != table.base else None
                 times = f", {rate(ratio.value)} times {table.base}" if ratio else ""
-                where = f"{table.text} ({size(largest)}, {table.vocabulary})"
+                where = f"{table.text} ({size(table.sizes[-1])}, {table.vocabulary})"
                 return f"Fastest on {where}: {line.name} with {rate(speed.best)} MiB/s{times}."
     return "No implementation with the right answers was measured."
 
@@ -143,21 +134,16 @@ def _section(number: int, table: BenchTable, colours: Mapping[str, int]) -> Sect
         for cell in line.cells.values():
             if cell.note and not cell.timings:
                 unmeasured.setdefault(cell.note, {})[line.name] = None
-    marks = dict.fromkeys(line.answer for line in table.lines if line.mark)
     notes = [f"{', '.join(names)}: {note}" for note, names in unmeasured.items()]
-    notes += [" ".join(MARKS[answer]) for answer in marks]
-    return Section(
-        table.text,
-        [
-            Paragraph(_caption(table), "quiet"),
-            Group(list(_figures(table, colours)), "figures"),
-            _grid(table),
-            Items(notes, "remarks"),
-        ],
-        f"table-{number}",
-        tags=(table.tag, table.vocabulary),
-        nav=f"{table.text}, {table.mode}",
-    )
+    answers = dict.fromkeys(line.answer for line in table.lines if line.mark)
+    blocks: list[Block] = [
+        Paragraph(_caption(table), "quiet"),
+        Group(list(_figures(table, colours)), "figures"),
+        _grid(table),
+        Items([*notes, *(" ".join(MARKS[answer]) for answer in answers)], "remarks"),
+    ]
+    tags, nav = (table.tag, table.vocabulary), f"{table.text}, {table.mode}"
+    return Section(table.text, blocks, f"table-{number}", tags, nav=nav)
 
 
 def _caption(table: BenchTable) -> str:
@@ -180,34 +166,30 @@ def _caption(table: BenchTable) -> str:
 
 def _grid(table: BenchTable) -> Table:
     """Speeds with their ratios. A terminal shows those of fresh text, of the largest sizes."""
+    largest, base = table.sizes[-1], table.base
+    shown = [(at, k) for at in table.sizes for k in (KINDS if at == largest else KINDS[:2])]
     columns = [Column("Implementation")]
-    rows: list[list[Inline | Cell]] = []
-    for line in table.lines:
-        look = "bad" if line.answer == "different" else "quiet"
-        rows.append([(Span(line.name, href=line.homepage), Span(f" {line.mark}".rstrip(), look))])
-    for at in table.sizes:
-        largest = at == table.sizes[-1]
-        for kind in KINDS if largest else KINDS[:2]:
-            fresh, group = kind == "fresh", size(at)
-            # A terminal is too narrow for what threads gain beside other kinds.
-            seen = at in table.sizes[-MOST_SIZES:] and (fresh or (largest and not table.gains))
-            columns += numbers(kind, group=group, page=not seen)
-            columns += numbers("×", group=group, page=not (seen and fresh))
-            for line, row in zip(table.lines, rows, strict=True):
-                row += _speed(line, at, kind, own=line.name == table.base, page=not largest)
+    for at, kind in shown:
+        fresh, group = kind == "fresh", size(at)
+        # A terminal is too narrow for what threads gain beside other kinds.
+        seen = at in table.sizes[-MOST_SIZES:] and (fresh or (at == largest and not table.gains))
+        columns += numbers(kind, group=group, page=not seen)
+        columns += numbers("×", group=group, page=not (seen and fresh))
     if table.gains:
         columns += numbers("× one thread")
-        for line, row in zip(table.lines, rows, strict=True):
-            row.append(rate(line.gain))
-    looks = ["base-row" if line.name == table.base else "" for line in table.lines]
-    caption = f"MiB/s, best of all rounds (median of them), and times as fast as {table.base}"
-    return Table(
-        f"Speed on {table.title}",
-        columns,
-        [Row(row, look) for row, look in zip(rows, looks, strict=True)],
-        caption if table.base else caption.partition(", and")[0],
-        "speeds",
-    )
+    rows = []
+    for line in table.lines:
+        look = "bad" if line.answer == "different" else "quiet"
+        row: list[Inline | Cell] = [
+            (Span(line.name, href=line.homepage), Span(f" {line.mark}".rstrip(), look))
+        ]
+        for at, kind in shown:
+            row += _speed(line, at, kind, own=line.name == base, page=at != largest)
+        row += [rate(line.gain)] * table.gains
+        rows.append(Row(row, "base-row" if line.name == base else ""))
+    caption = "MiB/s, best of all rounds (median of them)"
+    times = f", and times as fast as {base}" if base else ""
+    return Table(f"Speed on {table.title}", columns, rows, caption + times, "speeds")
 
 
 def _speed(line: Line, at: int, kind: str, *, own: bool, page: bool) -> tuple[Cell, Cell]:
@@ -251,18 +233,11 @@ def by_size(table: BenchTable, colours: Mapping[str, int]) -> Plot | None:
     series = []
     for line in table.lines:
         known = [(float(at), one) for at in table.sizes if (one := line.leading(at))]
-        place = colours.get(line.name, 0)
-        if known:
-            series.append(
-                Series(
-                    line.marked,
-                    [(x, speed.best) for x, speed in known],
-                    place % COLOURS,
-                    dash=line.answer == "different" or place >= COLOURS,
-                    wide=line.name == table.base,
-                    spread=[(x, speed.slowest, speed.best) for x, speed in known],
-                )
-            )
+        place, points = colours.get(line.name, 0), [(x, speed.best) for x, speed in known]
+        spread = [(x, speed.slowest, speed.best) for x, speed in known]
+        dash, wide = line.answer == "different" or place >= COLOURS, line.name == table.base
+        made = Series(line.marked, points, place % COLOURS, dash=dash, wide=wide, spread=spread)
+        series += [made] * bool(known)
     if not series or len(table.sizes) < 2:  # one size is one column of dots: ratios say more
         return None
     return Plot(f"Speed by size on {table.title}", SIZES, Axis("speed", "", 10), series, height=340)
@@ -270,97 +245,86 @@ def by_size(table: BenchTable, colours: Mapping[str, int]) -> Plot | None:
 
 def ratios(table: BenchTable) -> Plot | None:
     """Ratios to the base at the largest size, fresh, warm and cold, with what is sure of each."""
-    largest = table.sizes[-1]
-    rows = [
-        line for line in table.lines if (one := line.leading(largest)) and one.ratio is not None
-    ]
-    series = []
+    at, series = table.sizes[-1], []
+    rows = [line for line in table.lines if (one := line.leading(at)) and one.ratio is not None]
     for kind in KINDS:
         points, spread = [], []
         for place, line in enumerate(rows):
-            speed = line.speeds.get((largest, kind))
+            speed = line.speeds.get((at, kind))
             if speed is not None and (ratio := speed.ratio) is not None:
                 points.append((float(place), ratio.value))
                 slowest = ratio.value * speed.slowest / speed.best
                 spread.append((float(place), *(ratio.interval or (slowest, ratio.value))))
-        if points:
-            series.append(Series(kind, points, TONES[kind], "dots", spread=spread))
-    places = Axis("place", names=[line.marked for line in rows])
+        series += [Series(kind, points, TONES[kind], "dots", spread=spread)] * bool(points)
+    places, times = Axis("place", names=[line.marked for line in rows]), Axis("ratio", "", 10)
     label = f"Ratios to {table.base} on {table.title}"
-    times = Axis("ratio", "", 10)
     return Plot(label, places, times, series, rule=1.0, height=340) if series else None
 
 
 def opening_sections(openings: Sequence[VocabularyOpened]) -> Iterator[Section]:
     """What opening each vocabulary takes, from the quickest implementation down."""
-    for number, vocabulary in enumerate(dict.fromkeys(one.vocabulary for one in openings)):
-        here = [one for one in openings if one.vocabulary == vocabulary]
-        measured = sorted((*_opened(one), one) for one in here if one.openings)
+    by_vocabulary = grouped(openings, lambda one: one.vocabulary)
+    for number, (vocabulary, here) in enumerate(by_vocabulary.items()):
         rounds = max(len(one.openings) for one in here) // 2
         caption = (
             f"Seconds of CPU time, the least of {rounds} rounds, and MiB of resident memory, the "
             "median of the warm ones, each in a process of its own that did nothing else. The "
             f"whole text is {here[0].text}, {here[0].bytes:,} bytes."
         )
-        failed = [f"{one.implementation}: {one.note}" for one in here if one.status == "failed"]
         table = Table(
             f"What opening {vocabulary} takes",
             ("Implementation", Column("Reads", page=True), *numbers(*OPENING)),
-            [(one.implementation, one.file, *figures) for _, figures, one in measured],
+            [row for _, row in sorted(_opened(one) for one in here if one.openings)],
             "Seconds of CPU time and MiB of memory",
             "openings",
         )
-        meanings = [f"{name}: {words}" for name, words in OPENING.items()]
-        yield Section(
-            "Opening a vocabulary",
-            [Paragraph(caption, "quiet"), table, Items([*meanings, *failed], "remarks")],
-            f"opening-{number}",
-            tags=(vocabulary,),
-            nav=f"load, {vocabulary}",
-        )
+        notes = [f"{name}: {words}" for name, words in OPENING.items()]
+        notes += [f"{one.implementation}: {one.note}" for one in here if one.status == "failed"]
+        told: list[Block] = [Paragraph(caption, "quiet"), table, Items(notes, "remarks")]
+        title, nav = "Opening a vocabulary", f"load, {vocabulary}"
+        yield Section(title, told, f"opening-{number}", (vocabulary,), nav=nav)
 
 
 def _opened(one: VocabularyOpened) -> tuple[float, list[str]]:
-    """The seconds that it took, and the columns of an implementation, empty if not measured."""
+    """The seconds that it took, and the row of an implementation, empty where not measured."""
     openings: list[Any] = list(one.openings)
     cold, warm = ([o for o in openings if o["kind"] == kind] for kind in ("cold", "warm"))
     usual = warm or cold
-    seconds = [
-        min((o[key] for o in found), default=None)
+    shown = [
+        f"{min(o[key] for o in found):.2f}" if found else ""
         for found, key in ((openings, "code"), (cold, "cpu"), (warm, "cpu"))
     ]
     grown = [("before", ""), ("after", "before"), ("own_after", "own_before"), ("worked", "after")]
-    memory = [
-        median(o[later] - o.get(earlier, 0) for o in usual) / MEBIBYTE for later, earlier in grown
+    shown += [
+        f"{median(o[later] - o.get(earlier, 0) for o in usual) / MEBIBYTE:.1f}"
+        for later, earlier in grown
     ]
-    shown = ["" if value is None else f"{value:.2f}" for value in seconds]
-    return min(o["cpu"] for o in usual), shown + [f"{value:.1f}" for value in memory]
+    return min(o["cpu"] for o in usual), [one.implementation, one.file, *shown]
 
 
 def _measurement(events: Sequence[Event]) -> Section:
     """What decided it, and the command that repeats it."""
-    started, finished = last(events, BenchStarted), last(events, Finished)
-    blocks: list[Block] = [
-        Paragraph(f"{one.implementation} cannot run {one.vocabulary}: {one.message}", "bad")
-        for one in of(events, ImplementationFailed)
+    started, finished = of(events, BenchStarted)[-1], of(events, Finished)[-1]
+    vocabularies: list[tuple[str, Inline]] = [
+        ("Vocabulary", (f"{v.id}, {v.tokens:,} ids, ", Span(v.fingerprint[:12], "code")))
+        for v in of(events, VocabularyLoaded)
     ]
-    if started is not None:
-        facts: list[tuple[str, Inline]] = [
-            ("CPU", started.cpu),
-            ("Machine", started.machine),
-            ("Confinement", started.confinement),
-            ("Started", started.time),
-            ("Seed", str(started.seed)),
-        ]
-        facts += [
-            ("Vocabulary", (f"{v.id}, {v.tokens:,} ids, ", Span(v.fingerprint[:12], "code")))
-            for v in of(events, VocabularyLoaded)
-        ]
-        facts.append(("Took", f"{finished.seconds:.0f} s" if finished else None))
-        versions = list(started.versions.items())
-        blocks += [
-            Code(started.command, "the command that repeats this measurement"),
-            Facts([fact for fact in facts if fact[1]]),
-            Table("Versions", ("What", "Version"), versions, "Versions", "versions"),
-        ]
+    facts: list[tuple[str, Inline]] = [
+        ("CPU", started.cpu),
+        ("Machine", started.machine),
+        ("Confinement", started.confinement),
+        ("Started", started.time),
+        ("Seed", str(started.seed)),
+        *vocabularies,
+        ("Took", f"{finished.seconds:.0f} s"),
+    ]
+    blocks: list[Block] = [
+        *(
+            Paragraph(f"{one.implementation} cannot run {one.vocabulary}: {one.message}", "bad")
+            for one in of(events, ImplementationFailed)
+        ),
+        Code(started.command, "the command that repeats this measurement"),
+        Facts([fact for fact in facts if fact[1]]),
+        Table("Versions", ("What", "Version"), [*started.versions.items()], style="versions"),
+    ]
     return Section("This measurement", blocks, "run", page=True)

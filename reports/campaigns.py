@@ -66,7 +66,7 @@ def sections(campaign: Campaign | None) -> list[Section]:
     blocks: list[Block] = [
         Paragraph(said),
         outlook,
-        *([Group(curves, "plots")] if curves else []),
+        Group(curves, "plots"),
     ]
     return [Section("Campaign", blocks, "campaign")]
 

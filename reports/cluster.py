@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.events import ClusterUsed, UnitDone, UnitResumed
 from reports.blocks import Cell, Details, Paragraph, Section, Table, numbers
 from reports.blocks.units import plural
+from reports.studies import bad
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -18,39 +19,33 @@ if TYPE_CHECKING:
 UNITS_SHOWN = 200
 """Units that the page lists."""
 
-
-@dataclass(frozen=True, slots=True)
-class UnitRow:
-    """A unit that was performed. tries: how often it was begun; resumed: for an earlier driver."""
-
-    unit: str
-    node: str
-    tries: int = 1
-    seconds: float | None = None
-    cases: int | None = None
-    resumed: bool = False
+UNIT = ("unit", "node", "tries", "seconds", "cases", "resumed")
+"""What is told of a unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """All that events tell of it. used: None where the run was cut off before it was summed up."""
+    """All that events tell of it. used: None where the run was cut off before it was summed up.
+
+    units: those that were performed, by name. tries: how often one was begun; resumed: for an
+    earlier driver.
+    """
 
     used: ClusterUsed | None = None
-    units: Mapping[str, UnitRow] = field(default_factory=dict)
+    units: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Cluster:
         """What these events tell."""
         used, units = None, {}
+        unknown = {"tries": 1, "seconds": None, "cases": None}
         for event in events:
             match event:
                 case ClusterUsed():
                     used = event
-                case UnitDone(unit=name):
-                    row = UnitRow(name, event.node, event.tries, event.seconds, event.cases)
-                    units[name] = row
-                case UnitResumed(unit=name):
-                    units[name] = UnitRow(name, event.node, resumed=True)
+                case UnitDone() | UnitResumed():
+                    told = {**unknown, **asdict(event), "resumed": isinstance(event, UnitResumed)}
+                    units[event.unit] = {name: told[name] for name in UNIT}
         return cls(used, units)
 
     def __bool__(self) -> bool:
@@ -63,7 +58,7 @@ class Cluster:
         return {
             **{name: told.get(name) for name in ("seconds", "efficiency", "bytes", "retried")},
             "nodes": sorted(told["nodes"], key=lambda one: one["node"]),
-            "units": [asdict(one) for one in self.units.values()],
+            "units": [*self.units.values()],
         }
 
 
@@ -95,7 +90,7 @@ def sections(cluster: Cluster, *, page: bool = False) -> list[Section]:
         ("Node", *numbers("Slots", "Units", "Lost", "Cases", "Seconds")),
         [
             (
-                one.node, one.slots, one.units, Cell(one.lost, "bad" if one.lost else ""),
+                one.node, one.slots, one.units, bad(one.lost),
                 one.cases, f"{one.seconds:.1f}",
             )
             for one in sorted(used.nodes if used else [], key=lambda one: one.node)
@@ -103,23 +98,22 @@ def sections(cluster: Cluster, *, page: bool = False) -> list[Section]:
         "What each node did",
     )  # fmt: skip
     begun_again_first = sorted(
-        cluster.units.values(), key=lambda one: (-one.tries, -(one.seconds or 0.0), one.unit)
+        cluster.units.values(),
+        key=lambda one: (-one["tries"], -(one["seconds"] or 0.0), one["unit"]),
     )
     units = Table(
         "Units",
         ("Unit", "Node", *numbers("Begun", "Seconds", "Cases")),
         [
             (
-                one.unit,
-                f"{one.node}{', for an earlier driver' if one.resumed else ''}",
-                Cell(one.tries, "bad" if one.tries > 1 else ""),
-                None if one.seconds is None else f"{one.seconds:.1f}",
-                one.cases,
+                one["unit"], f"{one['node']}{', for an earlier driver' * one['resumed']}",
+                Cell(one["tries"], "bad" if one["tries"] > 1 else ""),
+                None if one["seconds"] is None else f"{one['seconds']:.1f}", one["cases"],
             )
             for one in begun_again_first[:UNITS_SHOWN]
         ],
         "Who performed which unit",
-    )
+    )  # fmt: skip
     blocks: list[Block] = [
         *(Paragraph(line, "quiet") for line in (sentences(used) if used else ())),
         nodes,

@@ -8,11 +8,11 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.events import UNEXAMINED
 from impls.explaining import literal
+from reports import studies
 from reports.blocks import (
     Cell,
     Code,
@@ -22,23 +22,23 @@ from reports.blocks import (
     Section,
     Span,
     Table,
-    html,
     markdown,
     numbers,
 )
 from reports.blocks.units import interval, plural, rate
 from reports.record import BAD_GROWTH
 from reports.speeds import tables
-from reports.studies import banner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from harness.events import Event, Measured
+    from harness.events import Event, MatchPlayed
     from reports.blocks import Inline
-    from reports.record import Bucket, RunRecord
+    from reports.record import RunRecord
 
     Document = Mapping[str, Any]
+    Played = tuple[MatchPlayed, RunRecord | None]
+    """What came of one library on one vocabulary; no record where it does not run it."""
 
 KINDS = {
     "agrees": "agree",
@@ -59,77 +59,37 @@ GROWN = ("family", "verdict", "law", "exponent", "low", "high", "expression", "n
 """What is told of a measurement of growth."""
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
-    """What came of one library on one vocabulary. folder: of its run, relative to the page.
+def verdict(match: MatchPlayed, record: RunRecord | None) -> dict[str, str]:
+    """Whether a library agreed with the reference on a vocabulary: a field of the first table.
 
-    record: None where the library does not run the vocabulary, for the reason in ``note``.
+    ``kind`` is one of :data:`KINDS`; ``text``, ``detail`` and ``link`` say more.
     """
-
-    library: str
-    version: str
-    homepage: str
-    vocabulary: str
-    reference: str
-    folder: str
-    record: RunRecord | None
-    note: str = ""
-
-    @property
-    def buckets(self) -> list[Bucket]:
-        """Its differences, the worst first."""
-        found = self.record.buckets if self.record else ()
-        return [one for one in found if self.library in one.example.culprits]
-
-    @property
-    def measured(self) -> list[Measured]:
-        """Its growth, by all measures."""
-        every = self.record.measured if self.record else ()
-        return [one for one in every if one.implementation == self.library]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """A field of the first table. kind: one of :data:`KINDS`."""
-
-    kind: str
-    text: str
-    detail: str = ""
-    link: str = ""
-
-
-def verdict(one: Played) -> Verdict:
-    """Whether a library agreed with the reference on a vocabulary."""
-    record = one.record
     if record is None:
-        return Verdict("not-run", "–", one.note)
-    failed = [f.message for f in record.failures if f.implementation == one.library]
-    unexpected = sum(not bucket.expected for bucket in one.buckets)
-    compared = f"{record.comparisons:,} comparisons with {one.reference}"
-    broken = broke_off(record, one.library)
+        return {"kind": "not-run", "text": "–", "detail": match.refusal, "link": ""}
+    library = match.library
+    failed = [f.message for f in record.failures if f.implementation == library]
+    found = [one for one in record.buckets if library in one.example.culprits]
+    unexpected = sum(not one.expected for one in found)
+    compared = f"{record.comparisons:,} comparisons with {match.reference}"
+    # Why the match, or the library in it, did not come to the end.
+    cut = [one.line for one in record.withdrawn if one.implementation == library]
+    if not record.complete:
+        cut += [*record.reasons, "the record ends before the run did"]
+    kind, text, detail = "agrees", "agrees", compared
     if failed:
         kind, text, detail = "failed", "does not load", failed[0].split("\n", 1)[0]
     elif unexpected:
-        detail = f"{compared}; {broken}" if broken else compared
+        detail = "; ".join([compared, *cut[:1]])
         kind, text = "differs", plural(unexpected, "difference")
-    elif broken:
-        kind, text, detail = "broke-off", KINDS["broke-off"], f"{broken}; {compared}"
+    elif cut:
+        kind, text, detail = "broke-off", KINDS["broke-off"], f"{cut[0]}; {compared}"
     elif record.finished is not None and record.finished.verdict == UNEXAMINED:
         kind, text, detail = "not-examined", KINDS["not-examined"], "; ".join(record.reasons)
-    elif one.buckets:
-        kind, text, detail = "by-design", "as known", f"{len(one.buckets)} known, {compared}"
+    elif found:
+        kind, text, detail = "by-design", "as known", f"{len(found)} known, {compared}"
     elif not record.comparisons:
         kind, text, detail = "not-run", "–", "nothing was compared"
-    else:
-        kind, text, detail = "agrees", "agrees", compared
-    return Verdict(kind, text, detail, f"{one.folder}/report.html")
-
-
-def broke_off(record: RunRecord, library: str) -> str:
-    """Why a match, or the library in it, did not come to the end; empty where it did."""
-    withdrawn = [one.line for one in record.withdrawn if one.implementation == library]
-    ended = [] if record.complete else [*record.reasons, "the record ends before the run did"]
-    return next(iter([*withdrawn, *ended]), "")
+    return {"kind": kind, "text": text, "detail": detail, "link": f"{match.folder}/report.html"}
 
 
 def document(
@@ -139,31 +99,60 @@ def document(
 
     bench: the events of a measurement of speed, if there was any.
     """
-    verdicts: dict[str, dict[str, dict[str, Any]]] = {}
+    verdicts: dict[str, dict[str, dict[str, str]]] = {}
+    defects: list[Document] = []
+    grown: list[dict[str, Any]] = []
     measured: Counter[str] = Counter()
-    for one in played:
-        verdicts.setdefault(one.library, {})[one.vocabulary] = asdict(verdict(one))
-        measured[one.library] += len(one.measured)
+    growth: Counter[str] = Counter()
+    for match, record in played:
+        library = match.library
+        verdicts.setdefault(library, {})[match.vocabulary] = verdict(match, record)
+        measured[library] += 0
+        if record is None:
+            continue
+        who = {"library": library, "version": match.version, "vocabulary": match.vocabulary}
+        for bucket in record.buckets:
+            if library in bucket.example.culprits:
+                found, reason = bucket.example, bucket.reason or ""
+                data = base64.b64decode(found.input_b64)
+                more = f".. ({len(data):,} bytes)" if len(data) > LONGEST_INPUT else ""
+                defects.append(
+                    {
+                        **who,
+                        "reference": match.reference,
+                        "check": found.check,
+                        "bucket": bucket.name,
+                        "seen": bucket.count,
+                        "sentence": found.difference,
+                        "input": literal(data[:LONGEST_INPUT]) + more,
+                        "input_b64": found.input_b64,
+                        "minimal": found.minimal,
+                        "expected": reason if bucket.expected else "",
+                        "reproducer": (found.reproducer and f"{match.folder}/{found.reproducer}")
+                        or "",
+                    }
+                )
+        for one in record.measured:
+            if one.implementation == library:
+                measured[library] += 1
+                growth[one.verdict] += one.measure == "time"
+                if one.verdict in BAD_GROWTH:
+                    grown.append({**who, **{name: getattr(one, name) for name in GROWN}})
+        growth["left out"] += sum(len(family.left_out) for family in record.families)
     kinds = Counter(one["kind"] for row in verdicts.values() for one in row.values())
     counts = ", ".join(f"{kinds[kind]} {words}" for kind, words in KINDS.items() if kinds[kind])
-    grown = [
-        {**_of(one), **{name: getattr(m, name) for name in GROWN}}
-        for one in played
-        for m in one.measured
-        if m.verdict in BAD_GROWTH
-    ]
     return {
         "schema": SCHEMA,
         "summary": f"{plural(kinds.total(), 'match', 'matches')}: {counts}",
         "time": time,
         "command": command,
         "complete": complete,
-        "libraries": {one.library: one.version for one in played},
-        "vocabularies": list(dict.fromkeys(one.vocabulary for one in played)),
+        "libraries": {match.library: match.version for match, _ in played},
+        "vocabularies": list(dict.fromkeys(match.vocabulary for match, _ in played)),
         "verdicts": verdicts,
-        "defects": [_defect(one, bucket) for one in played for bucket in one.buckets],
+        "defects": defects,
         "growth": sorted(grown, key=lambda row: -(row["exponent"] or 9.0)),
-        "growth_scope": growth_scope(played),
+        "growth_scope": growth_scope(growth),
         "measured": measured,
         "speeds": {
             table.title: {
@@ -178,53 +167,28 @@ def document(
     }  # fmt: skip
 
 
-def _of(one: Played) -> dict[str, Any]:
-    return {"library": one.library, "version": one.version, "vocabulary": one.vocabulary}
-
-
-def _defect(one: Played, bucket: Bucket) -> dict[str, Any]:
-    found = bucket.example
-    data = base64.b64decode(found.input_b64)
-    more = f".. ({len(data):,} bytes)" if len(data) > LONGEST_INPUT else ""
-    return {
-        **_of(one),
-        "reference": one.reference,
-        "check": found.check,
-        "bucket": bucket.name,
-        "seen": bucket.count,
-        "sentence": found.difference,
-        "input": literal(data[:LONGEST_INPUT]) + more,
-        "input_b64": found.input_b64,
-        "minimal": found.minimal,
-        "expected": bucket.reason or "" if bucket.expected else "",
-        "reproducer": f"{one.folder}/{found.reproducer}" if found.reproducer else "",
-    }
-
-
-def growth_scope(played: Sequence[Played]) -> str:
+def growth_scope(verdicts: Counter[str]) -> str:
     """What the table of growth is a statement about: how much was measured, and how much was not.
 
-    A cell is a library on a family of inputs of a vocabulary.
+    A cell is a library on a family of inputs of a vocabulary. verdicts: how many cells have each,
+    and how many are ``left out``.
     """
-    verdicts = [m.verdict for one in played for m in one.measured if m.measure == "time"]
-    families = [family for one in played if one.record for family in one.record.families]
-    left_out = sum(len(one.left_out) for one in families)
+    left_out = verdicts["left out"]
     unreached = f" There was no time for {plural(left_out, 'more cell')}." if left_out else ""
-    if not verdicts:
+    if not (cells := verdicts.total() - left_out):
         return f"Growth was not measured.{unreached}"
-    grown = sum(verdict in BAD_GROWTH for verdict in verdicts)
+    grown = sum(verdicts[one] for one in BAD_GROWTH)
     faulty = f"{grown:,} superlinear or failed" if grown else "none superlinear or failed"
-    counts = f"{plural(len(verdicts), 'cell')} (a library on a family) measured: {faulty}"
-    return f"{counts}, {verdicts.count('inconclusive'):,} inconclusive.{unreached}"
+    counts = f"{plural(cells, 'cell')} (a library on a family) measured: {faulty}"
+    return f"{counts}, {verdicts['inconclusive']:,} inconclusive.{unreached}"
 
 
 def files(survey: Document) -> list[tuple[str, str]]:
-    """``field.json``, ``field.md`` and ``field.html``, by their names."""
+    """``field.json``, ``field.html`` and ``field.md``, by their names."""
     shown = page(survey)
     return [
-        ("field.json", json.dumps(survey, indent=1) + "\n"),
+        *studies.files("field", json.dumps(survey, indent=1) + "\n", shown),
         ("field.md", markdown.render(shown.blocks)),
-        ("field.html", html.render(shown)),
     ]
 
 
@@ -239,15 +203,37 @@ def page(survey: Document) -> Page:
     )
     cut_off = "" if survey["complete"] else "Interrupted: what had been run by then."
     again = Code(survey["command"], "the command that repeats this survey")
+    grown = Table(
+        "Table of growth",
+        ("Library", "Vocabulary", "Family", "Growth", Column("Input of n bytes", page=True)),
+        [
+            (
+                _versioned(one), one["vocabulary"], one["family"], _growth(one),
+                Span(one["expression"], "code"),
+            )
+            for one in survey["growth"]
+        ],
+        style="field-table",
+    )  # fmt: skip
+    measured = [
+        Table(
+            f"Speed on {title}",
+            ("Library", *numbers("MiB/s", "×")),
+            [(name, rate(one["mib_per_second"]), rate(one["ratio"])) for name, one in rows.items()],
+            f"{title}: MiB/s of text not seen before",
+            "field-table",
+        )
+        for title, rows in survey["speeds"].items()
+    ]
     return Page(
         "tokgate: the survey",
         "survey of the field",
         [
-            banner("Who agrees with the reference", said, cut_off=cut_off),
+            studies.banner("Who agrees with the reference", said, cut_off=cut_off),
             _agreement(survey),
-            _differences(survey["defects"]),
-            _growth(survey),
-            _speed(survey["speeds"]),
+            Section("Differences", [_differences(survey["defects"])], "differences"),
+            Section("Growth", [Paragraph(survey["growth_scope"]), grown], "growth"),
+            Section("Speed", measured or [Paragraph("Not measured.", "empty")], "speed"),
             Section("This survey", [again, Paragraph(survey["time"], "quiet")], "run"),
         ],
         skip="tables",
@@ -257,7 +243,8 @@ def page(survey: Document) -> Page:
 def _agreement(survey: Document) -> Section:
     rows: list[list[Inline | Cell]] = []
     for library, row in survey["verdicts"].items():
-        cells: list[Inline | Cell] = [_versioned(library, survey["libraries"][library])]
+        version = survey["libraries"][library]
+        cells: list[Inline | Cell] = [_versioned({"library": library, "version": version})]
         for name in survey["vocabularies"]:
             if (one := row.get(name)) is None:
                 cells.append(Cell("reference", "not-run", hint="is the reference"))
@@ -276,11 +263,11 @@ def _agreement(survey: Document) -> Section:
     return Section("Agreement", [Paragraph(how, "quiet", page=True), table], "agreement")
 
 
-def _versioned(library: str, version: str) -> Inline:
-    return (library, Span(f" {version}", "quiet"))
+def _versioned(one: Document) -> Inline:
+    return (one["library"], Span(f" {one['version']}", "quiet"))
 
 
-def _differences(defects: Sequence[Document]) -> Section:
+def _differences(defects: Sequence[Document]) -> Table:
     rows = []
     for one in defects:
         known = f"; known: {one['expected']}" if one["expected"] else ""
@@ -288,47 +275,21 @@ def _differences(defects: Sequence[Document]) -> Section:
         unfinished = None if one["minimal"] else Span(" not minimised to the end", "quiet")
         rows.append(
             (
-                _versioned(one["library"], one["version"]), one["vocabulary"],
+                _versioned(one), one["vocabulary"],
                 (one["sentence"], Span(seen, "quiet block-line")),
                 (Span(one["input"], "code"), unfinished),
                 Span("repro.py", href=one["reproducer"]) if one["reproducer"] else "–",
             )
         )  # fmt: skip
-    columns = (
-        "Library", "Vocabulary", "What", "Smallest input", Column("Reproducer", page=True),
-    )  # fmt: skip
+    columns = "Library", "Vocabulary", "What", "Smallest input", Column("Reproducer", page=True)
     none = "None was found in what was compared; the table above says how much that was."
-    table = Table("Table of differences", columns, rows, style="field-table", empty=none)
-    return Section("Differences", [table], "differences")
+    return Table("Table of differences", columns, rows, style="field-table", empty=none)
 
 
-def _growth(survey: Document) -> Section:
-    rows = []
-    for one in survey["growth"]:
-        said = one["note"] or one["verdict"]
-        if one["exponent"] is not None:
-            between = interval(one["low"], one["high"])
-            sure = f" ({between})" if between else ""
-            said = f"{one['law'] or one['verdict']}, exponent {one['exponent']:.2f}{sure}"
-        who, expression = (
-            _versioned(one["library"], one["version"]),
-            Span(one["expression"], "code"),
-        )
-        rows.append((who, one["vocabulary"], one["family"], said, expression))
-    columns = ("Library", "Vocabulary", "Family", "Growth", Column("Input of n bytes", page=True))
-    table = Table("Table of growth", columns, rows, style="field-table")
-    return Section("Growth", [Paragraph(survey["growth_scope"]), table], "growth")
-
-
-def _speed(speeds: Mapping[str, Mapping[str, Document]]) -> Section:
-    measured = [
-        Table(
-            f"Speed on {title}",
-            ("Library", *numbers("MiB/s", "×")),
-            [(name, rate(one["mib_per_second"]), rate(one["ratio"])) for name, one in rows.items()],
-            f"{title}: MiB/s of text not seen before",
-            "field-table",
-        )
-        for title, rows in speeds.items()
-    ]
-    return Section("Speed", measured or [Paragraph("Not measured.", "empty")], "speed")
+def _growth(one: Document) -> str:
+    """A measurement of growth, in words."""
+    if one["exponent"] is None:
+        return str(one["note"] or one["verdict"])
+    between = interval(one["low"], one["high"])
+    sure = f" ({between})" if between else ""
+    return f"{one['law'] or one['verdict']}, exponent {one['exponent']:.2f}{sure}"

@@ -8,16 +8,16 @@ from reports.blocks import Cell, Filters, Group, Paragraph, Row, Section, Span, 
 from reports.blocks.html import link
 from reports.blocks.units import plural
 from reports.cards import badge, card
-from reports.histories import history_of
 from reports.severity import SEVERITIES, severity
+from reports.trends import history_of
 from reports.words import also, headline, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from harness.ledger.trends import Seen
     from reports.blocks import Block, Inline
-    from reports.histories import FindingHistory
     from reports.record import RunRecord
 
 MAX_LINES = 1_000
@@ -36,7 +36,7 @@ CHOICES = {
 """What cards can be chosen by."""
 
 
-def section(record: RunRecord, folder: Path | None, known: Mapping[str, FindingHistory]) -> Section:
+def section(record: RunRecord, folder: Path | None, known: Mapping[str, Seen]) -> Section:
     """All findings. folder, known: as :func:`reports.html.render` has them."""
     buckets = record.buckets
     if not buckets:

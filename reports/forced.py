@@ -1,9 +1,8 @@
-"""Forced tokens: the table by method, and the failures with both segmentations aligned."""
+"""Forced tokens: the table by method, failures with both segmentations aligned, counterexamples."""
 
 from __future__ import annotations
 
 import base64
-from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from reports.blocks import (
@@ -22,13 +21,14 @@ from reports.blocks import (
     numbers,
 )
 from reports.blocks.units import plural
-from reports.studies import grouped
-from reports.text import literal, surface
+from reports.studies import bad, grouped
+from reports.text import literal, surface, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from harness.events import Forced, ForcedCorpus, ForcedWitness
+    from harness.studies.forced.counterexamples import Counterexample
     from reports.blocks import Block, Inline
     from reports.record import RunRecord
 
@@ -36,6 +36,8 @@ CONTEXT_SHOWN = 60
 """Bytes before the forced ones: what decides is at their end."""
 TEXT_SHOWN = 200
 """Bytes of what is forced, and of what follows."""
+SENTENCE_SHOWN = 32
+"""Characters of a text of a counterexample."""
 MAX_FAILURES = 60
 """Failures on the page."""
 EACH = 8
@@ -95,14 +97,9 @@ def _row(one: Forced) -> list[Inline | Cell]:
     return [
         one.method, one.vocabulary, one.forced_tokens,
         percent(one.forced_tokens, one.tokens), one.sequences,
-        _noted(one.non_canonical, wrong), one.non_canonical_instances, one.non_canonical_schemas,
-        _noted(one.unsafe, unknown), one.seam,
+        bad(one.non_canonical, wrong), one.non_canonical_instances, one.non_canonical_schemas,
+        bad(one.unsafe, unknown), one.seam,
     ]  # fmt: skip
-
-
-def _noted(number: int, note: str) -> Cell:
-    """A number that ought to be 0, with a note below it."""
-    return Cell((number, Span(f" {note}".rstrip(), "count")), "bad" if number else "")
 
 
 def percent(part: int, whole: int) -> str:
@@ -137,9 +134,8 @@ def _corpus(one: ForcedCorpus) -> Iterator[Block]:
 def failures(witnesses: Sequence[ForcedWitness]) -> Iterator[Block]:
     """The first failures of each method; those made small before the others."""
     left = MAX_FAILURES
-    for (policy, vocabulary), found in grouped(
-        witnesses, lambda one: (one.policy, one.vocabulary)
-    ).items():
+    methods = grouped(witnesses, lambda one: (one.policy, one.vocabulary))
+    for (policy, vocabulary), found in methods.items():
         taken = sorted(found, key=lambda one: one.minimal is None)[: min(EACH, left)]
         left -= len(taken)
         if taken:
@@ -161,20 +157,15 @@ def _shown(witness: ForcedWitness) -> list[Block]:
     )
     whose = "a text of the corpus" if witness.of == "instance" else "a sentence of the grammar"
     cut = "… " if len(context) > CONTEXT_SHOWN else ""
-    before = (Span("after ", "quiet"), cut, _literal(context[-CONTEXT_SHOWN:]), " ")
+    before = (Span("after ", "quiet"), cut, visible(context[-CONTEXT_SHOWN:], TEXT_SHOWN), " ")
     text = (
-        before if context else None, Span("forced ", "quiet"), _literal(forced),
+        before if context else None,
+        Span("forced ", "quiet"), visible(forced, TEXT_SHOWN),
         Span(f" followed, in {whose}, by ", "quiet"),
-        _literal(after) if after else Span("the end", "quiet"),
+        visible(after, TEXT_SHOWN) if after else Span("the end", "quiet"),
     )  # fmt: skip
     grammar = [Code(witness.grammar, style="log")] if witness.grammar else []
     return [*grammar, Paragraph(text), aligned(witness)]
-
-
-def _literal(data: bytes) -> Inline:
-    shown = literal(data, TEXT_SHOWN)
-    more = f" and {plural(shown.missing, 'more byte')}" if shown.missing else ""
-    return (Span(shown.code, "literal"), Span(more, "quiet"))
 
 
 def aligned(witness: ForcedWitness) -> Aligned:
@@ -184,31 +175,23 @@ def aligned(witness: ForcedWitness) -> Aligned:
         for surfaces in (witness.surfaces, witness.canonical_surfaces)
     )
     start = _start(base64.b64decode(witness.context), b"".join(forced), canonical)
-    pairs = list(zip(witness.ids, witness.canonical, strict=False))
-    alike = next((at for at, (a, b) in enumerate(pairs) if a != b or start), len(witness.ids))
+    pairs = zip(witness.ids, witness.canonical, strict=False)
+    parted = (at for at, (a, b) in enumerate(pairs) if a != b or start)
+    alike = next(parted, len(witness.ids))
     skipped = max(0, alike - ALIKE_SHOWN)
     shown = slice(skipped, skipped + CELLS)
-    named = {
-        "forced": (witness.ids, forced, start), "canonical": (witness.canonical, canonical, 0),
-    }  # fmt: skip
-    ends = {
-        name: list(accumulate(map(len, data[shown]), initial=first))
-        for name, (_, data, first) in named.items()
-    }
-    column = {edge: at for at, edge in enumerate(sorted({0}.union(*ends.values())))}
+    sides = (
+        ("forced", witness.ids, forced, start), ("canonical", witness.canonical, canonical, 0),
+    )  # fmt: skip
+    ends = [start + sum(map(len, data[shown])) for _, _, data, start in sides]
     rows = []
-    for name, (ids, data, first) in named.items():
+    for (name, ids, data, start), end in zip(sides, ends, strict=True):
         row = [Token(f"{plural(skipped, 'token')} alike", state="gap")] if skipped else []
-        row += _gap(column[first])
-        states = [
-            "" if at < alike else "first" if at == alike else "other" for at in range(len(ids))
-        ]
-        spans = [column[b] - column[a] for a, b in pairwise(ends[name])]
-        for one, token, state, span in zip(
-            data[shown], ids[shown], states[shown], spans, strict=False
-        ):
-            row.append(Token(surface(one), [str(token)], state, span))
-        row += _gap(len(column) - 1 - column[ends[name][-1]])
+        row += _gap(start)
+        for at, (one, token) in [*enumerate(zip(data, ids, strict=False))][shown]:
+            state = "" if at < alike else "first" if at == alike else "other"
+            row.append(Token(surface(one), [str(token)], state, len(one)))
+        row += _gap(max(ends) - end)
         if (more := len(data) - shown.stop) > 0:
             row.append(Token(plural(more, "more token"), state="gap"))
         rows.append((name, row))
@@ -216,7 +199,7 @@ def aligned(witness: ForcedWitness) -> Aligned:
 
 
 def _gap(span: int) -> list[Token]:
-    """Columns of an alignment in which a row has no token."""
+    """Bytes for which a row has no token."""
     return [Token("", state="gap", span=span)] if span else []
 
 
@@ -227,3 +210,41 @@ def _start(context: bytes, forced: bytes, canonical: Sequence[bytes]) -> int:
         if whole.startswith(forced, start) and context.endswith(whole[:start]):
             return start
     return 0
+
+
+def found(
+    examples: Sequence[Counterexample], tried: Mapping[str, int], remarks: Sequence[str]
+) -> list[Block]:
+    """What a search has found, by policy, the worst first.
+
+    tried: grammars by policy. remarks: what failed, and what workers left behind.
+    """
+    rows: list[list[Inline | Cell]] = []
+    for policy, count in tried.items():
+        own = sorted((one for one in examples if one.policy == policy), key=lambda one: one.worth)
+        nothing = Cell(f"no error in {plural(count, 'grammar')}", "ok")
+        if not own:
+            rows.append([policy, nothing if count else "no grammar was tried", *([""] * 4)])
+        for one in reversed(own):
+            texts = [
+                literal(text, SENTENCE_SHOWN) for text in (one.context + one.forced, *one.sentences)
+            ]
+            shown = [text.code + ("…" if text.missing else "") for text in texts[:3]]
+            rows.append([policy, one.kind, Cell(str(one.depth), "bad"), *shown])
+    every = ", ".join(f"{count:,} against {policy}" for policy, count in tried.items())
+    columns = ("Policy", "Kind", "Depth", "Forced", "And then", "Or")
+    line = f"grammars tried, including earlier runs: {every}"
+    return [Table("Counterexamples", columns, rows), Items([line, *remarks], "quiet")]
+
+
+def replayed(asked: Iterable[tuple[Counterexample, Mapping[str, int | None]]]) -> list[Block]:
+    """What asking again has shown. asked: each with how deep policies err on it now."""
+    rows = [
+        (
+            one.vocabulary, one.kind, name, str(one.depth) if name == one.policy else "",
+            Cell(f"{depth} wrong tokens", "bad") if depth else Cell("no error", "ok"),
+        )
+        for one, depths in asked
+        for name, depth in depths.items()
+    ]  # fmt: skip
+    return [Table("Counterexamples", ("Vocabulary", "Kind", "Policy", "Then", "Now"), rows)]

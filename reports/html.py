@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.events import ExpectationJudged
+    from harness.ledger.trends import Seen, Trend
     from reports.blocks import Block, Inline
-    from reports.histories import FindingHistory
     from reports.record import RunRecord
-    from reports.trends import Trend
 
 LINES_SHOWN = 20
 """Reasons and notes below the verdict."""
@@ -55,7 +54,7 @@ def render(
     record: RunRecord,
     series: Sequence[Trend] = (),
     folder: Path | None = None,
-    known: Mapping[str, FindingHistory] | None = None,
+    known: Mapping[str, Seen] | None = None,
 ) -> str:
     """The page for a record, to be written in UTF-8; the rest as :func:`blocks_of` takes it."""
     title, icon, _ = VERDICTS[record.verdict]
@@ -68,7 +67,7 @@ def blocks_of(
     record: RunRecord,
     series: Sequence[Trend],
     folder: Path | None,
-    known: Mapping[str, FindingHistory],
+    known: Mapping[str, Seen],
 ) -> Iterator[Block]:
     """All that reports for people show of a record.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from corpora.plain_text import one_line, printable, printable_line
+from reports import texts
 from reports.faults import told
 from reports.matrix import Status, matrix
 from reports.record import Verdict
@@ -134,13 +135,13 @@ def _others(record: RunRecord) -> Iterator[tuple[str, Case]]:
         for found in bucket.findings
         for name in found.culprits
     }
-    for row in record.texts.rows:
+    for row in record.texts["compared"] if record.texts else ():
         # Differences are findings, too, which say what is behind them.
-        failed = row.counts.differing and (row.contract, row.implementation) in blamed
-        named = "\n".join(f"{one.place}: from token {one.token} on" for one in row.first)
-        name = f"{row.implementation} on {row.contract}"
-        yield "texts", Case(name, "failure" if failed else "", row.line, "texts", named)
-    if faults := record.texts.faults():
+        contract, name = row["contract"], row["implementation"]
+        tag = "failure" if row["differing"] and (contract, name) in blamed else ""
+        named = "\n".join(f"{one['place']}: from token {one['token']} on" for one in row["first"])
+        yield "texts", Case(f"{name} on {contract}", tag, texts.told(row), "texts", named)
+    if record.texts and (faults := texts.faults(record.texts)):
         yield "texts", Case("read", "error", faults[0], "unreadable", "\n".join(faults))
     for judged in record.growth_judged:
         where = f"{judged.family}, {judged.vocabulary}, in {judged.measure}"

@@ -8,10 +8,11 @@ that is still going on.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from harness.events import FAIL as FAILED
 from harness.events import PASS as PASSED
@@ -39,9 +40,8 @@ from harness.events import (
 )
 from harness.verdict.coverage import Coverage
 from reports.cluster import Cluster
-from reports.healers import shares
 from reports.severity import SEVERITIES, severity
-from reports.texts import Texts
+from reports.texts import document
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -231,9 +231,9 @@ class RunRecord:
         return self.of(ExpectationJudged)
 
     @cached_property
-    def texts(self) -> Texts:
-        """The user's texts."""
-        return Texts.of(self.kept.values())
+    def texts(self) -> dict[str, Any] | None:
+        """What became of the user's texts; None where there were none."""
+        return document(self.kept.values())
 
     @property
     def campaign(self) -> Campaign | None:
@@ -247,8 +247,13 @@ class RunRecord:
 
     @cached_property
     def healers(self) -> Mapping[tuple[str, str], float]:
-        """What healers force, by contract and name."""
-        return shares(self.kept.values())
+        """What healers force, by contract and name: the share of what might be forced."""
+        forced, possible = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        for batch in self.of(BatchDone):
+            for name, counts in batch.forced.items():
+                forced[batch.contract, name] += counts["forced"]
+                possible[batch.contract, name] += counts["possible"]
+        return {place: forced[place] / number for place, number in possible.items() if number}
 
     @cached_property
     def vocabularies(self) -> tuple[VocabularyLoaded, ...]:

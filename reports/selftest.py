@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections import defaultdict
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import asdict
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,8 @@ from harness.events import Finished
 from harness.studies.selftest.events import HuntDone, MistakeJudged, SelftestStarted
 from reports import cluster
 from reports.blocks import Cell, Column, Items, Page, Paragraph, Section, Span, Table, numbers
-from reports.blocks.html import render
 from reports.blocks.units import duration, figure, plural
-from reports.studies import banner, complete, last, of
+from reports.studies import banner, complete, of
 from reports.text import literal
 
 if TYPE_CHECKING:
@@ -26,6 +25,15 @@ if TYPE_CHECKING:
 
     Sighting = dict[str, Any]
     """See :class:`harness.studies.selftest.events.Sighting`."""
+    Line = dict[str, Any]
+    """What one generator or check did, as ``selftest.json`` has it.
+
+    tried: mistakes that it could have caught: for a generator those to which it gave cases, for a
+    check those planted for it. caught: how many it did; alone: which of them no other of its kind
+    caught. Medians are until the first catch, of this one's own. cases: in all.
+    """
+    Found = Mapping[str, Mapping[str, Sighting | None]]
+    """Of each mistake who showed it, with the sighting that counts, if there is one."""
 
 INPUT_SHOWN = 60
 """Bytes of a minimal input on the page."""
@@ -44,79 +52,63 @@ GENERATORS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SelftestLine:
-    """What one generator or check did.
-
-    tried: mistakes that it could have caught: for a generator those to which it gave cases, for a
-    check those planted for it. caught: names. alone: of these, what no other of its kind caught.
-    medians: until the first catch, of this one's own. cases: in all.
-    """
-
-    name: str
-    tried: int
-    caught: tuple[str, ...]
-    alone: tuple[str, ...]
-    median_seconds: float | None
-    median_cases: float | None
-    cases: int = 0
-
-
 def mistakes(events: Sequence[Event]) -> list[MistakeJudged]:
     """All that were judged, without the controls."""
     return [one for one in of(events, MistakeJudged) if one.check]
 
 
-def by_generator(events: Sequence[Event]) -> list[SelftestLine]:
+def begun(events: Sequence[Event]) -> SelftestStarted:
+    """What was to be done; a record of a selftest has it."""
+    return of(events, SelftestStarted)[-1]
+
+
+def by_generator(events: Sequence[Event]) -> list[Line]:
     """A line for each generator, in their order; growth's families and schemas are not among them.
 
     Only answers that break the property that is a mistake's own count, or show it in any way where
     it was found so.
     """
-    caught: dict[str, dict[str, Sighting]] = defaultdict(dict)
-    for one in mistakes(events):
-        for sighting in sorted(one.sightings, key=lambda one: -one["cases"]):
-            caught[sighting["generator"]][one.name] = sighting  # the one with the least stays
-    started, lines = last(events, SelftestStarted), []
-    for name in started.generators if started else ():
-        hunts = [hunt for hunt in of(events, HuntDone) if hunt.cases.get(name)]
-        tried = sum(len(hunt.mistakes) for hunt in hunts)
-        lines.append(_line(name, tried, caught, "", sum(hunt.cases[name] for hunt in hunts)))
-    return lines
+    cases, tried = Counter[str](), Counter[str]()
+    for hunt in of(events, HuntDone):
+        cases.update(hunt.cases)
+        tried.update({name: len(hunt.mistakes) for name, n in hunt.cases.items() if n})
+    found = {
+        one.name: {sighting["generator"]: sighting for sighting in _descending(one, "cases")}
+        for one in mistakes(events)
+    }
+    return _lines(begun(events).generators, found, tried, "", cases)
 
 
-def by_check(events: Sequence[Event]) -> list[SelftestLine]:
+def by_check(events: Sequence[Event]) -> list[Line]:
     """A line for each check, in their order: what it catches, planted for it or not."""
-    caught: dict[str, dict[str, Sighting]] = defaultdict(dict)
     planted = mistakes(events)
-    for one in planted:
-        named = {name.partition("/")[0] for name in one.named}
-        for check in named | {sighting["check"] for sighting in one.sightings}:
-            caught[check][one.name] = earliest(one, check) or {}
-    started = last(events, SelftestStarted)
-    return [
-        _line(check, sum(one.check == check for one in planted), caught, "all_")
-        for check in (started.checks if started else ())
-    ]
+    found: Found = {
+        one.name: dict.fromkeys(name.partition("/")[0] for name in one.named)
+        | {sighting["check"]: sighting for sighting in _descending(one)}
+        for one in planted
+    }
+    tried = Counter(one.check for one in planted)
+    return _lines(begun(events).checks, found, tried, "all_", Counter())
 
 
-def _line(
-    name: str, tried: int, caught: Mapping[str, Mapping[str, Sighting]], of: str, cases: int = 0
-) -> SelftestLine:
-    """A line of what all of a kind have caught. of: begins the names of what is told of it."""
-    mine = caught.get(name, {})
-    others = {mistake for other, found in caught.items() if other != name for mistake in found}
-    alone = tuple(mistake for mistake in mine if mistake not in others)
-    seconds, needed = (
-        middle(one[f"{of}{what}"] for one in mine.values() if one) for what in ("seconds", "cases")
-    )
-    return SelftestLine(name, tried, tuple(mine), alone, seconds, needed, cases)
+def _descending(mistake: MistakeJudged, what: str = "all_seconds") -> list[Sighting]:
+    """The sightings of a mistake, the one with the least last."""
+    return sorted(mistake.sightings, key=lambda one: -float(one[what]))
 
 
-def earliest(mistake: MistakeJudged, check: str = "") -> Sighting | None:
-    """The first sighting of a mistake (by a check, if one is named)."""
-    sightings = [s for s in mistake.sightings if not check or s["check"] == check]
-    return min(sightings, key=lambda one: float(one["all_seconds"]), default=None)
+def _lines(
+    names: Iterable[str], found: Found, tried: Counter[str], of: str, cases: Counter[str]
+) -> list[Line]:
+    """A line a name. of: begins the names of what a sighting tells."""
+    lines = []
+    for name in names:
+        mine = {mistake: by[name] for mistake, by in found.items() if name in by}
+        line: Line = {"name": name, "tried": tried[name], "caught": len(mine), "cases": cases[name]}
+        line["alone"] = [mistake for mistake in mine if len(found[mistake]) == 1]
+        for what in ("seconds", "cases"):
+            line[f"median_{what}"] = middle(one[f"{of}{what}"] for one in mine.values() if one)
+        lines.append(line)
+    return lines
 
 
 def middle(figures: Iterable[float]) -> float | None:
@@ -127,39 +119,31 @@ def middle(figures: Iterable[float]) -> float | None:
 
 def medians(events: Sequence[Event]) -> tuple[float | None, float | None]:
     """Seconds and cases until a mistake that is caught is first seen."""
-    first = [one for mistake in mistakes(events) if (one := earliest(mistake))]
+    first = [one for mistake in mistakes(events) for one in _descending(mistake)[-1:]]
     seconds = middle(one["all_seconds"] for one in first)
     return seconds, middle(one["all_cases"] for one in first if one["cases"])
 
 
-def files(events: Sequence[Event]) -> list[tuple[str, str]]:
-    """``selftest.json`` and ``selftest.html``, by their names."""
-    return [("selftest.json", to_json(events)), ("selftest.html", render(page(events)))]
-
-
 def to_json(events: Sequence[Event]) -> str:
     """``selftest.json``: all that was told, and the tables made of it."""
-    started, finished = last(events, SelftestStarted), last(events, Finished)
+    finished = of(events, Finished)[-1]
     seconds, cases = medians(events)
-    judged = [
-        {**asdict(one), "caught": one.caught, "rightly": one.rightly}
-        for one in of(events, MistakeJudged)
-    ]
+    judged: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    for one in of(events, MistakeJudged):
+        judged[bool(one.check)] += [{**asdict(one), "caught": one.caught, "rightly": one.rightly}]
     used = cluster.Cluster.of(events)
     whole = {
         "complete": complete(events),
-        "verdict": finished.verdict if finished else "fail",
-        "reasons": finished.reasons if finished else [],
-        **(asdict(started) if started else {}),
-        "seconds": finished and finished.seconds,
+        "verdict": finished.verdict,
+        "reasons": finished.reasons,
+        **asdict(begun(events)),
+        "seconds": finished.seconds,
         "median_seconds": seconds,
         "median_cases": cases,
-        **{
-            name: [{**asdict(line), "caught": len(line.caught)} for line in lines]
-            for name, lines in (("generators", by_generator(events)), ("checks", by_check(events)))
-        },
-        "mistakes": [one for one in judged if one["check"]],
-        "controls": [one for one in judged if not one["check"]],
+        "generators": by_generator(events),
+        "checks": by_check(events),
+        "mistakes": judged[True],
+        "controls": judged[False],
         "hunts": [asdict(one) for one in of(events, HuntDone)],
         **({"cluster": used.summary()} if used else {}),
     }
@@ -168,56 +152,39 @@ def to_json(events: Sequence[Event]) -> str:
 
 def page(events: Sequence[Event]) -> Page:
     """``selftest.html``."""
-    started, finished = last(events, SelftestStarted), last(events, Finished)
-    reasons = finished.reasons if finished else []
-    took = finished.seconds if finished else None
+    started, finished = begun(events), of(events, Finished)[-1]
     seconds, cases = medians(events)
-    caught, planted = (
-        sum(one.rightly for one in mistakes(events)),
-        started.mistakes if started else 0,
-    )
-    decided = ""
-    if started:
-        decided = f"Budget {started.budget} s in all, seed {started.seed}, {started.machine}."
-    checks, generators = by_check(events), by_generator(events)
+    planted = mistakes(events)
+    decided = f"Budget {started.budget} s in all, seed {started.seed}, {started.machine}."
+    generators = by_generator(events)
     blocks: list[Block] = [
         banner(
-            f"{caught} of {planted} planted mistakes caught",
+            f"{sum(one.rightly for one in planted)} of {started.mistakes} "
+            "planted mistakes caught",
             f"Median until detection: {shown(seconds, duration)}, {shown(cases)} cases; "
-            f"{shown(took, duration)} in all.",
-            "fail" if reasons else "pass",
-            [Items(reasons)],
+            f"{duration(finished.seconds)} in all.",
+            "fail" if finished.reasons else "pass",
+            [Items(finished.reasons)],
             "" if complete(events) else "Not complete: what had been hunted by then.",
         ),
         Paragraph((HOW, decided), "intro", page=True),
-        Section(
-            "What each check catches",
-            [Paragraph(CHECKS, page=True), _grid("Check", "Planted", checks)],
-            "checks",
-            nav="Checks",
+        _section("What each check catches", "Check", CHECKS, "Planted", by_check(events)),
+        _section(
+            "What each generator brings out", "Generator", GENERATORS, "Tried", generators,
+            [Paragraph(line, "warn") for line in idle(generators)],
         ),
-        Section(
-            "What each generator brings out",
-            [
-                Paragraph(GENERATORS, page=True),
-                _grid("Generator", "Tried", generators),
-                *(Paragraph(line, "warn") for line in idle(generators)),
-            ],
-            "generators",
-            nav="Generators",
-        ),
-        _mistakes(mistakes(events)),
+        _mistakes(planted),
         *cluster.sections(cluster.Cluster.of(events), page=True),
-    ]
+    ]  # fmt: skip
     return Page("tokgate: selftest", "selftest", blocks, skip="tables")
 
 
-def idle(generators: Sequence[SelftestLine]) -> list[str]:
+def idle(generators: Sequence[Line]) -> list[str]:
     """A sentence on each generator that caught nothing."""
     return [
-        f"The generator {one.name} caught nothing in {plural(one.cases, 'case')}."
+        f"The generator {one['name']} caught nothing in {plural(one['cases'], 'case')}."
         for one in generators
-        if one.cases and not one.caught
+        if one["cases"] and not one["caught"]
     ]
 
 
@@ -226,27 +193,30 @@ def shown(number: float | None, write: Callable[[float], str] = figure) -> str:
     return "" if number is None else write(number)
 
 
-def _grid(what: str, tried: str, lines: Sequence[SelftestLine]) -> Table:
-    return Table(
-        f"By {what.lower()}",
-        (what, *numbers(tried, "Caught", "No other", "Median", "Cases")),
-        [
-            (
-                line.name, line.tried,
-                Cell(len(line.caught), "bad" if line.tried and not line.caught else ""),
-                len(line.alone) or None, shown(line.median_seconds, duration),
-                shown(line.median_cases),
-            )
-            for line in lines
-        ],
-    )  # fmt: skip
+def _section(
+    title: str, what: str, how: str, tried: str, lines: Sequence[Line], more: Sequence[Block] = ()
+) -> Section:
+    """A table of checks, or of generators."""
+    rows = [
+        (
+            line["name"], line["tried"],
+            Cell(line["caught"], "bad" if line["tried"] and not line["caught"] else ""),
+            len(line["alone"]) or None, shown(line["median_seconds"], duration),
+            shown(line["median_cases"]),
+        )
+        for line in lines
+    ]  # fmt: skip
+    columns: list[str | Column] = [what, *numbers(tried, "Caught", "No other", "Median", "Cases")]
+    blocks = [Paragraph(how, page=True), Table(f"By {what.lower()}", columns, rows), *more]
+    return Section(title, blocks, f"{what.lower()}s", nav=f"{what}s")
 
 
 def _mistakes(planted: Sequence[MistakeJudged]) -> Section:
     """Every mistake, with what found it first."""
     rows = []
     for one in planted:
-        first = earliest(one) or {"generator": "", "all_seconds": None, "cases": 0}
+        nobody: Sighting = {"generator": "", "all_seconds": None, "cases": 0}
+        first = [nobody, *_descending(one)][-1]
         smallest = literal(base64.b64decode(one.input_b64), INPUT_SHOWN)
         missed = "not hunted" if one.trouble else "escaped"
         rows.append(
@@ -254,7 +224,7 @@ def _mistakes(planted: Sequence[MistakeJudged]) -> Section:
                 Span(one.name, "code"), one.summary, one.vocabulary,
                 "caught" if one.rightly else "misnamed" if one.caught else missed,
                 ", ".join(one.named),
-                Span(smallest.code + ("…" if smallest.missing else ""), "code"),
+                Span(smallest.code + "…" * bool(smallest.missing), "code"),
                 first["generator"], shown(first["all_seconds"], duration),
                 shown(first["all_cases"]) if first["cases"] else None,
                 len({sighting["generator"] for sighting in one.sightings}),

@@ -11,7 +11,6 @@ that were equally fast, called one the faster in 5 to 13 % of measurements of 6 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import comb
 from statistics import median
@@ -19,10 +18,10 @@ from typing import TYPE_CHECKING
 
 from harness.events import Benched, BenchStarted
 from harness.events.timing import THREADS
-from reports.studies import last, of
+from reports.studies import grouped, last, of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from harness.events import Event
 
@@ -120,12 +119,12 @@ class Line:
     def answer(self) -> str:
         """The worst of its sizes; see :class:`harness.events.Benched`."""
         answers = {one.answer for one in self.cells.values() if one.timings}
-        return next((answer for answer in MARKS if answer in answers), "equal")
+        return next(filter(answers.__contains__, MARKS), "equal")
 
     @property
     def mark(self) -> str:
         """``✗`` for wrong ids, ``≈`` for ids that are others by design, ``?`` for unchecked."""
-        return MARKS[self.answer][0] if self.answer in MARKS else ""
+        return MARKS.get(self.answer, ("",))[0]
 
     @property
     def marked(self) -> str:
@@ -174,45 +173,38 @@ class BenchTable:
 def tables(events: Sequence[Event]) -> list[BenchTable]:
     """The tables of a measurement, in its order; none where its beginning is missing."""
     started = last(events, BenchStarted)
-    places: dict[tuple[str, str, str], dict[str, dict[int, Benched]]] = {}
-    for one in of(events, Benched):
-        if one.timings or one.status != "unsupported":
-            rows = places.setdefault((one.vocabulary, one.mode, one.text), {})
-            rows.setdefault(one.row, {})[one.size] = one
+    cells = [one for one in of(events, Benched) if one.timings or one.status != "unsupported"]
+    alone = {
+        (one.vocabulary, one.text, one.row, one.size): one for one in cells if one.mode == "batch"
+    }
+    made: list[BenchTable] = []
     if started is None:
-        return []
-    return [
-        _table(started, place, rows, places.get((place[0], "batch", place[2]), {}))
-        for place, rows in places.items()
-    ]
+        return made
+    places = grouped(cells, lambda one: (one.vocabulary, one.mode, one.text))
+    for (vocabulary, mode, text), here in places.items():
+        rows = {
+            name: {one.size: one for one in row}
+            for name, row in grouped(here, lambda one: one.row).items()
+        }
+        measured = {one.row for one in here if one.timings}
+        base = next((name for name in started.base.get(mode, []) if name in measured), "")
+        lines = []
+        for name, row in rows.items():
+            largest = row[max(row)]
+            homepage = started.homepages.get(largest.implementation, "")
+            one = alone.get((vocabulary, text, name, largest.size))
+            gain = _gain(largest, one) if mode == THREADS and one else None
+            lines.append(Line(name, homepage, row, _speeds(row, rows.get(base, {})), gain))
+        sizes = sorted({one.size for one in here})
+        # By speed at the largest size, and where that is missing at the next.
+        lines.sort(key=lambda line: [-line.best(at) for at in reversed(sizes)])
+        made.append(BenchTable(started, vocabulary, mode, text, base, sizes, lines))
+    return made
 
 
-Cells = Mapping[int, Benched]
-"""The cells of a row, by size."""
-
-
-def _table(
-    started: BenchStarted,
-    place: tuple[str, str, str],
-    rows: Mapping[str, Cells],
-    alone: Mapping[str, Cells],
-) -> BenchTable:
-    """The table of a place. alone: the rows of the same batches on one thread, if any."""
-    bases = started.base.get(place[1], [])
-    measured = {name for name, row in rows.items() if any(c.timings for c in row.values())}
-    base = next((name for name in bases if name in measured), "")
-    lines = []
-    for name, row in rows.items():
-        homepage = started.homepages.get(next(iter(row.values())).implementation, "")
-        gain = _gain(row, alone.get(name, {})) if place[1] == THREADS else None
-        lines.append(Line(name, homepage, row, _speeds(row, rows.get(base, {})), gain))
-    sizes = sorted({at for row in rows.values() for at in row})
-    # By speed at the largest size, and where that is missing at the next.
-    lines.sort(key=lambda line: [-line.best(at) for at in reversed(sizes)])
-    return BenchTable(started, *place, base, sizes, lines)
-
-
-def _speeds(row: Cells, base: Cells) -> dict[tuple[int, str], Speed]:
+def _speeds(
+    row: Mapping[int, Benched], base: Mapping[int, Benched]
+) -> dict[tuple[int, str], Speed]:
     """The speeds of a row, each beside that of the base at its size."""
     made = {}
     for at, cell in row.items():
@@ -225,9 +217,7 @@ def _speeds(row: Cells, base: Cells) -> dict[tuple[int, str], Speed]:
     return made
 
 
-def _gain(several: Cells, alone: Cells) -> float | None:
+def _gain(several: Benched, alone: Benched) -> float | None:
     """The speed of several threads over that of one, both by the clock on the wall."""
-    largest = max(several)
-    one = alone[largest].speeds("fresh", waiting=True) if largest in alone else None
-    together = several[largest].speeds("fresh")
+    together, one = several.speeds("fresh"), alone.speeds("fresh", waiting=True)
     return median(together.values()) / median(one.values()) if one and together else None

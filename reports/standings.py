@@ -10,6 +10,7 @@ from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
 from reports.blocks import Cell, Column, Section, Span, Table, numbers
 from reports.blocks.units import per_cent
 from reports.severity import SEVERITIES, severity
+from reports.studies import bad
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,7 +82,7 @@ def _row(record: RunRecord, name: str, trouble: str) -> list[Inline | Cell]:
         agreement(compared, wrong),
         worst(word, href, [b.expected for b in blamed]),
         *([growth(grown)] if record.measured else []),
-        deadly(_of(coverage.at_fault, SURVIVAL, name)),
+        bad(_of(coverage.at_fault, SURVIVAL, name)),
         sum(judged.values()),
     ]
 
@@ -128,11 +129,6 @@ def tally(one: Measured | RunGrowth) -> Span:
 def steepness(one: Measured | RunGrowth) -> float:
     """By which growth is sorted."""
     return -1.0 if one.exponent is None else one.exponent
-
-
-def deadly(deaths: int) -> Cell:
-    """How often somebody gave no answer at all."""
-    return Cell(deaths, "bad" if deaths else "")
 
 
 def wilson(hits: int, number: int) -> tuple[float, float]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from harness.events import Event, Finished
-from reports.blocks import Banner
+from reports.blocks import Banner, Cell, Span, html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from reports.blocks import Block, Inline
+    from reports.blocks import Block, Inline, Page
 
 Kind = TypeVar("Kind", bound=Event)
 Item = TypeVar("Item")
@@ -35,6 +35,17 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     for one in items:
         groups.setdefault(key(one), []).append(one)
     return groups
+
+
+def files(name: str, data: str, page: Page) -> list[tuple[str, str]]:
+    """The files of a study, by their names: its JSON, and its page."""
+    return [(f"{name}.json", data), (f"{name}.html", html.render(page))]
+
+
+def bad(number: int, note: str = "") -> Cell:
+    """A number that ought to be 0, with a note below it."""
+    text = (number, Span(f" {note}", "count")) if note else number
+    return Cell(text, "bad" if number else "")
 
 
 def complete(events: Sequence[Event]) -> bool:

@@ -69,7 +69,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "implementations_compared": list(record.compared),
         "buckets": [_bucket(bucket) for bucket in record.buckets],
         "findings": [one for bucket in record.buckets for one in _findings(bucket)],
-        "texts": record.texts.summary(),
+        "texts": record.texts,
         "generators": [
             {"name": name, **{key: sums[key] for key in SUMS}}
             for name, sums in record.coverage.generators.items()

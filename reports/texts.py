@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.events.texts import (
-    FirstDifference,
     TextsCompared,
     TextsGiven,
     TextsRead,
     TokenCounts,
 )
-from reports.blocks import Cell, Details, Items, Paragraph, Section, Table, numbers
+from reports.blocks import Details, Items, Paragraph, Section, Table, numbers
 from reports.blocks.units import plural
-from reports.studies import last, of
+from reports.studies import bad, last, of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
     from harness.events import Event
     from reports.blocks import Block
@@ -31,163 +31,99 @@ PRINTED = 5
 
 MIB = 1 << 20
 
+BESIDES = {
+    "duplicates": "duplicates passed over",
+    "cut": "longer than 1 MiB, cut into pieces that are compared as documents are",
+    "not_utf8": "not UTF-8, given as raw bytes",
+    "unfit": "outside of the vocabulary's letters",
+    "unreadable": "could not be read",
+}
+"""What is counted besides while texts are read."""
+
+SHOWN = ("tokens", "more", "fewer", "unanswered")
+"""The last columns of the table."""
+
 DIGEST = (1 << 63) - 1
 """Digests are summed modulo a power of two, whatever the order in which batches are answered."""
 
-Place = tuple[str, str]
-"""A contract and an implementation."""
+Document = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class TextsRow:
-    """One implementation under one contract, over all documents. first: those that differ."""
+def document(events: Iterable[Event]) -> dict[str, Any] | None:
+    """All that events tell of the user's texts, as ``summary.json`` has it; None without texts.
 
-    contract: str
-    implementation: str
-    counts: TokenCounts
-    first: Sequence[FirstDifference] = ()
-
-    @property
-    def line(self) -> str:
-        """What was found, in a sentence."""
-        n = self.counts
-        left = f"; {n.unanswered:,} could not be compared" if n.unanswered else ""
-        if not n.differing:
-            every = "the one document" if n.documents == 1 else f"all {n.documents:,} documents"
-            return f"the ids of {n.against} in {every} ({n.tokens:,} tokens){left}"
-        change = "the same number of tokens"
-        if n.more or n.fewer:
-            share = 100 * (n.tokens - n.against_tokens) / (n.against_tokens or 1)
-            of = f"({share:+.3f} % of {n.against_tokens:,})"
-            change = f"{n.more:,} tokens more and {n.fewer:,} fewer {of}"
-        return (
-            f"other ids than {n.against} in {n.differing:,} of {plural(n.documents, 'document')}: "
-            f"{change}, with {n.changed:,} tokens in what differs{left}"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """All that events tell of the user's texts; nothing where none were given.
-
-    read: by vocabulary, its last event. rows: everybody that was compared. alone: the tokens of
+    read: by vocabulary, its last event. compared: everybody over all documents, as
+    :class:`harness.events.texts.TokenCounts`, with the first that differ. alone: the tokens of
     those that had nobody to be compared with. digests: of all ids.
     """
-
-    given: TextsGiven | None
-    read: Mapping[str, TextsRead]
-    rows: Sequence[TextsRow]
-    alone: Mapping[Place, int]
-    digests: Mapping[Place, int]
-
-    def __bool__(self) -> bool:
-        return self.given is not None
-
-    @classmethod
-    def of(cls, events: Iterable[Event]) -> Texts:
-        """What these events tell; those of other things are passed over."""
-        every = list(events)
-        counts: dict[Place, list[TokenCounts]] = {}
-        first: dict[Place, list[FirstDifference]] = {}
-        alone, digests = Counter[Place](), Counter[Place]()
-        for event in of(every, TextsCompared):
-            where = event.contract
-            for name, one in event.counts.items():
-                counts.setdefault((where, name), []).append(one)
-            for differing in event.first:
-                first.setdefault((where, differing.implementation), []).append(differing)
-            alone.update({(where, name): tokens for name, tokens in event.alone.items()})
-            digests.update({(where, name): digest for name, digest in event.digests.items()})
-        return cls(
-            last(every, TextsGiven),
-            {one.vocabulary: one for one in of(every, TextsRead)},
-            [
-                TextsRow(*place, _sum(parts), first.get(place, [])[:FIRST_SHOWN])
-                for place, parts in counts.items()
-            ],
-            alone,
-            {place: digest & DIGEST for place, digest in digests.items()},
-        )
-
-    def named(self) -> list[str]:
-        """The first documents that differ, a line each."""
-        return [
-            f"{one.place}: {one.implementation} and {one.against} part at token {one.token:,} on "
-            f"{row.contract} ({one.tokens:,} tokens, {one.against_tokens:,} of {one.against})"
-            for row in self.rows
-            for one in row.first
-        ]
-
-    def faults(self) -> list[str]:
-        """What could not be read, a line each."""
-        return list(dict.fromkeys(line for one in self.read.values() for line in one.faults))
-
-    @property
-    def whole(self) -> bool:
-        """Whether all were read in order, so that another run of them has the same batches."""
-        ordered = self.given is not None and self.given.only and not self.given.sampled
-        return ordered and bool(self.read) and all(one.whole for one in self.read.values())
-
-    def tokens(self) -> dict[Place, int]:
-        """The tokens that each gave, by contract and implementation."""
-        found = dict(self.alone)
-        for row in self.rows:
-            found[row.contract, row.implementation] = row.counts.tokens
-            found.setdefault((row.contract, row.counts.against), row.counts.against_tokens)
-        return found
-
-    def summary(self) -> dict[str, Any] | None:
-        """The section as plain data."""
-        if self.given is None:
-            return None
-
-        def placed(place: Place, **more: Any) -> dict[str, Any]:
-            return {"contract": place[0], "implementation": place[1], **more}
-
-        return {
-            **asdict(self.given),
-            "read": [asdict(one) for one in self.read.values()],
-            "compared": [
-                placed(
-                    (row.contract, row.implementation), **asdict(row.counts),
-                    first=[asdict(one) for one in row.first],
-                )
-                for row in self.rows
-            ],
-            "alone": [placed(place, tokens=tokens) for place, tokens in self.alone.items()],
-            "digests": [placed(place, digest=f"{n:016x}") for place, n in self.digests.items()],
-        }  # fmt: skip
+    every = list(events)
+    if (given := last(every, TextsGiven)) is None:
+        return None
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    alone, digests = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for event in of(every, TextsCompared):
+        where = event.contract
+        for name, one in event.counts.items():
+            empty = _placed((where, name), **asdict(TokenCounts(one.against)), first=[])
+            row = rows.setdefault((where, name), empty)
+            for kind, number in asdict(one).items():
+                row[kind] = number if kind == "against" else row[kind] + number
+            first = [asdict(each) for each in event.first if each.implementation == name]
+            row["first"] = [*row["first"], *first][:FIRST_SHOWN]
+        alone.update({(where, name): tokens for name, tokens in event.alone.items()})
+        digests.update({(where, name): digest for name, digest in event.digests.items()})
+    return {
+        **asdict(given),
+        "read": [*{one.vocabulary: asdict(one) for one in of(every, TextsRead)}.values()],
+        "compared": [*rows.values()],
+        "alone": [_placed(place, tokens=tokens) for place, tokens in alone.items()],
+        "digests": [_placed(place, digest=f"{n & DIGEST:016x}") for place, n in digests.items()],
+    }
 
 
-def _sum(parts: Sequence[TokenCounts]) -> TokenCounts:
-    names = [one.name for one in fields(TokenCounts) if one.name != "against"]
-    total = {name: sum(getattr(one, name) for one in parts) for name in names}
-    return TokenCounts(parts[-1].against, **total)
+def _placed(place: tuple[str, str], **more: Any) -> dict[str, Any]:
+    return {"contract": place[0], "implementation": place[1], **more}
 
 
-def reading(one: TextsRead, given: TextsGiven | None) -> str:
-    """How much of the texts was read for a vocabulary, in a line."""
-    size = f"{one.bytes / MIB:,.1f} MiB"
-    whole = "all of them" if one.whole else "not to their end"
-    if not one.whole and given is not None and given.bytes:
-        how = "a sample that the seed decides" if given.sampled else "in their order"
-        whole = f"{one.read / given.bytes:.0%} of the files gone through, {how}"
-    rate = f", {one.bytes / MIB / one.seconds:,.1f} MiB/s" if one.seconds > 1 else ""
-    besides = [
-        (one.duplicates, "duplicates passed over"),
-        (one.cut, "longer than 1 MiB, cut into pieces that are compared as documents are"),
-        (one.not_utf8, "not UTF-8, given as raw bytes"),
-        (one.unfit, "outside of the vocabulary's letters"),
-        (one.unreadable, "could not be read"),
-    ]
-    further = "".join(f"; {what}: {count:,}" for count, what in besides if count)
-    documents = plural(one.documents, "document")
-    return f"{one.vocabulary}: {documents}, {size}, {whole}{rate}{further}"
+def told(row: Document) -> str:
+    """What was found of one implementation under one contract, in a sentence."""
+    documents, against, tokens = row["documents"], row["against"], row["tokens"]
+    left = f"; {row['unanswered']:,} could not be compared" if row["unanswered"] else ""
+    if not row["differing"]:
+        every = "the one document" if documents == 1 else f"all {documents:,} documents"
+        return f"the ids of {against} in {every} ({tokens:,} tokens){left}"
+    change = "the same number of tokens"
+    if row["more"] or row["fewer"]:
+        others = row["against_tokens"]
+        share = f"({100 * (tokens - others) / (others or 1):+.3f} % of {others:,})"
+        change = f"{row['more']:,} tokens more and {row['fewer']:,} fewer {share}"
+    return (
+        f"other ids than {against} in {row['differing']:,} of {plural(documents, 'document')}: "
+        f"{change}, with {row['changed']:,} tokens in what differs{left}"
+    )
 
 
-def sections(texts: Texts) -> list[Section]:
+def faults(texts: Document) -> list[str]:
+    """What could not be read, a line each."""
+    return list(dict.fromkeys(line for one in texts["read"] for line in one["faults"]))
+
+
+def reading(one: Document, given: Document) -> str:
+    """How much of the texts was read for a vocabulary, in a line; as events have both."""
+    megabytes = one["bytes"] / MIB
+    whole = "all of them" if one["whole"] else "not to their end"
+    if not one["whole"] and given.get("bytes"):
+        how = "a sample that the seed decides" if given["sampled"] else "in their order"
+        whole = f"{one['read'] / given['bytes']:.0%} of the files gone through, {how}"
+    rate = f", {megabytes / one['seconds']:,.1f} MiB/s" if one["seconds"] > 1 else ""
+    further = "".join(f"; {what}: {one[kind]:,}" for kind, what in BESIDES.items() if one[kind])
+    documents = plural(one["documents"], "document")
+    return f"{one['vocabulary']}: {documents}, {megabytes:,.1f} MiB, {whole}{rate}{further}"
+
+
+def sections(texts: Document | None) -> list[Section]:
     """What is shown of them; nothing where none were given."""
-    if not texts:
+    if texts is None:
         return []
     table = Table(
         "Table of your texts",
@@ -197,50 +133,61 @@ def sections(texts: Texts) -> list[Section]:
         ),
         [
             (
-                row.implementation, row.contract, n.against, n.documents,
-                Cell(n.differing, "bad" if n.differing else ""),
-                n.tokens, n.more, n.fewer, n.unanswered,
+                row["implementation"], row["contract"], row["against"], row["documents"],
+                bad(row["differing"]), *(row[kind] for kind in SHOWN),
             )
-            for row in texts.rows
-            for n in (row.counts,)
+            for row in texts["compared"]
         ],
         "Ids and token counts on your texts, beside the most trusted implementation",
         empty="No two implementations were compared on them.",
     )  # fmt: skip
-    named, faults = texts.named(), texts.faults()
+    named = [
+        f"{one['place']}: {one['implementation']} and {one['against']} part at token "
+        f"{one['token']:,} on {row['contract']} ({one['tokens']:,} tokens, "
+        f"{one['against_tokens']:,} of {one['against']})"
+        for row in texts["compared"]
+        for one in row["first"]
+    ]
     alone = [
-        f"{name} gives {plural(tokens, 'token')} on {contract}, and has nobody to be compared with."
-        for (contract, name), tokens in texts.alone.items()
+        f"{one['implementation']} gives {plural(one['tokens'], 'token')} on {one['contract']}, "
+        "and has nobody to be compared with."
+        for one in texts["alone"]
     ]
     more = Details("More documents that differ", [Items(named[PRINTED:])], open=len(named) <= 20)
     blocks: list[Block] = [
-        *(Paragraph(reading(one, texts.given), "quiet") for one in texts.read.values()),
+        *(Paragraph(reading(one, texts), "quiet") for one in texts["read"]),
         table,
-        Items([*alone, *named[:PRINTED], *faults]),
-        *([more] if named[PRINTED:] else []),
+        Items([*alone, *named[:PRINTED], *faults(texts)]),
+        *[more] * bool(named[PRINTED:]),
     ]
     return [Section("Your texts", blocks, "texts")]
 
 
-def changes(old: Texts, new: Texts) -> Iterator[str]:
+def changes(old: Document | None, new: Document | None) -> Iterator[str]:
     """What became of ids and token counts from one run to another on the same texts, a line each.
 
     Nothing where the two did not read the same documents, all of them and in order.
     """
-    if not (old and new):
+    if old is None or new is None:
         return
-    same = [one.documents for one in old.read.values()] == [
-        one.documents for one in new.read.values()
-    ]
-    if not (old.whole and new.whole and same):
+    # Another run of the same texts has the same batches where they were read in order.
+    sure = all(
+        run["only"] and not run["sampled"] and run["read"] and all(r["whole"] for r in run["read"])
+        for run in (old, new)
+    )
+    numbers = [[one["documents"] for one in run["read"]] for run in (old, new)]
+    if not sure or numbers[0] != numbers[1]:
         yield "your texts: the two runs did not read the same documents in order; not compared"
         return
-    before = old.tokens()
-    for place, now in new.tokens().items():
+    before, digests = (
+        tokens(old),
+        [{_place(d): d["digest"] for d in run["digests"]} for run in (old, new)],
+    )
+    for place, now in tokens(new).items():
         if place not in before:
             continue
         contract, name = place
-        if old.digests.get(place) == new.digests.get(place):
+        if digests[0].get(place) == digests[1].get(place):
             yield f"your texts: {name} gives the same ids as before on {contract}"
             continue
         gap = now - before[place]
@@ -249,3 +196,15 @@ def changes(old: Texts, new: Texts) -> Iterator[str]:
             f"your texts: {name} gives other ids than before on {contract}, "
             f"{before[place]:,} tokens then and {now:,} now: {gap:+,}{share}"
         )
+
+
+def _place(one: Document) -> tuple[str, str]:
+    return one["contract"], one["implementation"]
+
+
+def tokens(texts: Document) -> dict[tuple[str, str], int]:
+    """The tokens that each gave, by contract and implementation."""
+    found = {_place(one): one["tokens"] for one in (*texts["alone"], *texts["compared"])}
+    for row in texts["compared"]:
+        found.setdefault((row["contract"], row["against"]), row["against_tokens"])
+    return found

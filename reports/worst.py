@@ -23,7 +23,6 @@ from reports.blocks import (
     Table,
     numbers,
 )
-from reports.blocks.html import render
 from reports.blocks.units import interval, plural, rate, size, usable
 from reports.studies import banner
 
@@ -88,32 +87,22 @@ def how(report: Report) -> str:
     )
 
 
-def files(report: Report, used: Cluster) -> list[tuple[str, str]]:
-    """``worst.json`` and ``worst.html``, by their names. used: what a cluster did for it."""
-    return [("worst.json", report.to_json()), ("worst.html", render(page(report, used)))]
-
-
 def page(report: Report, used: Cluster) -> Page:
-    """``worst.html``."""
-    said = verdict(report)
-    left = f"{report.implementation} {report.left}." if report.left else ""
-    search: list[Block] = [Code(report.command, "the command that repeats this search")]
-    if report.families:
-        search.append(Paragraph(("Added to ", Span(report.families, "code"), ".")))
+    """``worst.html``. used: what a cluster did for it."""
+    said, left = verdict(report), f"{report.implementation} {report.left}." if report.left else ""
+    added = ("Added to ", Span(report.families, "code"), ".") if report.families else None
+    again = Code(report.command, "the command that repeats this search")
     blocks: list[Block] = [
         banner(
             f"The worst inputs of {title(report)}",
             f"{said[:1].upper()}{said[1:]}.",
-            blocks=[
-                *([Paragraph(left, "bad")] if left else []),
-                Paragraph(f"{how(report)}.", "quiet"),
-            ],
+            blocks=[Paragraph(left, "bad"), Paragraph(f"{how(report)}.", "quiet")],
             cut_off="" if report.complete else "Not searched to the end.",
         ),
         _found(report),
         *(_pattern(number, row) for number, row in enumerate(report.found, 1)),
         _listed(report),
-        Section("This search", search, "search", page=True),
+        Section("This search", [again, Paragraph(added)], "search", page=True),
         *cluster.sections(used, page=True),
     ]
     return Page(f"tokgate: worst inputs of {title(report)}", "worst inputs", blocks, "inputs")
@@ -123,18 +112,9 @@ def _pattern(number: int, row: Entry) -> Section:
     remark = row.message
     if row.length is not None:
         remark = f"No answer at {row.length:,} bytes: {row.message}"
-    return Section(
-        f"{number}: {row.kind}",
-        [
-            Code(row.expression, f"pattern {number}"),
-            *([Paragraph(remark, "bad")] if remark else []),
-        ],
-        f"found-{number}",
-        tags=[row.verdict] if row.verdict else [],
-        nav="",
-        style="pattern",
-        level=3,
-    )
+    blocks: list[Block] = [Code(row.expression, f"pattern {number}"), Paragraph(remark, "bad")]
+    title, tags = f"{number}: {row.kind}", [row.verdict] * bool(row.verdict)
+    return Section(title, blocks, f"found-{number}", tags, nav="", style="pattern", level=3)
 
 
 def _costs(report: Report, row: Entry) -> list[Inline | Cell]:

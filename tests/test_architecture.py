@@ -25,6 +25,7 @@ ALLOWED = {
         "harness.checks",
         "harness.ledger.history",
         "harness.ledger.models",
+        "harness.ledger.trends",
         "harness.studies.forced.counterexamples",
         "harness.studies.selftest.events",
         "harness.studies.worst.results",

@@ -9,9 +9,7 @@ from harness.engine.selection import SelectionError
 from harness.events import read_events
 from harness.ledger import trends
 from reports import write_all
-from reports.histories import FindingHistory
 from reports.record import RunRecord
-from reports.trends import Trend
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +39,7 @@ def reported(folder: Path, ledger: str | None = None) -> RunRecord:
     return record
 
 
-def known(ledger: str | None) -> tuple[list[Trend], dict[str, FindingHistory]]:
+def known(ledger: str | None) -> tuple[list[trends.Trend], dict[str, trends.Seen]]:
     """What a ledger knows of all runs: trends, and since when each finding is there, by its id.
 
     Raises LedgerError.
@@ -52,11 +50,9 @@ def known(ledger: str | None) -> tuple[list[Trend], dict[str, FindingHistory]]:
     from harness.ledger.history import history  # noqa: PLC0415 (likewise)
 
     known = history(open_database(ledger))
-    found = {identity: FindingHistory(*one) for identity, one in trends.seen(known).items()}
-    return series(known), found
+    return series(known), trends.seen(known)
 
 
-def series(known: History) -> list[Trend]:
+def series(known: History) -> list[trends.Trend]:
     """Series over all runs of a ledger."""
-    told = [*trends.findings(known), *trends.worst(known)]
-    return [Trend(one.name, one.unit, one.points) for one in told]
+    return [*trends.findings(known), *trends.worst(known)]

@@ -8,27 +8,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from harness.ledger.history import History
 
 TIME = datetime.datetime.fromisoformat
 
+Seen = tuple[datetime.datetime, datetime.datetime, int]
+"""When a finding was seen first and last, and in how many runs."""
+
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class Trend:
     """One quantity over time, the oldest point first.
 
-    unit: of the values, for an axis. points: when a run was, the version there (of the
-    implementation, or of tokgate for counts), and the value.
+    unit: ``s`` for seconds, else what stands behind a number (``ns/byte``, ``findings``). points:
+    when a run was, the version there (of the implementation, or of tokgate for counts), and the
+    value.
     """
 
     name: str
     unit: str
-    points: list[tuple[datetime.datetime, str, float]]
+    points: Sequence[tuple[datetime.datetime, str, float]]
 
 
-def worst(known: History) -> list[Series]:
+def worst(known: History) -> list[Trend]:
     """For each implementation and vocabulary, the greatest cost a byte over all families.
 
     The cost of a family is that at the largest size that all its runs have measured (of the latest
@@ -53,7 +57,7 @@ def worst(known: History) -> list[Series]:
     ]
 
 
-def findings(known: History) -> list[Series]:
+def findings(known: History) -> list[Trend]:
     """Two series: how many unexpected findings each run has, and how many expected ones."""
     counts = Counter((row.run, row.expected) for row in known.findings)
     return [
@@ -63,10 +67,10 @@ def findings(known: History) -> list[Series]:
     ]
 
 
-def _series(known: History, name: str, unit: str, who: str, values: Mapping[str, float]) -> Series:
+def _series(known: History, name: str, unit: str, who: str, values: Mapping[str, float]) -> Trend:
     """The values of runs, with the version that ``who`` had there."""
     versions = {row.run: row.version for row in known.versions if row.name == who}
-    return Series(
+    return Trend(
         name,
         unit,
         [
@@ -77,7 +81,7 @@ def _series(known: History, name: str, unit: str, who: str, values: Mapping[str,
     )
 
 
-def seen(known: History) -> dict[str, tuple[datetime.datetime, datetime.datetime, int]]:
+def seen(known: History) -> dict[str, Seen]:
     """Of each finding, by its id, when it was seen first and last, and in how many runs."""
     started = {run.id: TIME(run.started) for run in known.runs}
     times: dict[str, list[datetime.datetime]] = defaultdict(list)

@@ -63,7 +63,10 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A sentence or some. style: ``quiet``, ``empty`` (instead of a table), ``bad``, ``legend``."""
+    """A sentence or some; nothing is shown of one without text.
+
+    style: ``quiet``, ``empty`` (instead of a table), ``bad``, ``legend``.
+    """
 
     text: Inline
     style: str = ""

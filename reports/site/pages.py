@@ -6,8 +6,9 @@ import datetime
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from harness.ledger.trends import Trend
 from reports import standings, trends
-from reports.blocks import Cell, Facts, Paragraph, Section, Span
+from reports.blocks import Cell, Facts, Span
 from reports.blocks.html import PLOT_SCRIPTS, PLOT_STYLES, read_all
 from reports.blocks.units import count, duration, interval, plural
 from reports.site import feeds, speeds
@@ -15,33 +16,23 @@ from reports.site.defects import (
     all_defects,
     defect_pages,
     defect_table,
+    news,
     news_section,
     severity_order,
 )
-from reports.site.folding import FIXED, day, live, news, totals
-from reports.site.shared import (
-    Site,
-    address,
-    agreement,
-    compared,
-    facts,
-    link,
-    listing,
-)
+from reports.site.project import FIXED, day, live, totals
+from reports.site.shared import Site, address, facts, judged, link, listing
 from reports.studies import banner, grouped
-from reports.trends import Trend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from harness.ledger.history import History
     from harness.ledger.models import RunGrowth
-    from reports.blocks import Block
-    from reports.site.folding import Asked, Library, Vocabulary
+    from reports.blocks import Block, Inline
+    from reports.site.project import Asked, Project
     from reports.site.shared import Told
 
-MAX_GROWTH = 100
-"""Families of inputs in the table of a library."""
 PER = 1_000_000
 
 
@@ -58,164 +49,142 @@ def render(
     yield "assets/site.css", read_all(*PLOT_STYLES, "report.css", "site/site.css")
     yield "assets/site.js", read_all("report.js", *PLOT_SCRIPTS, "site/site.js")
     yield ".nojekyll", ""  # so that GitHub Pages serves the files as they are
-    newest = news(project.defects)
-    wrong = {library.name: disagreements(library) for library in project.libraries}
-    tables, fast = speeds.latest(history.speeds), speeds.speed_series(history.speeds)
-    yield site.page("", [*_index(site), *news_section(newest), _vocabularies(site)], "index.html")
-    yield site.page("Defects", all_defects(site), "defects.html")
+    newest, libraries = news(project.defects), project.libraries
+    wrong = {name: disagreements(name, project.releases[name]) for name in libraries}
+    tables, fast = speeds.latest(history.speeds), speeds.series(history.speeds)
+    yield site.page("index.html", "", _index(project, news_section(newest)))
+    yield site.page("defects.html", "Defects", all_defects(project.defects))
     over_time = sorted([*chain(*wrong.values()), *series], key=lambda one: one.unit != "findings")
     shown = trends.sections(over_time)
     said = None if shown else "Trends begin with the second run in the ledger."
     number = plural(len(project.runs), "run")
-    yield site.page("Trends", [banner(f"Trends over {number}", said), *shown], "trends.html")
-    yield site.page("Speed", speeds.page(tables), "speed.html")
-    entries = feeds.entries(project)
-    yield site.page("Search", [], "search.html", "search", entries=entries)
-    for library in project.libraries:
-        name = library.name
+    yield site.page("trends.html", "Trends", [banner(f"Trends over {number}", said), *shown])
+    yield site.page("speed.html", "Speed", speeds.page(tables))
+    yield site.page("search.html", "Search", [], "search", entries=feeds.entries(project))
+    for name in libraries:
+        made = list(feeds.badges(name, project.latest(name)))
         mine = [one for one in series if one.name.startswith(f"{name} on ")]
         blocks = [
-            *_library(library, site),
+            *_library(name, project),
             *speeds.sections(name, tables),
             *trends.sections([*wrong[name], *mine, *fast.get(name, [])]),
-            *feeds.badge_section(library, site),
+            *feeds.badge_section(made, site),
         ]
-        yield site.page(name, blocks, address("libraries", name))
-        yield from ((file, text) for _, file, text in feeds.badges(library))
-    for vocabulary in project.vocabularies:
-        name = vocabulary.name
-        yield site.page(name, _vocabulary(vocabulary, site), address("vocabularies", name))
+        yield site.page(address("libraries", name), name, blocks)
+        yield from ((file, text) for _, file, text in made)
+    for name in project.vocabularies:
+        yield site.page(address("vocabularies", name), name, _vocabulary(name, project))
     yield from defect_pages(site)
     if history.runs:
         yield "feed.xml", feeds.feed(site, newest, history.runs[-1].started)
 
 
-def _index(site: Site) -> Iterator[Block]:
-    project = site.project
-    there = {one.id for library in project.libraries for one in live(library.defects)}
-    runs, number = [*project.runs.values()], len(project.libraries)
+def _index(project: Project, newest: Sequence[Block]) -> list[Block]:
+    there, runs = live(project.defects), [*project.runs.values()]
+    libraries, vocabularies = project.libraries, project.vocabularies
     said = "The ledger has no run yet."
     if runs:
-        vocabularies = plural(len(project.vocabularies), "vocabulary", "vocabularies")
         said = (
-            f"{plural(len(runs), 'run')} on {vocabularies}, the last on {day(runs[-1])}: each "
-            "library's ids beside those of the others, on generated and hostile texts."
+            f"{plural(len(runs), 'run')} on "
+            f"{plural(len(vocabularies), 'vocabulary', 'vocabularies')}, the last on "
+            f"{day(runs[-1])}: each library's ids beside those of the others, on generated and "
+            "hostile texts."
         )
-    libraries = plural(number, "library", "libraries")
-    yield banner(f"{plural(len(there), 'live defect')} in {libraries}", said)
-    yield Facts(
-        [
-            ("Libraries", number),
-            ("Vocabularies", len(project.vocabularies)),
-            ("Runs", len(runs)),
-            ("Comparisons", count(sum(run.comparisons for run in runs))),
-            ("Live defects", Span(len(there), "bad" if there else "")),
-            ("Fixed", sum(one.state == FIXED for one in project.defects)),
-        ],
-        "numbers",
-    )
+    number = plural(len(libraries), "library", "libraries")
+    counts: list[tuple[str, Inline]] = [
+        ("Libraries", len(libraries)),
+        ("Vocabularies", len(vocabularies)),
+        ("Runs", len(runs)),
+        ("Comparisons", count(sum(run.comparisons for run in runs))),
+        ("Live defects", Span(len(there), "bad" if there else "")),
+        ("Fixed", sum(one.state == FIXED for one in project.defects)),
+    ]
     rows = [
-        ((link("libraries", one.name), Span(f" {one.version}", "quiet")), _of_library(one))
-        for one in project.libraries
+        (
+            (link("libraries", one), Span(f" {project.version(one)}", "quiet")),
+            _of_library(project, one),
+        )
+        for one in libraries
     ]
     caption = (
         "The latest version of each: the share of comparisons without a violation, with its "
         "interval of 95 %"
     )
-    table = listing("Table of libraries", "Library", rows, caption, "No library was judged yet.")
-    yield Section("Libraries", [table], "libraries")
-
-
-def _of_library(one: Library, root: str = "") -> Told:
-    """The facts of a library, by its latest version. root: from the page to that of the site."""
-    total, there = totals(one.latest), live(one.defects)
-    order = sorted(there, key=lambda defect: (defect.row.expected, severity_order(defect)))
-    where = f"{root}{address('libraries', one.name)}#defects"
-    word = order[0].severity if order else ""
-    last = day(one.latest[-1].run) if one.latest else Span("not known", "quiet")
-    return {
-        "Agreement": agreement(total),
-        "Cases": total["cases"],
-        "Worst live defect": standings.worst(word, where, [d.row.expected for d in order]),
-        "Worst growth": standings.growth(one.growth),
-        "Deaths": standings.deadly(total["deaths"]),
-        "Last judged": last,
-    }
-
-
-def _vocabularies(site: Site) -> Section:
-    rows = [
-        (link("vocabularies", one.name), _of_vocabulary(one)) for one in site.project.vocabularies
+    lines = [(link("vocabularies", one), _of_vocabulary(project, one)) for one in vocabularies]
+    random, none = "Random ones are told together, by their kind", "No vocabulary was loaded yet."
+    return [
+        banner(f"{plural(len(there), 'live defect')} in {number}", said),
+        Facts(counts, "numbers"),
+        *listing("Libraries", "Library", rows, caption, "No library was judged yet."),
+        *newest,
+        *listing("Vocabularies", "Vocabulary", lines, random, none, style=""),
     ]
-    caption, none = "Random ones are told together, by their kind", "No vocabulary was loaded yet."
-    table = listing("Table of vocabularies", "Vocabulary", rows, caption, none, "")
-    return Section("Vocabularies", [table], "vocabularies")
 
 
-def _of_vocabulary(one: Vocabulary) -> Told:
-    """The facts of a vocabulary."""
-    tokens = one.row.tokens if one.row else None
+def _of_library(project: Project, name: str) -> Told:
+    """The facts of a library, by its latest version."""
+    there = live(project.of(name))
+    there.sort(key=lambda defect: (defect.row.expected, severity_order(defect)))
+    where, word = f"/{address('libraries', name)}#defects", there[0].severity if there else ""
+    told = judged(project.latest(name))
     return {
-        "Format": one.row.format if one.row else None,
-        "Algorithm": one.row.algorithm if one.row else None,
-        "Tokens": tokens if one.many == 1 else plural(one.many, "vocabulary", "vocabularies"),
-        "Libraries": len(one.libraries),
-        "Live defects": len(live(one.defects)),
+        "Agreement": told["Agreement"],
+        "Cases": told["Cases"],
+        "Worst live defect": standings.worst(word, where, [one.row.expected for one in there]),
+        "Worst growth": standings.growth(project.growth[name]),
+        "Deaths": told["Deaths"],
+        "Last judged": told["Last judged"],
     }
 
 
-def _library(library: Library, site: Site) -> Iterator[Block]:
+def _of_vocabulary(project: Project, name: str) -> Told:
+    """The facts of a vocabulary, or of all random ones of a kind."""
+    rows, defects = project.loaded.get(name, []), project.on(name)
+    many = len({one.vocabulary for one in rows} | {one.row.vocabulary for one in defects})
+    row = rows[-1] if rows else None
+    tokens = row.tokens if row else None
+    return {
+        "Format": row.format if row else None,
+        "Algorithm": row.algorithm if row else None,
+        "Tokens": plural(many, "vocabulary", "vocabularies") if many > 1 else tokens,
+        "Libraries": sum(bool(project.latest(one, name)) for one in project.libraries),
+        "Live defects": len(live(defects)),
+    }
+
+
+def _library(name: str, project: Project) -> Iterator[Block]:
     """The page of a library, up to its speed."""
-    there, name = live(library.defects), library.name
+    defects, latest, version = project.of(name), project.latest(name), project.version(name)
+    there = live(defects)
     expected = sum(one.row.expected for one in there)
     known = f" ({expected:,} of them expected)" if expected else ""
-    clean = "pass" if totals(library.latest)["compared"] and not there else "neutral"
+    clean = "pass" if totals(latest)["compared"] and not there else "neutral"
     tone = "fail" if len(there) > expected else clean
-    title = f"{name} {library.version}".rstrip()
-    yield banner(title, f"{plural(len(there), 'live defect')}{known}.", tone)
-    yield facts(_of_library(library, "../"))
+    yield banner(f"{name} {version}".rstrip(), f"{plural(len(there), 'live defect')}{known}.", tone)
+    yield facts(_of_library(project, name))
+    by_vocabulary = sorted(grouped(latest, lambda one: one.family).items())
+    rows = [(link("vocabularies", one), judged(asked)) for one, asked in by_vocabulary]
     caption = (
-        f"Version {library.version}: comparisons with the reference that found no difference, with "
-        "the interval of 95 %. Runs with one seed ask the same, and count once."
+        f"Version {version}: comparisons with the reference that found no difference, with the "
+        "interval of 95 %. Runs with one seed ask the same, and count once."
     )
-    if library.agreement:
-        rows = [
-            (link("vocabularies", vocabulary, "../"), compared(one))
-            for vocabulary, one in library.agreement.items()
-        ]
-        table = listing("Table of agreement", "Vocabulary", rows, caption)
-        yield Section("Agreement by vocabulary", [table], "agreement")
-    yield defect_table(site, library.defects, "../", f"Defects of {name}")
-    versions = [
-        (one or "not known", _of_version(asked, library)) for one, asked in library.versions.items()
+    yield from listing("Agreement by vocabulary", "Vocabulary", rows, caption)
+    yield from defect_table(defects, f"Defects of {name}")
+    versions: list[tuple[Inline, Told]] = []
+    for asked in project.releases[name]:
+        runs = {one.run.id for one in asked}
+        seen = sum(one.blamed and not runs.isdisjoint(one.seen) for one in defects)
+        told = {**judged(asked), "Defects seen": seen}
+        versions.append((asked[0].version or "not known", told))
+    yield from listing("Version history", "Version", versions, "The latest version last")
+    growth: list[tuple[Inline, Told]] = [
+        (row.family, _of_growth(row)) for row in project.growth[name]
     ]
-    if versions:
-        table = listing("Table of versions", "Version", versions, "The latest version last")
-        yield Section("Version history", [table], "versions")
-    if library.growth:
-        growth = [(row.family, _of_growth(row)) for row in library.growth[:MAX_GROWTH]]
-        caption = (
-            "The last measurement on each family of inputs: the exponent of the time with its "
-            "interval of 95 %, and the time at the largest size"
-        )
-        more = len(library.growth) - MAX_GROWTH
-        said = f"{plural(more, 'further measurement')} with smaller exponents not listed."
-        left = [Paragraph(said, "quiet")] if more > 0 else []
-        table = listing("Table of growth", "Family", growth, caption, style="")
-        yield Section("Growth", [table, *left], "growth")
-
-
-def _of_version(asked: Sequence[Asked], library: Library) -> Told:
-    """The facts of a version of a library."""
-    total, runs = totals(asked), {one.run.id for one in asked}
-    return {
-        "First run": day(asked[0].run),
-        "Last run": day(asked[-1].run),
-        "Runs": len(runs),
-        "Agreement": agreement(total),
-        "Compared": total["compared"],
-        "Defects seen": sum(one.blamed and bool(one.seen & runs) for one in library.defects),
-    }
+    caption = (
+        "The last measurement on each family of inputs, the steepest first: the exponent of the "
+        "time with its interval of 95 %, and the time at the largest size"
+    )
+    yield from listing("Growth", "Family", growth, caption, style="")
 
 
 def _of_growth(row: RunGrowth) -> Told:
@@ -231,41 +200,33 @@ def _of_growth(row: RunGrowth) -> Told:
     }
 
 
-def _vocabulary(one: Vocabulary, site: Site) -> list[Block]:
-    number = len(one.libraries)
-    judged = "was" if number == 1 else "were"
-    which = "it" if one.many == 1 else f"one of these {one.many} vocabularies"
-    said = (
-        f"{plural(len(live(one.defects)), 'live defect')} in "
-        f"{plural(number, 'library', 'libraries')} that {judged} judged on {which}."
-    )
-    mark = one.row.fingerprint[:12] if one.row and one.many == 1 else ""
+def _vocabulary(name: str, project: Project) -> list[Block]:
+    told, defects = _of_vocabulary(project, name), project.on(name)
     rows = [
-        (link("libraries", name, "../"), compared(each)) for name, each in one.libraries.items()
+        (link("libraries", one), judged(asked))
+        for one in project.libraries
+        if (asked := project.latest(one, name))
     ]
+    number = plural(len(rows), "library", "libraries")
+    said = f"{plural(len(live(defects)), 'live defect')}; judged here: {number}."
     caption = "The latest version of each, with the interval of 95 %"
     none = "The ledger does not say who was judged here."
+    marks = {row.fingerprint[:12] for row in project.loaded.get(name, ())}
     return [
-        banner(one.name, said),
-        facts({**_of_vocabulary(one), "Fingerprint": mark and Span(mark, "code")}),
-        Section(
-            "Libraries",
-            [listing(f"Libraries on {one.name}", "Library", rows, caption, none)],
-            "libraries",
-        ),
-        defect_table(site, one.defects, "../", f"Defects on {one.name}"),
+        banner(name, said),
+        facts({**told, "Fingerprint": Span(marks.pop(), "code") if len(marks) == 1 else None}),
+        *listing("Libraries", "Library", rows, caption, none),
+        *defect_table(defects, f"Defects on {name}"),
     ]
 
 
-def disagreements(library: Library) -> list[Trend]:
+def disagreements(name: str, versions: Sequence[Sequence[Asked]]) -> list[Trend]:
     """How often a library that is compared with others is wrong, over all runs."""
     points = []
-    for run, asked in grouped(library.asked, lambda one: one.run).items():
-        compared, wrong = (
-            sum(getattr(one.row, of) for one in asked) for of in ("compared", "wrong")
-        )
-        if compared:
+    for run, rows in grouped(chain(*versions), lambda one: one.run).items():
+        if compared := sum(one.row.compared for one in rows):
+            share = sum(one.row.wrong for one in rows) / compared
             when = datetime.datetime.fromisoformat(run.started)
-            points.append((when, asked[0].version, wrong / compared * PER))
-    name = f"{library.name}: wrong in a million comparisons"
-    return [Trend(name, "in a million", points)] if points else []
+            points.append((when, rows[0].version, share * PER))
+    title = f"{name}: wrong in a million comparisons"
+    return [Trend(title, "in a million", sorted(points))] if points else []

@@ -7,22 +7,21 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from harness.events.timing import MEBIBYTE
-from reports.blocks import Cell, Facts, Paragraph, Section, Span
+from harness.ledger.trends import Trend
+from reports.blocks import Cell, Facts, Paragraph, Span
 from reports.blocks.units import plural, rate, size
 from reports.site.shared import address, listing
 from reports.speeds import KINDS, MEANINGS
-from reports.studies import banner
-from reports.trends import Trend
+from reports.studies import banner, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from harness.ledger.models import MeasuredSpeed
-    from reports.blocks import Block, Inline
-    from reports.site.shared import Told
+    from reports.blocks import Block, Inline, Section
 
-    Lines = Mapping[str, Mapping[str, MeasuredSpeed]]
-    """By row of a measurement, its speeds by kind, at the largest size; the fastest first."""
+    Line = Mapping[str, MeasuredSpeed]
+    """The speeds of a row of a measurement by kind, at the largest size."""
 
 NANOSECONDS = 1e9
 
@@ -35,109 +34,107 @@ ANSWERS: dict[str, Inline] = {
 """What is said of the ids that were timed."""
 
 
-def latest(rows: Sequence[MeasuredSpeed]) -> list[Lines]:
-    """Of each kind of text in one mode on one vocabulary the last measurement."""
-    last: dict[tuple[str, str, str], list[MeasuredSpeed]] = {}
-    for row in rows:  # the oldest first
-        key = row.vocabulary, row.mode, row.text
-        last[key] = [*(one for one in last.get(key, ()) if one.id == row.id), row]
-    made: list[Lines] = []
-    for _, found in sorted(last.items()):
-        lines: dict[str, dict[str, MeasuredSpeed]] = defaultdict(dict)
-        for row in found:
-            if row.size == max(one.size for one in found):
-                lines[row.row][row.kind] = row
-        made.append(dict(sorted(lines.items(), key=lambda line: -leading(line[1]).best)))
+def latest(rows: Sequence[MeasuredSpeed]) -> list[list[Line]]:
+    """Of each kind of text in one mode on one vocabulary the last measurement, the fastest first.
+
+    rows: the oldest first.
+    """
+    made: list[list[Line]] = []
+    texts = grouped(rows, lambda row: (row.vocabulary, row.mode, row.text))
+    for _, every in sorted(texts.items()):
+        last = [row for row in every if row.id == every[-1].id]
+        largest = max(row.size for row in last)
+        lines = grouped((row for row in last if row.size == largest), lambda row: row.row)
+        by_kind = [{row.kind: row for row in line} for line in lines.values()]
+        made.append(sorted(by_kind, key=lambda line: -leading(line).best))
     return made
 
 
-def leading(kinds: Mapping[str, MeasuredSpeed]) -> MeasuredSpeed:
+def leading(line: Line) -> MeasuredSpeed:
     """The speed that a line is sorted by."""
-    return next(kinds[kind] for kind in KINDS if kind in kinds)
+    return next(line[kind] for kind in KINDS if kind in line)
 
 
-def told(kinds: Mapping[str, MeasuredSpeed]) -> Told:
+def told(line: Line) -> dict[str, Inline | Cell]:
     """The facts of a line: its speeds, fresh, warm and cold, and whether the ids are right."""
     made: dict[str, Inline | Cell] = {}
     for kind in KINDS:
-        one = kinds.get(kind)
-        text: Inline = Span("not measured", "quiet")
-        if one is not None:
+        made[kind.capitalize()] = Cell(Span("not measured", "quiet"), sort=0)
+        if (one := line.get(kind)) is not None:
             slowest = Span(f" slowest {rate(one.slowest)}", "quiet block-line")
-            text = (Span(rate(one.best), "strong"), slowest)
-        made[kind.capitalize()] = Cell(text, sort=one.best if one else 0)
-    row = leading(kinds)
+            made[kind.capitalize()] = Cell((Span(rate(one.best), "strong"), slowest), sort=one.best)
+    row = leading(line)
     which = Span(f" {row.version}, {row.cpu}", "quiet block-line")
     return {**made, "Ids": ANSWERS[row.answer], "Measured": (row.started[:10], which)}
 
 
-def page(tables: Sequence[Lines]) -> list[Block]:
+def page(tables: Sequence[Sequence[Line]]) -> list[Block]:
     """All libraries side by side on each kind of text."""
-    measured = {leading(kinds).implementation for lines in tables for kinds in lines.values()}
-    title = f"Speed of {plural(len(measured), 'library', 'libraries')}"
-    if not tables:
-        return [banner(title, "Nothing was measured yet: tokgate bench --ledger does it.")]
-    said = (
-        f"The last measurement of each of {plural(len(tables), 'kind of text', 'kinds of text')}: "
-        "MiB of input a second of CPU time, one thread. The best of all rounds, and beside it the "
-        "slowest."
-    )
-    blocks: list[Block] = [banner(title, said), Facts(list(MEANINGS.items()), "kinds")]
+    measured = {leading(line).implementation for lines in tables for line in lines}
+    said = "Nothing was measured yet: tokgate bench --ledger does it."
+    blocks: list[Block] = []
+    if tables:
+        kinds = plural(len(tables), "kind of text", "kinds of text")
+        said = (
+            f"The last measurement of each of {kinds}: MiB of input a second of CPU time, one "
+            "thread. The best of all rounds, and beside it the slowest."
+        )
+        blocks.append(Facts(list(MEANINGS.items()), "kinds"))
     for number, lines in enumerate(tables, start=1):
-        one = leading(next(iter(lines.values())))
-        what = f"{one.text}, {one.mode}, {one.vocabulary}"
-        rows = [
-            (Span(name, href=f"{address('libraries', leading(kinds).implementation)}#speed"), kinds)
-            for name, kinds in lines.items()
-        ]
-        facts = [(name, told(kinds)) for name, kinds in rows]
-        table = listing(f"Speed on {what}", "Library", facts, f"{size(one.size)} of text")
-        blocks.append(Section(what, [table], f"speed-{number}"))
-    return blocks
+        one, rows = leading(lines[0]), [(_named(line), told(line)) for line in lines]
+        what, caption = f"{one.text}, {one.mode}, {one.vocabulary}", f"{size(one.size)} of text"
+        blocks += listing(what, "Library", rows, caption, anchor=f"speed-{number}")
+    title = f"Speed of {plural(len(measured), 'library', 'libraries')}"
+    return [banner(title, said), *blocks]
 
 
-def sections(library: str, tables: Sequence[Lines]) -> list[Section]:
+def _named(line: Line) -> Span:
+    """The name of a line, which leads to the speeds of its library."""
+    one = leading(line)
+    return Span(one.row, href=f"/{address('libraries', one.implementation)}#speed")
+
+
+def sections(library: str, tables: Sequence[Sequence[Line]]) -> list[Section]:
     """The speeds of a library on all kinds of text."""
-    rows: list[tuple[Inline, Told]] = []
+    rows = []
     for lines in tables:
-        fresh = {name: kinds["fresh"] for name, kinds in lines.items() if "fresh" in kinds}
-        right = [name for name, row in fresh.items() if row.answer in {"equal", "by-law"}]
-        for name, kinds in lines.items():
-            row = leading(kinds)
+        fresh = [line["fresh"] for line in lines if "fresh" in line]
+        right = [row.row for row in fresh if row.answer in {"equal", "by-law"}]
+        for line in lines:
+            row = leading(line)
             if row.implementation == library:
-                what = f"{name}: " * (name != library) + f"{row.text}, {row.mode}"
+                what = f"{row.row}: " * (row.row != library) + f"{row.text}, {row.mode}"
                 where = Span(f" {row.vocabulary}, {size(row.size)}", "quiet block-line")
-                place = right.index(name) + 1 if name in right else None
+                place = right.index(row.row) + 1 if row.row in right else None
                 among = Cell(place and f"{place} of {len(right)}", sort=place or 999)
-                rows.append(((what, where), {**told(kinds), "Place": among}))
+                rows.append(((what, where), {**told(line), "Place": among}))
     caption = (
         "The last measurement of each kind of text: MiB a second of CPU time, one thread, the best "
         "of all rounds and the slowest. Place: among those with the right ids, on fresh text"
     )
-    everybody = Paragraph(Span("All libraries side by side", href="../speed.html"), "quiet")
-    table = listing("Table of speed", "Text", rows, caption)
-    return [Section("Speed", [everybody, table], "speed")] if rows else []
+    everybody = Paragraph(Span("All libraries side by side", href="/speed.html"), "quiet")
+    return listing("Speed", "Text", rows, caption, above=[everybody])
 
 
-def speed_series(rows: Sequence[MeasuredSpeed]) -> dict[str, list[Trend]]:
+def series(rows: Sequence[MeasuredSpeed]) -> dict[str, list[Trend]]:
     """Of each library its time a byte of fresh text over all measurements on one processor.
 
     The processor is that of the last measurement, and the size the largest that it had: others
     would be another machine, or another task.
     """
-    grouped: dict[tuple[str, str, str, str], list[MeasuredSpeed]] = defaultdict(list)
-    for row in rows:
-        if row.kind == "fresh":
-            grouped[row.row, row.vocabulary, row.mode, row.text].append(row)
+    fresh = grouped(
+        (row for row in rows if row.kind == "fresh"),
+        lambda row: (row.row, row.vocabulary, row.mode, row.text),
+    )
     made: dict[str, list[Trend]] = defaultdict(list)
-    for (name, vocabulary, mode, text), found in sorted(grouped.items()):
-        last = max(found, key=lambda row: (row.started, row.id, row.size))
+    for (name, vocabulary, mode, text), every in sorted(fresh.items()):
+        last = max(every, key=lambda row: (row.started, row.id, row.size))
         points = [
             (
                 datetime.datetime.fromisoformat(row.started), row.version,
                 NANOSECONDS / (row.best * MEBIBYTE),
             )
-            for row in found
+            for row in every
             if (row.cpu, row.size) == (last.cpu, last.size)
         ]  # fmt: skip
         what = f"{name} on {text}, {mode}, {vocabulary}: time of fresh text"

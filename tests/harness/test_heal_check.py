@@ -18,7 +18,7 @@ from harness.studies.selftest.plain.healers import PlainHealer
 from impls import registry
 from impls.forced.context import Context
 from impls.interface import Mode, Unsupported
-from reports.healers import shares
+from reports.record import RunRecord
 from tests.breadth import thorough_from
 from tests.harness.test_service_checks import Local
 
@@ -146,9 +146,9 @@ def test_a_healer_that_takes_more_back_than_need_be_is_not_accused(spec, least, 
 
 def test_the_share_stands_in_the_report():
     counted = ({"forced": 3, "possible": 4}, {"forced": 5, "possible": 6})
-    found = shares(BatchDone("v/raw", "g", 1, 1, 0, {}, {}, {"mine": counts}) for counts in counted)
+    batches = [BatchDone("v/raw", "g", 1, 1, 0, {}, {}, {"mine": counts}) for counts in counted]
 
-    assert found == {("v/raw", "mine"): 0.8}
+    assert RunRecord.from_events(batches).healers == {("v/raw", "mine"): 0.8}
 
 
 class TakesAllBack(PlainHealer):

@@ -15,11 +15,14 @@ from reports import write_all
 from reports.cluster import Cluster
 from reports.record import RunRecord
 from reports.site import pages
+from reports.studies import files
 from tests.harness import test_selftest, test_worst_patterns
 from tests.reports import ledgers, records, test_bench, test_campaigns, test_forced
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from harness.events import Event
 
 REPORTS = {
     "three": records.three,
@@ -43,9 +46,14 @@ FORCED = [
 ]  # fmt: skip
 
 
+def of_bench(told: list[Event]) -> list[tuple[str, str]]:
+    """The files of a measurement of speed."""
+    return files("bench", speeds.to_json(told), speeds.page(told))
+
+
 def bench(out: Path) -> Path:
     """Speed by size, and at one size."""
-    write_files(speeds.files(test_bench.usual()), out)
+    write_files(of_bench(test_bench.usual()), out)
     return out / "bench.html"
 
 
@@ -53,19 +61,21 @@ def bench_of_one_size(out: Path) -> Path:
     """Speed at one size: bars, and no column of dots."""
     cell = test_bench.cell
     cells = [cell(name, 65536, speed) for name, speed in (("tiktoken", 8), ("a", 90), ("b", 3))]
-    write_files(speeds.files(test_bench.record(*cells)), out)
+    write_files(of_bench(test_bench.record(*cells)), out)
     return out / "bench.html"
 
 
 def worst(out: Path) -> Path:
     """What a search found, one a death."""
-    write_files(worsts.files(test_worst_patterns.report(), Cluster()), out)
+    report = test_worst_patterns.report()
+    write_files(files("worst", report.to_json(), worsts.page(report, Cluster())), out)
     return out / "worst.html"
 
 
 def selftest(out: Path) -> Path:
     """Mistakes of which one escaped."""
-    write_files(selftests.files(test_selftest.events()), out)
+    told = test_selftest.events()
+    write_files(files("selftest", selftests.to_json(told), selftests.page(told)), out)
     return out / "selftest.html"
 
 

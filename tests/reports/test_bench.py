@@ -154,7 +154,6 @@ def test_the_terminal_shows_marks_and_reasons() -> None:
     assert "\u202e" not in said
     assert "Interrupted" in printed([*usual(), Finished(False, "fail", [], 1.0, 0, 0, 130)])
     assert tables([]) == []
-    printed([])
 
 
 def test_the_page_loads_nothing_and_escapes_everything() -> None:

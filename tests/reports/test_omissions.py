@@ -7,9 +7,17 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.events import BatchDone, ContractOpened, Event, FamiliesMeasured, Measured, Withdrawn
+from harness.events import (
+    BatchDone,
+    ContractOpened,
+    Event,
+    FamiliesMeasured,
+    MatchPlayed,
+    Measured,
+    Withdrawn,
+)
 from reports import github, html, junit, markdown, sarif, summary_json
-from reports.field import Played, document, files, growth_scope
+from reports.field import document, files
 from reports.matrix import Status, matrix
 from reports.record import RunRecord
 from reports.words import reason
@@ -83,10 +91,6 @@ CHOSEN = [f"family-{number}" for number in range(13)]
 FAMILIES = FamiliesMeasured("toy", 40, CHOSEN, CHOSEN[3:])
 
 
-def played(*told: Event) -> list[Played]:
-    return [Played("mine", "1", "", "toy", "right", "mine/toy", RunRecord.from_events(told))]
-
-
 @pytest.mark.parametrize(
     ("told", "said"),
     [
@@ -105,9 +109,11 @@ def played(*told: Event) -> list[Played]:
     ids=["not asked", "no time", "some", "all"],
 )
 def test_a_statement_on_growth_names_what_was_measured(told: list[Event], said: str) -> None:
-    assert growth_scope(played(*told)) == said
-    page = document(played(*told), [], "now", "tokgate field", complete=True)
-    _, (_, summary), (_, text) = files(page)
+    match = MatchPlayed("mine", "1", "", "toy", "right", "mine/toy")
+    played = [(match, RunRecord.from_events(told))]
+    page = document(played, [], "now", "tokgate field", complete=True)
+    assert page["growth_scope"] == said
+    _, (_, text), (_, summary) = files(page)
     assert said in text
     assert "no library is superlinear" not in text.lower()
     assert "Growth" in summary

@@ -20,10 +20,9 @@ from harness.ledger.history import history as read
 from harness.ledger.models import Run, RunFinding, RunTally, RunVersion
 from reports import write
 from reports.blocks.units import per_cent
-from reports.site import defects, names, pages
+from reports.site import defects, names, pages, speeds
 from reports.site.feeds import badge
-from reports.site.folding import FIXED, LIVE, UNSEEN, Counts, Project, totals
-from reports.site.speeds import speed_series
+from reports.site.project import FIXED, LIVE, UNSEEN, Counts, Project, totals
 from tests.docs.pages import Command
 from tests.docs.test_commands import fault
 from tests.harness.command import tokgate
@@ -119,13 +118,9 @@ def test_a_defect_has_its_page_and_its_reproducer(
 def test_a_command_for_any_machine_needs_nothing_of_a_run(
     library: str, source: str, told: str
 ) -> None:
-    planted = ledgers.Planted(library, "vocab", "merges", "Mn", 0, 2)
-    shown = planted.found(0, None)
+    shown = ledgers.Planted(library, "vocab", "merges", "Mn", 0, 2).found(0, None)
     shown.partition[0].implementations[:] = ["tiktoken"]
-    rows = [found(day, shown.id, culprits=[library]) for day in range(2)]
-    details = [RecordedFinding("1", shown, None)]
-    (defect,) = Project(replace(history("11", "xx"), findings=rows, details=details)).defects
-    made = defects.command(defect, source)
+    made = defects.command(shown, source)
     assert made.startswith(told)
     assert bool(made) == bool(told)
     if made:
@@ -325,23 +320,18 @@ def test_only_who_could_see_a_defect_tells_that_it_is_gone(
 
 
 def test_what_was_asked_twice_counts_once() -> None:
-    (library,) = Project(history("1111", "x---", seeds=[7, 7, 7, 8])).libraries
-    assert totals(library.latest)["compared"] == 200
-    assert [*library.versions] == ["1"]
+    project = Project(history("1111", "x---", seeds=[7, 7, 7, 8]))
+    assert totals(project.latest("mine"))["compared"] == 200
 
 
 def test_the_latest_version_is_the_one_told() -> None:
-    (library,) = Project(history("1122", "xx--")).libraries
-    assert library.version == "2"
-    assert totals(library.latest) == Counts(cases=200, compared=200)
-    assert [
-        (
-            name,
-            len(asked),
-            sum(bool(one.seen & {j.run.id for j in asked}) for one in library.defects),
-        )
-        for name, asked in library.versions.items()
-    ] == [("1", 2, 1), ("2", 2, 0)]
+    project = Project(history("1122", "xx--"))
+    assert project.version("mine") == "2"
+    assert totals(project.latest("mine")) == Counts(cases=200, compared=200)
+    assert [(rows[0].version, len(rows)) for rows in project.releases["mine"]] == [
+        ("1", 2),
+        ("2", 2),
+    ]
 
 
 def test_random_vocabularies_are_told_together() -> None:
@@ -351,7 +341,7 @@ def test_random_vocabularies_are_told_together() -> None:
     plain = history("11", "xx")
     rows = [found(day, f"f-{day}", f"random:bpe:{day}") for day in range(2)]
     (defect,) = Project(replace(empty(), runs=plain.runs, findings=rows)).defects
-    assert (defect.id, defect.ids, len(defect.seen)) == ("f-0", ("f-0", "f-1"), 2)
+    assert (defect.ids[0], defect.ids, len(defect.seen)) == ("f-0", ("f-0", "f-1"), 2)
 
 
 def test_a_name_is_a_file_of_its_own() -> None:
@@ -431,9 +421,9 @@ def test_a_library_has_its_speeds_with_its_place(
 def test_speeds_of_another_processor_or_size_are_no_step(tmp_path: Path) -> None:
     ledgers.fill(tmp_path / "runs.db", tmp_path / "scripts", runs=30, libraries=2, vocabularies=1)
     rows = read(open_existing(str(tmp_path / "runs.db"))).speeds
-    (series,) = speed_series(rows)["library-01"]
+    (series,) = speeds.series(rows)["library-01"]
     assert [round(one[2], 1) for one in series.points] == [45.4] * 4 + [68.1] * 2
     for one in rows[: len(rows) // 2]:
         one.cpu, one.best = "a slower one", one.best / 9
-    (series,) = speed_series(rows)["library-01"]
+    (series,) = speeds.series(rows)["library-01"]
     assert [round(one[2], 1) for one in series.points] == [45.4] + [68.1] * 2

@@ -15,6 +15,7 @@ from harness.events import Event
 from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
 from reports import bench
+from reports.studies import files
 
 EPILOG = """
 To install other fast tokenizers to compare with: pip install 'tokgate[bench]'
@@ -109,5 +110,6 @@ def command(
         consumers.append(SpeedRecorder(open_database(ledger)).consume)
     study = BenchStudy(plan, command_line(), progress.watch)
     finished = conducted(study, out, progress, *consumers)
-    show(bench.files(events), bench.page(events).blocks, out, as_json=as_json)
+    page = bench.page(events)
+    show(files("bench", bench.to_json(events), page), page.blocks, out, as_json=as_json)
     raise typer.Exit(finished.exit_status)

@@ -24,13 +24,15 @@ from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
 from reports import bench as speeds
 from reports import field as survey
 from reports import write
-from reports.field import Played, document, verdict
+from reports.field import document, verdict
+from reports.studies import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from harness.engine.planning import Plan
     from harness.events import Event
+    from reports.field import Played
 
 EPILOG = """
 To install the libraries: pip install 'tokgate[field]'
@@ -126,21 +128,19 @@ def survey_page(out: Path, speed: bool, say: Callable[[str, str], None]) -> Call
         with writing(out):
             write(survey.files(page), out)
             if measured:
-                write(speeds.files(measured), out)
+                told = speeds.to_json(measured), speeds.page(measured)
+                write(files("bench", *told), out)
 
     def consume(event: Event) -> None:
         if isinstance(event, MatchPlayed):
             record = None if event.refusal else recorded(out / event.folder)
-            played = Played(
-                event.library, event.version, event.homepage, event.vocabulary,
-                event.reference, event.folder, record, event.refusal,
-            )  # fmt: skip
-            matches.append(played)
+            matches.append((event, record))
             if record is not None:
-                said = verdict(played)
-                why = "" if said.kind in (*QUIET, "differs") else f" ({said.detail})"
-                line = f"{event.library} on {event.vocabulary}: {event.cases:,} cases, {said.text}"
-                say(line + why, "dim" if said.kind in QUIET else "")
+                said = verdict(event, record)
+                kind, where = said["kind"], f"{event.library} on {event.vocabulary}"
+                why = "" if kind in (*QUIET, "differs") else f" ({said['detail']})"
+                line = f"{where}: {event.cases:,} cases, {said['text']}{why}"
+                say(line, "dim" if kind in QUIET else "")
             write_page(complete=False)
         elif isinstance(event, Finished):
             write_page(complete=event.complete)

@@ -19,6 +19,7 @@ from harness.studies.selftest.events import MistakeJudged
 from harness.studies.selftest.run import Selftest, make_plan
 from reports import selftest as told
 from reports.blocks.units import plural
+from reports.studies import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +94,8 @@ def command(
     study = Selftest(plan, opened=opened)
     told_one = judged(progress, len(plan.mistakes))
     finished = conducted(study, out, progress, events.append, told_one)
-    show(told.files(events), told.page(events).blocks, out, as_json=as_json)
+    page = told.page(events)
+    show(files("selftest", told.to_json(events), page), page.blocks, out, as_json=as_json)
     raise typer.Exit(finished.exit_status)
 
 

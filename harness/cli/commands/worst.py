@@ -24,7 +24,7 @@ from harness.studies.worst.sitting import SEARCHING, Watcher
 from reports import worst as told
 from reports.blocks.units import plural
 from reports.cluster import Cluster as Units
-from reports.studies import of
+from reports.studies import files, of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -134,8 +134,9 @@ def command(
     finished = conducted(study, out, progress, events.append)
     for event in of(events, Searched):
         report, units = report_of(event.report), Units.of(events)
-        page = told.page(report, units).blocks if finished.complete else ()
-        show(told.files(report, units), page, out, as_json=as_json)
+        page = told.page(report, units)
+        shown = page.blocks if finished.complete else ()
+        show(files("worst", report.to_json(), page), shown, out, as_json=as_json)
         if finished.complete and report.families:
             added = f"  added to {report.families}: see tokgate list families"
             console.print(added, style="dim")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -115,7 +116,8 @@ class Progress:
                     self.show(Preparing, "" if ready else preparing(event))
                 case TextsRead():
                     given = self._coverage.texts.given
-                    self.show(TextsRead, "" if event.whole else reading(event, given))
+                    far = reading(asdict(event), asdict(given) if given else {})
+                    self.show(TextsRead, "" if event.whole else far)
             if self._each_unit or not isinstance(event, UnitDone):
                 for line in news(event):
                     self.say(line.text, line.style, line.once)
