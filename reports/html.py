@@ -23,7 +23,6 @@ from reports.blocks import (
 )
 from reports.blocks.units import plural
 from reports.record import VERDICTS, Verdict
-from reports.words import reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -94,7 +93,7 @@ def blocks_of(
 def _verdict(record: RunRecord) -> Banner:
     """What the gate said, and what the run said of it, but for what the findings say below."""
     title, icon, _ = VERDICTS[record.verdict]
-    because = reason(record)
+    because = record.reason
     counted = plural(len(record.unexpected), "unexpected finding")
     told = [line for line in record.reasons if not line.startswith(counted) and line != because]
     notes = list(record.notes[:LINES_SHOWN])

@@ -10,7 +10,6 @@ from corpora.plain_text import one_line, printable, printable_line
 from reports.faults import told
 from reports.matrix import Status, matrix
 from reports.record import Verdict
-from reports.words import headline, reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +49,7 @@ def render(record: RunRecord) -> str:
     incomplete run, or one that did not examine what was named, shows, too.
     """
     kind, said = record.verdict.value, "\n".join(record.reasons)
-    gate = Case("verdict", GATE.get(record.verdict, "error"), reason(record), kind, said)
+    gate = Case("verdict", GATE.get(record.verdict, "error"), record.reason, kind, said)
     suites = {"gate": [gate], **{one.id: list[Case]() for one in record.contracts}}
     for cell in matrix(record).values():
         suites[cell.contract] += _cell(record, cell)
@@ -109,13 +108,13 @@ def _cell(record: RunRecord, cell: Cell) -> Iterator[Case]:
             return
         case Status.VIOLATED:
             bad = [one for one in record.unexpected if one.name in cell.buckets]
-            first = headline(bad[0]) if bad else f"{cell.violations} cases at fault"
+            first = bad[0].headline if bad else f"{cell.violations} cases at fault"
             more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
             lines = [
                 f"{line}\n"
                 for one in bad
                 for example in [next(f for f in one.findings if f.contract == contract)]
-                for line in ("", headline(one), f"bucket: {one.name}", *told(one, example))
+                for line in ("", one.headline, f"bucket: {one.name}", *told(one, example))
             ]
             yield Case(title, "failure", f"{first}{more}", cell.check, "".join(lines))
         case Status.FAILED:

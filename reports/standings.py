@@ -9,7 +9,7 @@ from corpora.plain_text import one_line
 from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
 from reports.blocks import Cell, Column, Section, Span, Table, numbers
 from reports.blocks.units import per_cent
-from reports.severity import SEVERITIES, severity
+from reports.words import SEVERITIES, severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

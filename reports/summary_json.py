@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from harness.events import kind_in
 from harness.verdict import gaps
 from reports.record import Verdict
-from reports.words import headline, reason
 
 if TYPE_CHECKING:
     from harness.events import Found
@@ -54,7 +53,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
     return {
         "complete": record.complete,
         "verdict": "fail" if record.verdict is Verdict.INCOMPLETE else record.verdict.value,
-        "reason": reason(record),
+        "reason": record.reason,
         "reasons": record.reasons,
         "notes": list(record.notes),
         "exit_status": record.finished.exit_status if record.finished else None,
@@ -105,13 +104,13 @@ def _text(value: Any) -> str:
 def _bucket(bucket: Bucket) -> dict[str, Any]:
     return {
         **_variant(bucket),
-        "title": headline(bucket),
+        "title": bucket.headline,
         "check": bucket.example.check,
         "stage": bucket.example.stage,
         "expired": bucket.expired,
         "link": bucket.link,
         "expected": bucket.expected,
-        "variants": [{"kind": one.kind, **_variant(one)} for one in bucket.variants],
+        "variants": [{"kind": kind_in(one.name), **_variant(one)} for one in bucket.variants],
     }
 
 

@@ -11,7 +11,7 @@ from harness.events import BatchDone, Counted, read_events, write_events
 from reports.blocks.html import link
 from reports.matrix import Status, matrix
 from reports.record import RunRecord, Verdict
-from reports.words import reason, title
+from reports.words import title
 from tests.reports import records
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def test_verdicts() -> None:
     assert records.cut_off().verdict is Verdict.INCOMPLETE
     assert RunRecord.from_events([]).verdict is Verdict.INCOMPLETE
     for record in (records.incomplete(), records.cut_off()):
-        assert "did not come to its end" in reason(record)
+        assert "did not come to its end" in record.reason
 
 
 def test_a_resumed_run_is_open_again() -> None:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.events import Counted, Event, Found
+from harness.events import Counted, Event, Found, kind_in
 from reports import github, html, junit, markdown, sarif, summary_json
 from reports.matrix import NOBODY, Status, matrix
 from reports.record import RunRecord
@@ -37,8 +37,13 @@ def three(**more: object) -> RunRecord:
 
 def test_the_record_has_one_finding_with_its_variants() -> None:
     (bucket,) = three().buckets
-    assert bucket.name == bucket.cause == CAUSE.format("*")
-    assert [(one.kind, one.count) for one in bucket.variants] == [("L", 7), ("Mn", 50), ("So", 1)]
+    assert bucket.name == CAUSE.format("*")
+    seen = [(kind_in(one.name), one.count) for one in bucket.variants]
+    assert seen == [
+        ("L", 7),
+        ("Mn", 50),
+        ("So", 1),
+    ]
     assert (bucket.count, bucket.expected) == (58, False)
 
 
