@@ -407,11 +407,9 @@ class RunRecord:
         cases = plural(self.cases, "case")
         match self.verdict:
             case Verdict.INCOMPLETE:
-                so_far = f"{counted if self.unexpected else 'nothing unexpected'} so far"
-                return (
-                    f"The run did not come to its end, so nothing can be concluded: {cases} run, "
-                    f"{so_far}."
-                )
+                seen = counted if self.unexpected else "nothing unexpected"
+                ended = "The run did not come to its end, so nothing can be concluded"
+                return f"{ended}: {cases} run, {seen} so far."
             case Verdict.PASS if self.forced_corpora and not self.implementations:
                 return f"Exact forced no wrong token in {plural(self.cases, 'text')} of the corpus."
             case Verdict.PASS:
