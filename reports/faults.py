@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from corpora.plain_text import one_line
 from harness.events import cause_of
 from reports.blocks.units import plural
-from reports.record import FAILING_EXPECTATIONS, Bucket, Verdict, cell_of
+from reports.record import FAILING_EXPECTATIONS, Bucket, Verdict
 from reports.words import smallest
 
 if TYPE_CHECKING:
@@ -60,14 +60,12 @@ def faults(record: RunRecord) -> Iterator[Fault]:
         example, title = bucket.example, one_line(bucket.headline)
         path, text = place(record, example.culprits), tuple(told(bucket, example))
         yield Fault(example.check, title, text, path, (cause_of(bucket.name),), bucket)
-    broken = {cell_of(one) for one in record.growth_judged if one.outcome == "fail"}
-    for cell in record.measured:
-        if cell_of(cell) in broken:
-            name, where = cell.implementation, cell.vocabulary
-            grown = "" if cell.exponent is None else f", exponent {cell.exponent:.2f}"
-            title = f"{name} grows faster than its bound on {cell.family}{grown}"
-            text, path = (f"Vocabulary {where}.", cell.note), place(record, [name])
-            yield Fault("scaling", title, text, path, (name, where, cell.family))
+    for judged in record.growth_judged:
+        if judged.outcome == "fail":
+            name, where, family = judged.implementation, judged.vocabulary, judged.family
+            title = f"{name} grows faster than its bound {judged.bound} on {family}"
+            text, path = (f"Vocabulary {where}.", judged.line), place(record, [name])
+            yield Fault("scaling", title, text, path, (name, where, family))
     for entry in record.expectations:
         if entry.status in FAILING_EXPECTATIONS:
             gone = entry.status == "stale"

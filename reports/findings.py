@@ -336,7 +336,7 @@ def _further(bucket: Bucket, record: RunRecord) -> Iterator[Block]:
     """What is asked for more rarely: how to expect it, and the clearest input of each variant."""
     if expected := expectation(bucket, record):
         code = Code(expected, f"the expectation of {bucket.example.id}", "expect")
-        yield Details("Is it meant to be so? An entry for the expectations file", [code])
+        yield Details("Is this intended? The entry for the expectations file", [code])
     more = [(one, found) for one in bucket.variants for found in one.findings]
     more.sort(key=lambda pair: pair[1] is not pair[0].example)  # an example of each variant first
     if len(more) < 2:

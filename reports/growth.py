@@ -70,19 +70,12 @@ COSTS = {"time": TIME, "claim": TIME, "memory": BYTES, "left": BYTES}
 INTRODUCTION = (
     "Cost grows as (input length) to the power of the exponent: 1 is linear. A field leads to the "
     "plot of its family with all implementations: point at a line, or at its name, to follow it. "
-    "Thick is a candidate, dashed what its bound allows, from the first size whose cost is more "
-    "than that of the call."
+    "Thick lines are candidates. A dashed line is the limit of a candidate; it starts at the first "
+    "size that costs more than the call itself."
 )
 LEGEND = Paragraph(
-    (
-        "Fields:",
-        *(
-            Span((Span(look, f"tally {said}"), f" {said}"), "entry")
-            for look, said in zip(("!", "✗ 1.97", "? 1.18", "1.02"), WORST_FIRST, strict=True)
-        ),
-        Span("framed: the gate fails for it", "entry"),
-        Span((Span("M", "strong"), " memory out of proportion"), "entry"),
-    ),
+    "A field shows the exponent. ! means failed, ✗ superlinear, ? inconclusive, M memory out of "
+    "proportion. The gate fails for fields with a frame.",
     "legend",
 )
 

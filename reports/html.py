@@ -99,7 +99,7 @@ def _verdict(record: RunRecord) -> Banner:
     notes, more = list(record.notes[:LINES_SHOWN]), len(record.notes) - LINES_SHOWN
     if more > 0:
         notes.append(f"and {more} more notes in summary.json")
-    stamp = "Incomplete: what is missing below may only not have been reached."
+    stamp = "Incomplete: the run may not have reached what is missing below."
     return Banner(
         title, icon, record.verdict.value, record.reason,
         stamp if record.verdict is Verdict.INCOMPLETE else "",

@@ -113,7 +113,11 @@ def sections(record: RunRecord) -> list[Section]:
     entries = [(_mark(one), f" {one}") for one in MARKS]
     legend = [Span(one, "entry") for one in (*entries, (Span("R", "strong"), " reference"))]
     told = Paragraph(
-        ("A mark is that of the worst check in any mode; it tells all of them.", *legend), "legend"
+        (
+            "A mark shows the worst result of all checks in all modes. Point at it to see each.",
+            *legend,
+        ),
+        "legend",
     )
     cells = matrix(record)
     blocks = [block for one in tables for block in _matrix(record, cells, one, tables[one])]

@@ -157,7 +157,8 @@ def test_growth_is_a_fault_where_the_gate_says_so() -> None:
         Measured(name, "v", "runs", 2.0, 1.9, 2.1, "superlinear", [[1.0, 1.0]])
         for name in ("naive", "heap")
     ]
-    judged = GrowthJudged("heap", "v", "runs", "time", "linear", "fail", "ours")
+    line = "exponent 2.00 (1.90 to 2.10) in time"
+    judged = GrowthJudged("heap", "v", "runs", "time", "linear", "fail", "ours", line)
     end = records.finished("fail", reasons=["grows faster than its bound"])
     record = RunRecord.from_events([*records.opening(), *bad, judged, end])
     [line] = github.render(record).splitlines()
