@@ -21,9 +21,6 @@ SHOWN = 40
 SIDE = ("verdict", "exponent")
 """What is said of growth in one of the runs."""
 
-INPUT_SHOWN = 60
-"""Characters of an input."""
-
 
 def counts(result: Diff) -> str:
     """``1 new, 2 fixed, ..`` in one line."""
@@ -99,7 +96,7 @@ def _row(change: Change) -> list[Inline]:
     """What happened and where, the smallest input, and why it counts as this."""
     example, expected = change.example, " (expected)" if change.expected else ""
     name = (Span(example.id, "code"), " ", Span(change.bucket, "code"))
-    shown = Span(smallest(example, INPUT_SHOWN), "literal")
+    shown = Span(smallest(example), "literal")
     return [f"{title(example)} on {change.contract}{expected}", shown, name, change.note]
 
 

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import one_line
+from harness.events import cause_of
 from reports.blocks.units import plural
-from reports.record import FAILING_EXPECTATIONS, Bucket, Verdict, cell_of
-from reports.words import also, headline, reason, smallest
+from reports.record import FAILING_EXPECTATIONS, Bucket, Verdict
+from reports.words import smallest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,17 +57,15 @@ def faults(record: RunRecord) -> Iterator[Fault]:
         title, path = f"{name} failed to start on {where}", place(record, [name])
         yield Fault("start", title, (one.message,), path, (name, where))
     for bucket in record.unexpected:
-        example, title = bucket.example, one_line(headline(bucket))
+        example, title = bucket.example, one_line(bucket.headline)
         path, text = place(record, example.culprits), tuple(told(bucket, example))
-        yield Fault(example.check, title, text, path, (bucket.cause,), bucket)
-    broken = {cell_of(one) for one in record.growth_judged if one.outcome == "fail"}
-    for cell in record.measured:
-        if cell_of(cell) in broken:
-            name, where = cell.implementation, cell.vocabulary
-            grown = "" if cell.exponent is None else f", exponent {cell.exponent:.2f}"
-            title = f"{name} grows faster than its bound on {cell.family}{grown}"
-            text, path = (f"Vocabulary {where}.", cell.note), place(record, [name])
-            yield Fault("scaling", title, text, path, (name, where, cell.family))
+        yield Fault(example.check, title, text, path, (cause_of(bucket.name),), bucket)
+    for judged in record.growth_judged:
+        if judged.outcome == "fail":
+            name, where, family = judged.implementation, judged.vocabulary, judged.family
+            title = f"{name} grows faster than its bound {judged.bound} on {family}"
+            text, path = (f"Vocabulary {where}.", judged.line), place(record, [name])
+            yield Fault("scaling", title, text, path, (name, where, family))
     for entry in record.expectations:
         if entry.status in FAILING_EXPECTATIONS:
             gone = entry.status == "stale"
@@ -79,7 +78,7 @@ def faults(record: RunRecord) -> Iterator[Fault]:
             yield Fault("gate", "Not examined", (line,), default, (line,))
     if not record.complete:
         title = "The run did not come to its end"
-        yield Fault("gate", title, (reason(record),), default, ("end",))
+        yield Fault("gate", title, (record.reason,), default, ("end",))
 
 
 def told(bucket: Bucket, example: Found) -> Iterator[str]:
@@ -87,7 +86,7 @@ def told(bucket: Bucket, example: Found) -> Iterator[str]:
     yield f"Smallest input: {smallest(example, INPUT_SHOWN)}."
     yield example.difference
     seen = plural(bucket.count, "time")
-    yield f"Seen {seen} on {example.contract}{also(bucket)}, finding {example.id}."
+    yield f"Seen {seen} on {example.contract}{bucket.also}, finding {example.id}."
     for group in example.partition:
         if group.message:
             yield f"{', '.join(group.implementations)}: {group.kind} {group.message}"

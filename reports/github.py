@@ -13,7 +13,6 @@ from corpora.plain_text import one_line
 from reports.blocks.units import plural
 from reports.faults import Fault, faults, place
 from reports.record import Verdict
-from reports.words import reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +36,7 @@ def render(record: RunRecord) -> str:
     if record.verdict is Verdict.INCOMPLETE:
         warnings.append(errors.pop())
     elif record.verdict is Verdict.FAIL and not errors:
-        errors.append(Fault("gate", "tokgate", (reason(record),), place(record)))
+        errors.append(Fault("gate", "tokgate", (record.reason,), place(record)))
     for one in record.withdrawn:
         warnings.append(Fault("", "withdrawn", (one.line,), place(record, [one.implementation])))
     lines = [*_commands("error", errors), *_commands("warning", warnings)]

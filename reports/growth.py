@@ -31,6 +31,7 @@ from reports.blocks import (
 from reports.blocks.html import drawn
 from reports.blocks.units import duration, figure, interval, plural, size, usable
 from reports.record import BAD_GROWTH, cell_of
+from reports.studies import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,9 +62,8 @@ MOST_PEERS = 3
 OUTCOMES = {
     "fail": ("over its bound", "superlinear"),
     "inconclusive": ("undecided", "inconclusive"),
-    "pass": ("within its bound", "linear"),
 }
-"""What is said of a bound, the worst first, and in which colour."""
+"""What is said of a bound that is not kept, the worst first, and in which colour."""
 
 TIME, BYTES = Axis("time", "", 10), Axis("size", "bytes", 2)
 COSTS = {"time": TIME, "claim": TIME, "memory": BYTES, "left": BYTES}
@@ -72,72 +72,62 @@ COSTS = {"time": TIME, "claim": TIME, "memory": BYTES, "left": BYTES}
 INTRODUCTION = (
     "Cost grows as (input length) to the power of the exponent: 1 is linear. A field leads to the "
     "plot of its family with all implementations: point at a line, or at its name, to follow it. "
-    "Thick is a candidate, dashed what its bound allows, from the first size whose cost is more "
-    "than that of the call."
+    "Thick lines are candidates. A dashed line is the limit of a candidate; it starts at the first "
+    "size that costs more than the call itself."
 )
 LEGEND = Paragraph(
-    (
-        "Fields:",
-        *(
-            Span((Span(look, f"tally {said}"), f" {said}"), "entry")
-            for look, said in zip(("!", "✗ 1.97", "? 1.18", "1.02"), WORST_FIRST, strict=True)
-        ),
-        Span("framed: the gate fails for it", "entry"),
-        Span((Span("M", "strong"), " memory out of proportion"), "entry"),
-    ),
+    "A field shows the exponent. ! means failed, ✗ superlinear, ? inconclusive, M memory out of "
+    "proportion. The gate fails for fields with a frame.",
     "legend",
 )
 
 
+def rank(verdict: str) -> int:
+    """The place of a verdict on growth, the worst first."""
+    return [*WORST_FIRST, verdict].index(verdict)
+
+
 def sections(record: RunRecord) -> list[Section]:
     """All that was measured; what there was no time for."""
-    faults, left_out = _faults(record), growth_left_out(record)
-    if not (record.measured or left_out or faults.rows):
-        return []
-    measured = {cell_of(one) for one in record.measured}
-    judged = {place: one for one in record.growth_judged if (place := cell_of(one)) in measured}
-    held = {
-        place: one
-        for place, one in judged.items()
-        if one.outcome == "fail"
-        or not registry.built_in(record.specs.get(one.implementation, one.implementation))
-    }
-    nothing = Paragraph("Growth was not measured in this run.", "empty")
-    grids = Group([LEGEND, *_grids(record, judged, held), *worst(record.measured)], page=True)
-    blocks: list[Block] = [
-        Paragraph(INTRODUCTION, "quiet", page=True) if record.measured else nothing,
-        *(Paragraph(line, "quiet") for line in left_out),
-        faults,
-        *([grids] if record.measured else []),
-    ]
-    return [Section("Growth", blocks, "scaling")]
-
-
-def growth_left_out(record: RunRecord) -> list[str]:
-    """A line for each vocabulary on which there was no time to measure growth on all families."""
-    return [
-        f"On {one.vocabulary} there was no time for growth on {len(one.left_out)} of "
-        f"{plural(len(one.chosen), 'chosen family', 'chosen families')} (of {one.known} known): "
-        f"{', '.join(one.left_out)}."
+    judged = {cell_of(one): one for one in record.growth_judged}
+    left_out = [
+        Paragraph(
+            f"On {one.vocabulary} there was no time for growth on {len(one.left_out)} of "
+            f"{plural(len(one.chosen), 'chosen family', 'chosen families')} (of {one.known} "
+            f"known): {', '.join(one.left_out)}.",
+            "quiet",
+        )
         for one in record.families
         if one.left_out
     ]
+    faults = _faults(record, judged)
+    if not (record.measured or left_out or faults.rows):
+        return []
+    blocks: list[Block] = [Paragraph("Growth was not measured in this run.", "empty")]
+    grids: list[Block] = []
+    if record.measured:
+        blocks = [Paragraph(INTRODUCTION, "quiet", page=True)]
+        grids = [Group([LEGEND, *_grids(record, judged), *worst(record.measured)], page=True)]
+    return [Section("Growth", [*blocks, *left_out, faults, *grids], "scaling")]
 
 
-def _faults(record: RunRecord) -> Table:
+def _faults(record: RunRecord, judged: Judged) -> Table:
     """Growth that breaks its bound, or has none and is bad; then what is undecided."""
-    bound = {cell_of(one) for one in record.growth_judged}
     rows = [
         (
-            one.outcome != "fail", *OUTCOMES[one.outcome], one, one.bound, one.line or one.reason,
+            one.outcome != "fail",
+            *OUTCOMES[one.outcome],
+            one,
+            one.bound,
+            one.line or one.reason,
         )
-        for one in record.growth_judged
-        if one.outcome != "pass"
+        for one in judged.values()
+        if one.outcome in OUTCOMES
     ] + [
         (False, one.verdict, one.verdict, one, "none", reading(one))
         for one in record.measured
-        if one.verdict in BAD_GROWTH and cell_of(one) not in bound
-    ]  # fmt: skip
+        if one.verdict in BAD_GROWTH and cell_of(one) not in judged
+    ]
     rows.sort(key=lambda row: row[0])
     return Table(
         "Growth that is not linear, or not within its bound",
@@ -162,25 +152,26 @@ def plot(
     places: of each implementation among the colours, so that it has the same in all plots. bounds:
     of candidates, which are drawn thick, and the line that their bound allows dashed.
     """
-    measure = rows[0].measure
-    lines = [(one, usable(one.points)) for one in rows if one.measure == measure]
-    lines = [line for line in lines if line[1]]
+    first = rows[0]
+    lines = [
+        (m, points) for m in rows if m.measure == first.measure if (points := usable(m.points))
+    ]
     if not lines:
         return None
     series = []
     for row, points in lines:
-        name, bound = row.implementation, bounds.get(row.implementation)
-        place, wide = places.get(name, 0), bound is not None
-        series.append(Series(name, points, place % COLOURS, dash=place >= COLOURS, wide=wide))
-        if line := bound_line(points, row.overhead or 0.0, bound or ""):
+        name, bound = row.implementation, bounds.get(row.implementation, "")
+        place = places.get(name, 0)
+        dash, wide = place >= COLOURS, bool(bound)
+        series.append(Series(name, points, place % COLOURS, dash=dash, wide=wide))
+        if line := bound_line(points, row.overhead or 0.0, bound):
             series.append(Series(f"{name}: {bound}", line, "text", "thin", dash=True))
-    across = SIZES if rows[0].axis == "bytes" else Axis("count", rows[0].axis, 2)
-    slowest = max(lines, key=lambda line: line[1][-1][1])[0]
+    across = SIZES if first.axis == "bytes" else Axis("count", first.axis, 2)
+    slowest = max(lines, key=lambda line: line[1][-1][1])[0].implementation
     label = (
-        f"{plural(len(lines), 'implementation')} on {slowest.family}; "
-        f"slowest at the end: {slowest.implementation}"
+        f"{plural(len(lines), 'implementation')} on {first.family}; slowest at the end: {slowest}"
     )
-    return Plot(label, across, COSTS.get(measure, Axis("count", measure, 10)), series)
+    return Plot(label, across, COSTS.get(first.measure, Axis("count", first.measure, 10)), series)
 
 
 def bound_line(points: Sequence[Point], overhead: float, bound: str) -> list[Point]:
@@ -191,57 +182,58 @@ def bound_line(points: Sequence[Point], overhead: float, bound: str) -> list[Poi
     grown = [(x, y) for x, y in points if y > 2 * overhead]
     if bound not in IN_TIME or len(grown) < 2:
         return []
-    power = POWERS.get(bound, 1.0)
     first, start = grown[0]
 
-    def allowed(x: float) -> float:
-        logarithms = math.log(x) / math.log(first) if bound == "n log n" and first > 1 else 1.0
-        return float(overhead + (start - overhead) * (x / first) ** power * logarithms)
+    def law(x: float) -> float:
+        logarithm = math.log(max(x, 2.0)) if bound == "n log n" else 1.0
+        return float(x ** POWERS.get(bound, 1.0) * logarithm)
 
-    return [(x, allowed(x)) for x, _ in grown]
+    return [(x, overhead + (start - overhead) * law(x) / law(first)) for x, _ in grown]
 
 
 def deciding(rows: Sequence[Measured]) -> Measured:
     """The measure by which a cell is coloured: the worst, where an exact one settles a doubt."""
-    exact = [row for row in rows if row.measure in EXACT and row.verdict != "inconclusive"]
-    sure = [row for row in rows if row.verdict != "inconclusive"] if exact else rows
-    return min(sure or rows, key=lambda row: _rank(row.verdict))
+    sure = [row for row in rows if row.verdict != "inconclusive"]
+    settled = any(row.measure in EXACT for row in sure)
+    return min(sure if settled else rows, key=lambda row: rank(row.verdict))
 
 
-def _rank(verdict: str) -> int:
-    return WORST_FIRST.index(verdict) if verdict in WORST_FIRST else len(WORST_FIRST)
-
-
-def _grids(record: RunRecord, judged: Judged, held: Judged) -> Iterator[Block]:
-    """A grid a vocabulary, families down, implementations across, with the plots of families.
-
-    held: of ``judged``, those of candidates.
-    """
-    places: dict[str, int] = {}
-    tables: dict[str, dict[str, dict[str, list[Measured]]]] = {}
-    for one in sorted(record.measured, key=lambda m: (m.measure != "time", m.measure)):
-        places.setdefault(one.implementation, len(places))
-        families = tables.setdefault(one.vocabulary, {})
-        families.setdefault(one.family, {}).setdefault(one.implementation, []).append(one)
-    for number, (vocabulary, table) in enumerate(tables.items()):
-        room, across = PLOTS // len(tables), dict.fromkeys(n for of in table.values() for n in of)
+def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
+    """A grid a vocabulary, families down, implementations across, with the plots of families."""
+    measured = sorted(record.measured, key=lambda m: (m.measure != "time", m.measure))
+    places = {name: at for at, name in enumerate(grouped(measured, lambda m: m.implementation))}
+    # Bounds are drawn of candidates, and of whoever breaks one.
+    bounds = {
+        place: one.bound
+        for place, one in judged.items()
+        if one.outcome == "fail"
+        or not registry.built_in(record.specs.get(one.implementation, one.implementation))
+    }
+    tables = grouped(measured, lambda m: m.vocabulary)
+    for number, (vocabulary, rows) in enumerate(tables.items()):
+        room, across = PLOTS // len(tables), list(grouped(rows, lambda m: m.implementation))
+        families = [
+            grouped(of, lambda m: m.implementation)
+            for of in grouped(rows, lambda m: m.family).values()
+        ]
+        families.sort(key=lambda cells: min(rank(deciding(of).verdict) for of in cells.values()))
         figures: list[Block] = []
         grid: list[list[Inline]] = []
-        for family, cells in sorted(table.items(), key=_worst_of):
-            rows = [found[0] for found in cells.values()]
-            bounds = {m.implementation: held[cell_of(m)].bound for m in rows if cell_of(m) in held}
-            made, anchor = plot(rows, places, bounds), f"growth-{number}-{len(grid)}"
+        for cells in families:
+            first = [of[0] for of in cells.values()]
+            held = {m.implementation: bounds[cell_of(m)] for m in first if cell_of(m) in bounds}
+            made, anchor = plot(first, places, held), ""
             room -= len(drawn(made)) if made else 0
-            drawable = made is not None and room > 0
-            if made and drawable:
-                caption = Span(family, "strong"), f" on {vocabulary}"
-                told = [made, *_telling(cells, judged), *_command(rows)]
-                figures.append(Figure(caption, told, anchor))
-            href = f"#{anchor}" if drawable else ""
-            grid.append([family, *(_field(cells.get(name), judged, href) for name in across)])
-        verdicts = Counter(deciding(m).verdict for of in table.values() for m in of.values())
+            if made and room > 0:
+                anchor = f"growth-{number}-{len(grid)}"
+                caption = Span(first[0].family, "strong"), f" on {vocabulary}"
+                figures.append(Figure(caption, [made, *_told(cells, judged)], anchor))
+            fields = [_field(cells.get(name), judged, anchor and f"#{anchor}") for name in across]
+            grid.append([first[0].family, *fields])
+        verdicts = Counter(deciding(of).verdict for cells in families for of in cells.values())
         tally = [
-            (Span(f"{verdicts[v]:,} {v}", f"tally {v}"), " ") for v in sorted(verdicts, key=_rank)
+            (Span(f"{verdicts[one]:,} {one}", f"tally {one}"), " ")
+            for one in sorted(verdicts, key=rank)
         ]
         shown = Table(
             f"Growth exponents on {vocabulary}, a family a row, an implementation a column",
@@ -254,74 +246,61 @@ def _grids(record: RunRecord, judged: Judged, held: Judged) -> Iterator[Block]:
         yield Details((f"{vocabulary} ", *tally), blocks, "growthbox", open=opened)
 
 
-def _worst_of(family: tuple[str, Mapping[str, Sequence[Measured]]]) -> int:
-    """By which the families of a grid are sorted: the worst verdict of all."""
-    return min(_rank(deciding(rows).verdict) for rows in family[1].values())
-
-
-def _telling(cells: Mapping[str, Sequence[Measured]], judged: Judged) -> list[Block]:
-    """What was measured of a family in words, where it is not linear, or is held to a bound."""
+def _told(cells: Mapping[str, Sequence[Measured]], judged: Judged) -> Iterator[Block]:
+    """What is not linear on a family, or held to a bound; the command for its largest input."""
+    measured = [row for rows in cells.values() for row in rows]
     lines = [
-        (Span(name, "strong"), f": {reading(row, judged.get(cell_of(row)))}")
-        for name, rows in cells.items()
-        for row in rows
+        (Span(row.implementation, "strong"), f": {reading(row, judged.get(cell_of(row)))}")
+        for row in measured
         if row.verdict != "linear" or cell_of(row) in judged
     ]
-    return [Details("Measured", [Items(lines)])] if lines else []
-
-
-def _command(rows: Sequence[Measured]) -> list[Block]:
-    """The command that writes the largest input of a family."""
-    largest = max((x for row in rows for x, _ in usable(row.points)), default=0)
-    first = rows[0]
-    if not first.expression or first.axis != "bytes":
-        return []
-    code = f"import random, sys; n = {largest:.0f}; sys.stdout.buffer.write({first.expression})"
-    what = f"the command that writes the largest input of {first.family}"
-    return [Code(f"python -c {shlex.quote(code)}", what, "literal")]
+    if lines:
+        yield Details("Measured", [Items(lines)])
+    first = measured[0]
+    if first.expression and first.axis == "bytes":
+        largest = max((x for row in measured for x, _ in usable(row.points)), default=0)
+        code = f"import random, sys; n = {largest:.0f}; sys.stdout.buffer.write({first.expression})"
+        what = f"the command that writes the largest input of {first.family}"
+        yield Code(f"python -c {shlex.quote(code)}", what, "literal")
 
 
 def _field(rows: Sequence[Measured] | None, judged: Judged, href: str) -> Span:
     """A field of the grid: the exponent that decides, what it leads to, and all measures."""
     if not rows:
         return Span(Span("not measured", "sr"), "cell none")
-    decided = deciding(rows)
+    decided, known = deciding(rows), [judged.get(cell_of(row)) for row in rows]
+    verdict, name = decided.verdict, f"{decided.implementation} on {decided.family}"
     exponent = "" if decided.exponent is None else f"{decided.exponent:.2f}"
-    known = [judged.get(cell_of(row)) for row in rows]
     hungry = any(row.memory_verdict in {"hungry", "superlinear"} for row in rows)
-    quiet = decided.verdict == "linear" and exponent
     said = "; ".join(reading(row, bound) for row, bound in zip(rows, known, strict=True))
+    spoken = None if verdict == "linear" and exponent else Span(f" {verdict}", "sr")
     return Span(
-        (
-            MARKS.get(decided.verdict, "") + exponent + " M" * hungry,
-            None if quiet else Span(f" {decided.verdict}", "sr"),
-        ),
-        f"cell {decided.verdict}" + " broken" * any(one and one.outcome == "fail" for one in known),
+        (MARKS.get(verdict, "") + exponent + " M" * hungry, spoken),
+        f"cell {verdict}" + " broken" * any(one and one.outcome == "fail" for one in known),
         href,
-        f"{decided.implementation} on {decided.family}: {said}",
+        f"{name}: {said}",
     )
 
 
 def reading(row: Measured, judged: GrowthJudged | None = None) -> str:
     """One measurement in words, and what the gate holds it to."""
     unit = "ns" if row.measure == "time" else row.measure
-    exponent = "" if row.exponent is None else f"exponent {row.exponent:.2f}"
-    said = [
-        f"{row.measure}: {row.verdict}",
-        _around(exponent, interval(row.low, row.high)),
-        f"best as {row.law}" if row.law else "",
-        f"{figure(row.constant)} {unit} a byte" if row.constant and row.verdict == "linear" else "",
-        _around(f"memory {row.memory_verdict}" if row.memory_verdict else "",
-                row.memory_per_byte and f"{row.memory_per_byte:,.1f} bytes a byte"),
-        *(f"the same input again {duration(y)} for {size(x)}" for x, y in usable(row.cached)[-1:]),
-        f"bound {judged.bound}: {judged.outcome}" if judged else "",
-        row.note,
-    ]  # fmt: skip
-    return ", ".join(filter(None, said))
-
-
-def _around(said: str, more: str | float | None) -> str:
-    return f"{said} ({more})" if said and more else said
+    around = interval(row.low, row.high)
+    said = [f"{row.measure}: {row.verdict}"]
+    if row.exponent is not None:
+        said.append(f"exponent {row.exponent:.2f}" + (f" ({around})" if around else ""))
+    if row.law:
+        said.append(f"best as {row.law}")
+    if row.constant and row.verdict == "linear":
+        said.append(f"{figure(row.constant)} {unit} a byte")
+    if row.memory_verdict:
+        by = f" ({row.memory_per_byte:,.1f} bytes a byte)" if row.memory_per_byte else ""
+        said.append(f"memory {row.memory_verdict}{by}")
+    for x, y in usable(row.cached)[-1:]:
+        said.append(f"the same input again {duration(y)} for {size(x)}")
+    if judged:
+        said.append(f"bound {judged.bound}: {judged.outcome}")
+    return ", ".join([*said, row.note] if row.note else said)
 
 
 def worst(measured: Sequence[Measured]) -> Iterator[Table]:

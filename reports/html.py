@@ -22,8 +22,8 @@ from reports.blocks import (
     numbers,
 )
 from reports.blocks.units import plural
-from reports.record import VERDICTS, Verdict
-from reports.words import reason
+from reports.record import FAILING_EXPECTATIONS, VERDICTS, Verdict
+from reports.studies import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -93,15 +93,14 @@ def blocks_of(
 def _verdict(record: RunRecord) -> Banner:
     """What the gate said, and what the run said of it, but for what the findings say below."""
     title, icon, _ = VERDICTS[record.verdict]
-    because = reason(record)
     counted = plural(len(record.unexpected), "unexpected finding")
-    told = [line for line in record.reasons if not line.startswith(counted) and line != because]
-    notes = list(record.notes[:LINES_SHOWN])
-    if len(record.notes) > LINES_SHOWN:
-        notes.append(f"and {len(record.notes) - LINES_SHOWN} more notes in summary.json")
-    stamp = "Incomplete: what is missing below may only not have been reached."
+    told = [r for r in record.reasons if not r.startswith(counted) and r != record.reason]
+    notes, more = list(record.notes[:LINES_SHOWN]), len(record.notes) - LINES_SHOWN
+    if more > 0:
+        notes.append(f"and {more} more notes in summary.json")
+    stamp = "Incomplete: the run may not have reached what is missing below."
     return Banner(
-        title, icon, record.verdict.value, because,
+        title, icon, record.verdict.value, record.reason,
         stamp if record.verdict is Verdict.INCOMPLETE else "",
         [Items(told[:LINES_SHOWN], ""), Items(notes, "quiet")],
     )  # fmt: skip
@@ -126,37 +125,33 @@ def _expectations(record: RunRecord) -> Iterator[Section]:
     """The entries by status, the failing ones open; those of who takes no part are left out."""
     present, told = set(record.implementations), []
     blocks: list[Block] = []
-    for status, (_, style, words) in STATUSES.items():
-        failing = style == "unexpected"
-        about = [
-            one
-            for one in record.expectations
-            if one.status == status and (failing or present.issuperset(one.implementations))
-        ]
-        if about:
-            told.append(f"{len(about):,} {words}")
-            title = f"{plural(len(about), 'entry', 'entries')} {words}"
-            blocks.append(Details(title, [_entries(about, title)], open=failing))
+    about = grouped(record.expectations, lambda one: one.status)
+    for status, (badge, style, words) in STATUSES.items():
+        failing = status in FAILING_EXPECTATIONS
+        rows: list[list[Inline]] = [
+            [
+                Span(badge, f"badge {style}"), Span(one.bucket, "code"),
+                ", ".join(one.implementations),
+                (Span(one.reason, "iso"), _reference(one) if html.link(one.link or "") else None),
+            ]
+            for one in about.get(status, [])
+            if failing or present.issuperset(one.implementations)
+        ]  # fmt: skip
+        if rows:
+            told.append(f"{len(rows):,} {words}")
+            title = f"{plural(len(rows), 'entry', 'entries')} {words}"
+            columns = ("Status", "Signature", "Implementations", "Reason")
+            table = Table(f"Expectations, {title}", columns, rows, header=1)
+            blocks.append(Details(title, [table], open=failing))
     if blocks:
         summary = Paragraph(f"Known differences: {', '.join(told)}.", "quiet")
         yield Section("Expectations", [summary, *blocks], "expectations")
 
 
-def _entries(entries: Sequence[ExpectationJudged], title: str) -> Table:
-    rows: list[list[Inline]] = []
-    for one in entries:
-        said, style, _ = STATUSES[one.status]
-        label = ("link", Span(f" for {one.bucket}", "sr", page=True))
-        address = html.link(one.link or "")
-        link = (" ", Span(label, href=address)) if address else None
-        status, why = Span(said, f"badge {style}"), (Span(one.reason, "iso"), link)
-        rows.append([status, Span(one.bucket, "code"), ", ".join(one.implementations), why])
-    return Table(
-        f"Expectations, {title}",
-        ("Status", "Signature", "Implementations", "Reason"),
-        rows,
-        header=1,
-    )
+def _reference(entry: ExpectationJudged) -> Inline:
+    """A link to what an entry refers to."""
+    label = ("link", Span(f" for {entry.bucket}", "sr", page=True))
+    return " ", Span(label, href=entry.link or "")
 
 
 def _inputs(record: RunRecord) -> Section:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from corpora.plain_text import one_line, printable, printable_line
+from harness.verdict.coverage import State
 from reports import texts
 from reports.faults import told
-from reports.matrix import Status, matrix
+from reports.matrix import VIOLATED, matrix
 from reports.record import Verdict
-from reports.words import headline, reason
+from reports.studies import grouped
+from reports.text import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 20_000
 """Characters of one message: CI servers load the file whole."""
+
+TAGS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+"""What is counted of each suite."""
 
 ENDS = {
     "pass": "", "shown": "",
@@ -36,6 +41,7 @@ GATE = {Verdict.PASS: "", Verdict.FAIL: "failure"}
 class Case:
     """A testcase. tag: ``failure``, ``error``, ``skipped``, or nothing for one that passed."""
 
+    suite: str
     name: str
     tag: str = ""
     message: str = ""
@@ -50,21 +56,18 @@ def render(record: RunRecord) -> str:
     that failed to start errors. The suite ``gate`` holds the verdict, so that a broken bound, an
     incomplete run, or one that did not examine what was named, shows, too.
     """
-    kind, said = record.verdict.value, "\n".join(record.reasons)
-    gate = Case("verdict", GATE.get(record.verdict, "error"), reason(record), kind, said)
-    suites = {"gate": [gate], **{one.id: list[Case]() for one in record.contracts}}
-    for cell in matrix(record).values():
-        suites[cell.contract] += _cell(record, cell)
-    for name, case in _others(record):
-        suites.setdefault(name, []).append(case)
-    root = ET.Element("testsuites", name="tokgate")
-    for name, cases in suites.items():
-        suite = ET.SubElement(root, "testsuite", name=legal_line(name))
-        _count(suite, cases)
-        for one in cases:
-            _add(suite, one)
-    _count(root, [case for cases in suites.values() for case in cases])
-    root.set("time", f"{record.seconds or 0.0:.3f}")
+    cases = list(_cases(record))
+    root = ET.Element("testsuites", name="tokgate", time=f"{record.seconds or 0.0:.3f}")
+    _count(root, cases)
+    for name, of in grouped(cases, lambda case: case.suite).items():
+        suite = ET.SubElement(root, "testsuite", name=legal(printable_line(name)))
+        _count(suite, of)
+        for one in of:
+            about = {"classname": one.suite, "name": one.name, "time": "0"}
+            element = ET.SubElement(suite, "testcase", _attributes(about))
+            if one.tag:
+                said = _attributes({"message": one.message, "type": one.kind})
+                ET.SubElement(element, one.tag, said).text = legal(one.text) or None
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -75,60 +78,26 @@ def legal(text: str) -> str:
     What XML forbids (section 2.2: controls, surrogates, U+FFFE and U+FFFF), which no escape of its
     own can bring in, is among what :func:`printable` writes as ``\x00`` or ``\ud800``.
     """
-    shown = printable(text)
-    return shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"
+    return clipped(printable(text), MAX_TEXT)
 
 
-def legal_line(text: str) -> str:
-    """The same as one line, as an attribute is read."""
-    return legal(printable_line(text))
-
-
-def _add(suite: ET.Element, case: Case) -> None:
-    name = legal_line(case.name)
-    element = ET.SubElement(suite, "testcase", classname=suite.get("name", ""), name=name, time="0")
-    if case.tag:
-        outcome = ET.SubElement(element, case.tag, message=legal_line(case.message))
-        if case.kind:
-            outcome.set("type", legal_line(case.kind))
-        if case.text:
-            outcome.text = legal(case.text)
+def _attributes(told: dict[str, str]) -> dict[str, str]:
+    """Attributes as they are read, a line each; those that say nothing are left out."""
+    return {name: legal(printable_line(text)) for name, text in told.items() if text}
 
 
 def _count(element: ET.Element, cases: Sequence[Case]) -> None:
     element.set("tests", str(len(cases)))
-    for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+    for key, tag in TAGS.items():
         element.set(key, str(sum(one.tag == tag for one in cases)))
 
 
-def _cell(record: RunRecord, cell: Cell) -> Iterator[Case]:
-    """One check of one implementation; nothing of who was never to take part."""
-    title, why, contract = f"{cell.check}: {cell.implementation}", cell.reason, cell.contract
-    excluded = record.coverage.contracts[contract].excluded
-    match cell.status:
-        case Status.UNSUPPORTED if cell.implementation not in excluded:
-            return
-        case Status.VIOLATED:
-            bad = [one for one in record.unexpected if one.name in cell.buckets]
-            first = headline(bad[0]) if bad else f"{cell.violations} cases at fault"
-            more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
-            lines = [
-                f"{line}\n"
-                for one in bad
-                for example in [next(f for f in one.findings if f.contract == contract)]
-                for line in ("", headline(one), f"bucket: {one.name}", *told(one, example))
-            ]
-            yield Case(title, "failure", f"{first}{more}", cell.check, "".join(lines))
-        case Status.FAILED:
-            yield Case(title, "error", f"failed to start: {one_line(why)}", "start", why)
-        case Status.OK:
-            yield Case(title)
-        case status:
-            yield Case(title, "skipped", f"{status.value}: {why}")
-
-
-def _others(record: RunRecord) -> Iterator[tuple[str, Case]]:
-    """What is demanded besides, each with the suite that it belongs to."""
+def _cases(record: RunRecord) -> Iterator[Case]:
+    """The verdict, every cell of the matrix, and what is demanded besides."""
+    tag, said = GATE.get(record.verdict, "error"), "\n".join(record.reasons)
+    yield Case("gate", "verdict", tag, record.reason, record.verdict.value, said)
+    for cell in matrix(record).values():
+        yield from _cell(record, cell)
     blamed = {
         (found.contract, name)
         for bucket in record.unexpected
@@ -140,21 +109,44 @@ def _others(record: RunRecord) -> Iterator[tuple[str, Case]]:
         contract, name = row["contract"], row["implementation"]
         tag = "failure" if row["differing"] and (contract, name) in blamed else ""
         named = "\n".join(f"{one['place']}: from token {one['token']} on" for one in row["first"])
-        yield "texts", Case(f"{name} on {contract}", tag, texts.told(row), "texts", named)
+        yield Case("texts", f"{name} on {contract}", tag, texts.told(row), "texts", named)
     if record.texts and (faults := texts.faults(record.texts)):
-        yield "texts", Case("read", "error", faults[0], "unreadable", "\n".join(faults))
+        yield Case("texts", "read", "error", faults[0], "unreadable", "\n".join(faults))
     for judged in record.growth_judged:
         where = f"{judged.family}, {judged.vocabulary}, in {judged.measure}"
         tag, name = ENDS.get(judged.outcome, "skipped"), f"{judged.implementation} on {where}"
         message = f"{judged.outcome}: bound {judged.bound}: {judged.line or judged.reason}"
-        yield "scaling", Case(name, tag, message, "scaling")
+        yield Case("scaling", name, tag, message, "scaling")
     for entry in record.expectations:
         tag, said = ENDS.get(entry.status, "skipped"), f"{entry.status}: {entry.reason}"
-        yield "expectations", Case(entry.bucket, tag, said, entry.status)
+        yield Case("expectations", entry.bucket, tag, said, entry.status)
     for gone in record.withdrawn:
-        yield "withdrawn", Case(f"{gone.implementation} on {gone.vocabulary}", "skipped", gone.line)
+        yield Case("withdrawn", f"{gone.implementation} on {gone.vocabulary}", "skipped", gone.line)
     opened = {contract.vocabulary for contract in record.contracts}
     for one in record.failures:
         if one.vocabulary not in opened:
             name, said = f"{one.implementation} on {one.vocabulary}", one_line(one.message)
-            yield "start", Case(name, "error", f"failed to start: {said}", "start", one.message)
+            yield Case("start", name, "error", f"failed to start: {said}", "start", one.message)
+
+
+def _cell(record: RunRecord, cell: Cell) -> Iterator[Case]:
+    """One check of one implementation; nothing of who was never to take part."""
+    suite, title = cell.contract.id, f"{cell.check}: {cell.implementation}"
+    why, status = cell.reason, cell.status
+    if status == VIOLATED:
+        bad = [one for one in record.unexpected if one.name in cell.buckets]
+        first = bad[0].headline if bad else f"{cell.violations} cases at fault"
+        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+        lines = [
+            f"{line}\n"
+            for one in bad
+            for example in [next(f for f in one.findings if f.contract == suite)]
+            for line in ("", one.headline, f"bucket: {one.name}", *told(one, example))
+        ]
+        yield Case(suite, title, "failure", f"{first}{more}", cell.check, "".join(lines))
+    elif status == State.FAILED.value:
+        yield Case(suite, title, "error", f"failed to start: {one_line(why)}", "start", why)
+    elif status == State.JUDGED.value:
+        yield Case(suite, title)
+    elif status != State.DECLINED.value or cell.implementation in cell.contract.excluded:
+        yield Case(suite, title, "skipped", f"{status}: {why}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import re
@@ -13,6 +12,7 @@ from packaging.version import InvalidVersion, Version
 
 from harness.checks import inputless
 from harness.events import any_kind, by_cause
+from reports.words import input_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -186,11 +186,6 @@ def stale(judged: Iterable[ExpectationJudged], tables: Sequence[Mapping[str, obj
             for one in gone
         )
     ]
-
-
-def input_of(one: Found) -> bytes:
-    """The input of a finding."""
-    return base64.b64decode(one.input_b64)
 
 
 def _pattern(name: str) -> str:

@@ -31,20 +31,20 @@ from harness.events import (
     TextsGiven,
     TextsRead,
     UnitDone,
-    UnitLost,
     UnitResumed,
     by_cause,
-    cause_of,
     kind_in,
     named,
 )
 from harness.verdict.coverage import Coverage
+from reports.blocks.units import plural
 from reports.cluster import Cluster
-from reports.severity import SEVERITIES, severity
+from reports.studies import grouped
 from reports.texts import document
+from reports.words import KINDS_SHOWN, SEVERITIES, listed, severity, spoken, title
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from harness.events import (
         ContractOpened,
@@ -66,6 +66,23 @@ BAD_GROWTH = frozenset({"superlinear", "failed"})
 MAX_CARDS = 200
 """Buckets that get a card; those beyond are a line of the index, or the page grows too large."""
 
+LATEST: dict[type[Event], Sequence[str]] = {
+    Campaign: (),
+    TextsGiven: (),
+    ClusterUsed: (),
+    TextsRead: ("vocabulary",),
+    FamiliesMeasured: ("vocabulary",),
+    UnitDone: ("unit",),
+    UnitResumed: ("unit",),
+    GrowthJudged: ("implementation", "vocabulary", "family", "measure"),
+    ForcedCorpus: ("corpus", "vocabulary"),
+    ExpectationJudged: ("bucket", "vocabulary", "implementations"),
+}
+"""Events that reports show besides the coverage, the latest of each alone, by these fields."""
+
+EVERY = frozenset({TextsCompared, ForcedWitness})
+"""Those of which reports show every one."""
+
 Kind = TypeVar("Kind", bound=Event)
 
 
@@ -83,12 +100,12 @@ class Verdict(StrEnum):
 
 
 VERDICTS = {
-    Verdict.PASS: ("PASSED", "✓", "green"),
-    Verdict.FAIL: ("FAILED", "✗", "red"),
-    Verdict.NOT_EXAMINED: ("NOT EXAMINED", "?", "yellow"),
-    Verdict.INCOMPLETE: ("INCOMPLETE", "!", "yellow"),
+    Verdict.PASS: ("PASSED", "✓", "ok"),
+    Verdict.FAIL: ("FAILED", "✗", "bad"),
+    Verdict.NOT_EXAMINED: ("NOT EXAMINED", "?", "warn"),
+    Verdict.INCOMPLETE: ("INCOMPLETE", "!", "warn"),
 }
-"""Each verdict as a word, with its mark and its colour on a terminal."""
+"""Each verdict as a word, with its mark and its style on a terminal."""
 
 
 def verdict_of(finished: Finished | None) -> Verdict:
@@ -109,25 +126,32 @@ class Bucket:
     """
 
     name: str
-    findings: tuple[Found, ...]
+    findings: Sequence[Found]
     count: int
     expired: bool = False
-    variants: tuple[Bucket, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        """What the input is like."""
-        return kind_in(self.name)
-
-    @property
-    def cause(self) -> str:
-        """Its name with ``*`` in any case: the same in every run, whatever variants it saw."""
-        return cause_of(self.name)
+    variants: Sequence[Bucket] = ()
 
     @property
     def example(self) -> Found:
         """The finding to look at: minimal before unfinished, then the shortest input."""
         return self.findings[0]
+
+    @property
+    def headline(self) -> str:
+        """What happened; the kind of the input where it shows on one kind only."""
+        return title(self.example, kind=len(self.variants) < 2)
+
+    @property
+    def also(self) -> str:
+        """The other kinds of input on which it shows: ``, also in the variants L, Mn``."""
+        kinds = [f"{kind_in(v.name)}{' (expected)' * bool(v.reason)}" for v in self.variants[1:]]
+        if not kinds:
+            return ""
+        more = len(kinds) - KINDS_SHOWN
+        rest = f" and {more} more" if more > 0 else ""
+        return (
+            f", also in the variant{'s' * (len(kinds) > 1)} {', '.join(kinds[:KINDS_SHOWN])}{rest}"
+        )
 
     @property
     def reason(self) -> str | None:
@@ -144,14 +168,14 @@ class Bucket:
         return next((one.link for one in self.findings if one.link), None)
 
     @property
+    def state(self) -> str:
+        """``unexpected``, ``expired``, or ``expected``, which the gate lets through."""
+        return "expired" if self.expired else "unexpected" if self.reason is None else "expected"
+
+    @property
     def expected(self) -> bool:
         """Whether the gate lets it through."""
         return self.state == "expected"
-
-    @property
-    def state(self) -> str:
-        """``unexpected``, ``expected`` or ``expired``."""
-        return "expired" if self.expired else "unexpected" if self.reason is None else "expected"
 
 
 @dataclass(frozen=True)
@@ -171,9 +195,11 @@ class RunRecord:
         kept: dict[Hashable, Event] = {}
         for number, event in enumerate(events):
             coverage.consume(event)
-            about = _about(event, number)
-            if about is not None:
-                kept[about] = event
+            kind = type(event)
+            if kind in LATEST:
+                kept[kind, *(str(getattr(event, name)) for name in LATEST[kind])] = event
+            elif kind in EVERY or (isinstance(event, BatchDone) and event.forced):
+                kept[number] = event
         return cls(coverage, kept)
 
     def of(self, *kinds: type[Kind]) -> tuple[Kind, ...]:
@@ -360,20 +386,12 @@ class RunRecord:
         expired = {e.bucket for e in self.expectations if e.status == "expired"}
         made = []
         for alike in by_cause(self.findings).values():
-            grouped: dict[str, list[Found]] = {}
-            for one in alike:
-                grouped.setdefault(one.bucket, []).append(one)
-            variants = tuple(
-                Bucket(
-                    name,
-                    tuple(found),
-                    max(self.coverage.counts.get(name, 0), len(found)),
-                    name in expired,
-                )
-                for name, found in grouped.items()
-            )
+            variants = [
+                Bucket(name, of, max(self.coverage.counts.get(name, 0), len(of)), name in expired)
+                for name, of in grouped(alike, lambda found: found.bucket).items()
+            ]
             count, old = sum(one.count for one in variants), any(one.expired for one in variants)
-            made.append(Bucket(named(alike), tuple(alike), count, old, variants))
+            made.append(Bucket(named(alike), alike, count, old, variants))
         place = {b.name: SEVERITIES.index(severity(b.example)) for b in made}
         return tuple(sorted(made, key=lambda b: (b.expected, place[b.name], -b.count, b.name)))
 
@@ -386,6 +404,51 @@ class RunRecord:
     def unexpected(self) -> tuple[Bucket, ...]:
         """The buckets that fail the gate."""
         return tuple(b for b in self.buckets if not b.expected)
+
+    @cached_property
+    def reason(self) -> str:
+        """Why the verdict is what it is, in one sentence."""
+        counted = plural(len(self.unexpected), "unexpected finding")
+        cases = plural(self.cases, "case")
+        match self.verdict:
+            case Verdict.INCOMPLETE:
+                seen = counted if self.unexpected else "nothing unexpected"
+                ended = "The run did not come to its end, so nothing can be concluded"
+                return f"{ended}: {cases} run, {seen} so far."
+            case Verdict.PASS if self.forced_corpora and not self.implementations:
+                return f"Exact forced no wrong token in {plural(self.cases, 'text')} of the corpus."
+            case Verdict.PASS:
+                expected = len(self.buckets) - len(self.unexpected)
+                shown = f"; {plural(expected, 'expected divergence')} shown" if expected else ""
+                return f"No unexpected finding in {self._extent()}{shown}."
+            case Verdict.NOT_EXAMINED if len(self.reasons) > 1:
+                number = len(self.reasons)
+                return f"Nothing that was examined is wrong, but {number} things were not examined."
+        failing = sum(e.status in FAILING_EXPECTATIONS for e in self.expectations)
+        said = [counted] if self.unexpected else []
+        if failing:
+            said.append(plural(failing, "stale or expired expectation"))
+        if self.failures:
+            said.append(f"{plural(len(self.failures), 'implementation')} that failed to start")
+        if not said or self.verdict is Verdict.NOT_EXAMINED:
+            return self.reasons[0] if self.reasons else "The gate does not hold."
+        worst = ""
+        if self.unexpected:
+            example = self.unexpected[0].example
+            worst = f"; the worst is {severity(example)}: {spoken(example)}"
+        return f"{listed(said)}{worst}."
+
+    def _extent(self) -> str:
+        """What the absence of findings is a statement about: who was compared, or judged."""
+        what, who = plural(self.comparisons, "comparison"), self.compared
+        if not self.comparisons:
+            what, who = plural(self.cases, "case"), self.judged
+        idle = len(self.implementations) - len(self.judged)
+        rest = f" ({idle:,} more took no part)" if idle else ""
+        judged = {contract for (contract, _, _), n in self.coverage.judged.items() if n}
+        places = {one.vocabulary for one in self.contracts if one.id in judged}
+        vocabularies = plural(len(places), "vocabulary", "vocabularies")
+        return f"{what} of {plural(len(who), 'implementation')}{rest} on {vocabularies}"
 
     def rate(self, bucket: Bucket) -> float | None:
         """The share of the inputs judged, by its check where it was found, on which a cause shows.
@@ -405,29 +468,3 @@ class RunRecord:
 def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:
     """What a measurement of growth is about."""
     return event.implementation, event.vocabulary, event.family, event.measure
-
-
-def _about(event: Event, number: int) -> Hashable:
-    """What an event is about that is shown besides the coverage; None for every other one.
-
-    number: its place in the stream, for those of which every one is kept.
-    """
-    kind = type(event).__name__
-    match event:
-        case Campaign() | TextsGiven() | ClusterUsed():
-            return kind
-        case TextsRead() | FamiliesMeasured():
-            return kind, event.vocabulary
-        case UnitDone() | UnitResumed():
-            return "unit", event.unit
-        case GrowthJudged():
-            return kind, *cell_of(event)
-        case ForcedCorpus():
-            return kind, event.corpus, event.vocabulary
-        case ExpectationJudged():
-            return kind, event.bucket, event.vocabulary, *event.implementations
-        case TextsCompared() | ForcedWitness() | UnitLost():
-            return number
-        case BatchDone() if event.forced:
-            return number
-    return None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import one_line
 from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
 from reports.blocks import Cell, Column, Section, Span, Table, numbers
 from reports.blocks.units import per_cent
-from reports.severity import SEVERITIES, severity
+from reports.growth import rank
 from reports.studies import bad
+from reports.text import clipped
+from reports.words import SEVERITIES, severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,9 +25,6 @@ if TYPE_CHECKING:
 
 Z = 1.959964
 """The quantile of the normal distribution for intervals of 95 %."""
-
-ORDER = ("failed", "superlinear", "inconclusive", "linear")
-"""Verdicts on growth, the worst first."""
 
 TROUBLE_SHOWN = 600
 """Characters of why somebody was not loaded, or withdrawn."""
@@ -59,23 +59,24 @@ def sections(record: RunRecord) -> list[Section]:
 
 def _row(record: RunRecord, name: str, trouble: str) -> list[Inline | Cell]:
     coverage = record.coverage
-    judged: dict[str, int] = {}
+    judged = Counter[str]()
     for (contract, _, who), number in coverage.judged.items():
         if who == name:
-            judged[contract] = max(judged.get(contract, 0), number)
+            judged[contract] = max(judged[contract], number)
     title = (
         name,
         Span(f" {record.versions.get(name, '')}", "quiet"),
         (" ", Span("reference", "ref")) if name in record.references else None,
-        Span(trouble[:TROUBLE_SHOWN], "quiet trouble") if trouble else None,
+        Span(clipped(trouble, TROUBLE_SHOWN), "quiet trouble") if trouble else None,
     )
     compared, wrong = (
         _of(counts, EQUIVALENCE, name) for counts in (coverage.judged, coverage.at_fault)
     )
+    # The first is to be read first: an unexpected finding, and of these the severest.
     blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
-    # To be read first: an unexpected finding, and of these the severest.
-    word = severity(blamed[0].example) if blamed else ""
-    href = record.cards.get(blamed[0].name, "") if blamed else ""
+    word, href = "", ""
+    if blamed:
+        word, href = severity(blamed[0].example), record.cards.get(blamed[0].name, "")
     grown = [m for m in record.measured if m.implementation == name]
     return [
         title,
@@ -83,7 +84,7 @@ def _row(record: RunRecord, name: str, trouble: str) -> list[Inline | Cell]:
         worst(word, href, [b.expected for b in blamed]),
         *([growth(grown)] if record.measured else []),
         bad(_of(coverage.at_fault, SURVIVAL, name)),
-        sum(judged.values()),
+        judged.total(),
     ]
 
 
@@ -116,7 +117,7 @@ def growth(rows: Sequence[Measured | RunGrowth]) -> Cell:
     """The worst growth of an implementation, and on which family."""
     if not rows:
         return Cell(Span("not measured", "quiet"), sort=-1)
-    one = min(rows, key=lambda m: ([*ORDER, m.verdict].index(m.verdict), -(m.exponent or 0.0)))
+    one = min(rows, key=lambda m: (rank(m.verdict), -(m.exponent or 0.0)))
     return Cell((tally(one), Span(f" {one.family}", "quiet")), sort=steepness(one))
 
 
@@ -138,8 +139,8 @@ def wilson(hits: int, number: int) -> tuple[float, float]:
     """
     if not number:
         return 0.0, 1.0
-    p, z2 = hits / number, Z * Z
-    middle = (p + z2 / (2 * number)) / (1 + z2 / number)
-    reach = Z * math.sqrt(p * (1 - p) / number + z2 / (4 * number * number)) / (1 + z2 / number)
-    low = middle - reach if hits else 0.0  # exactly so, whatever is rounded on the way
-    return low, middle + reach if hits < number else 1.0
+    p, z2 = hits / number, Z * Z / number
+    middle, reach = p + z2 / 2, math.sqrt(z2 * (p * (1 - p) + z2 / 4))
+    # Exactly 0 or 1 where it is, whatever is rounded on the way.
+    low = (middle - reach) / (1 + z2) if hits else 0.0
+    return low, (middle + reach) / (1 + z2) if hits < number else 1.0

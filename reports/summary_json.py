@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.events import kind_in
 from harness.verdict import gaps
 from reports.record import Verdict
-from reports.words import headline, reason
+from reports.studies import grouped
 
 if TYPE_CHECKING:
-    from harness.events import Found
+    from collections.abc import Iterator
+
     from reports.record import Bucket, RunRecord
 
 STARTED = ("seed", "suite", "budget", "command", "time", "machine", "confinement")
@@ -54,7 +54,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
     return {
         "complete": record.complete,
         "verdict": "fail" if record.verdict is Verdict.INCOMPLETE else record.verdict.value,
-        "reason": reason(record),
+        "reason": record.reason,
         "reasons": record.reasons,
         "notes": list(record.notes),
         "exit_status": record.finished.exit_status if record.finished else None,
@@ -64,10 +64,31 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "comparisons": record.comparisons,
         "seconds": record.seconds,
         **{name: [asdict(one) for one in getattr(record, at)] for name, at in EVENTS.items()},
-        "coverage": _coverage(record),
+        "coverage": {
+            "gaps": gaps.gaps(record.coverage) if record.complete else [],
+            "omissions": gaps.omissions(record.coverage),
+            "comparisons": list(_comparisons(record)),
+            "declined": [
+                {"implementation": name, "vocabulary": c.vocabulary, "mode": c.mode, "reason": why}
+                for c in record.contracts
+                for name, why in c.excluded.items()
+            ],
+        },
         "implementations_judged": list(record.judged),
         "implementations_compared": list(record.compared),
-        "buckets": [_bucket(bucket) for bucket in record.buckets],
+        "buckets": [
+            {
+                **_variant(one),
+                "title": one.headline,
+                "check": one.example.check,
+                "stage": one.example.stage,
+                "expired": one.expired,
+                "link": one.link,
+                "expected": one.expected,
+                "variants": [{"kind": kind_in(v.name), **_variant(v)} for v in one.variants],
+            }
+            for one in record.buckets
+        ],
         "findings": [one for bucket in record.buckets for one in _findings(bucket)],
         "texts": record.texts,
         "generators": [
@@ -88,31 +109,16 @@ def render(record: RunRecord) -> str:
     ASCII only, so that lone surrogates in messages survive. Not indented further: partitions
     hold thousands of ids, which would get a line each.
     """
-    lines = (f"{_text(key)}: {_lines(value)}" for key, value in _finite(summary(record)).items())
+    # JSON has no NaN and no infinity; what could not be measured is null.
+    finite = json.loads(json.dumps(summary(record)), parse_constant=lambda _: None)
+    lines = (f"{json.dumps(key)}: {_lines(value)}" for key, value in finite.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _lines(value: Any) -> str:
     if isinstance(value, list) and value:
-        return "[\n  " + ",\n  ".join(map(_text, value)) + "\n]"
-    return _text(value)
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, allow_nan=False)
-
-
-def _bucket(bucket: Bucket) -> dict[str, Any]:
-    return {
-        **_variant(bucket),
-        "title": headline(bucket),
-        "check": bucket.example.check,
-        "stage": bucket.example.stage,
-        "expired": bucket.expired,
-        "link": bucket.link,
-        "expected": bucket.expected,
-        "variants": [{"kind": one.kind, **_variant(one)} for one in bucket.variants],
-    }
+        return "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n]"
+    return json.dumps(value)
 
 
 def _variant(one: Bucket) -> dict[str, Any]:
@@ -125,43 +131,27 @@ def _variant(one: Bucket) -> dict[str, Any]:
     }
 
 
-def _coverage(record: RunRecord) -> dict[str, Any]:
-    """What was examined: by comparison, each implementation's answers and what checks judged."""
+def _comparisons(record: RunRecord) -> Iterator[dict[str, Any]]:
+    """By comparison, each implementation's answers and what checks judged."""
     coverage = record.coverage
-    comparisons = []
     for contract in record.contracts:
         for name in contract.implementations:
             cells = {check: coverage.cell(name, contract, check) for check in contract.checks}
-            row = {
+            yield {
                 "implementation": name,
                 "vocabulary": contract.vocabulary,
                 "mode": contract.mode,
                 **asdict(coverage.answered(name, contract.id)),
+                "judged": {check: cell.judged for check, cell in cells.items() if cell.judged},
+                "unsettled": {c: cell.unsettled for c, cell in cells.items() if cell.unsettled},
             }
-            for key in ("judged", "unsettled"):
-                counts = {check: getattr(cell, key) for check, cell in cells.items()}
-                row[key] = {check: number for check, number in counts.items() if number}
-            comparisons.append(row)
-    return {
-        "gaps": gaps.gaps(coverage) if record.complete else [],
-        "omissions": gaps.omissions(coverage),
-        "comparisons": comparisons,
-        "declined": [
-            {"implementation": name, "vocabulary": one.vocabulary, "mode": one.mode, "reason": why}
-            for one in record.contracts
-            for name, why in one.excluded.items()
-        ],
-    }
 
 
-def _findings(bucket: Bucket) -> list[dict[str, Any]]:
+def _findings(bucket: Bucket) -> Iterator[dict[str, Any]]:
     """The findings of one cause, those under one contract as one."""
-    alike: dict[str, list[Found]] = {}
-    for found in bucket.findings:
-        alike.setdefault(found.contract, []).append(found)
     counts = {one.name: one.count for one in bucket.variants}
-    return [
-        {
+    for here in grouped(bucket.findings, lambda found: found.contract).values():
+        yield {
             **asdict(here[0]),
             "implementations": [n for group in here[0].partition for n in group.implementations],
             "count": sum(counts[name] for name in {one.bucket for one in here}),
@@ -174,16 +164,3 @@ def _findings(bucket: Bucket) -> list[dict[str, Any]]:
                 for one in here
             ],
         }
-        for here in alike.values()
-    ]
-
-
-def _finite(value: Any) -> Any:
-    # JSON has no NaN and no infinity; what could not be measured is null.
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value

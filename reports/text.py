@@ -75,6 +75,11 @@ def visible(data: bytes, limit: int = 400) -> Inline:
     return Span(shown.code, "literal"), more
 
 
+def clipped(text: str, limit: int) -> str:
+    """The first so many characters of a text, with ``…`` where there are more."""
+    return text if len(text) <= limit else f"{text[:limit]}…"
+
+
 def surface(data: bytes) -> str:
     """The bytes of one token, escaped, a space as U+2423; bytes that are not UTF-8 as ``\\xNN``."""
     out: list[str] = []

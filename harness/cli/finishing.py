@@ -17,7 +17,7 @@ from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from reports import github
 from reports.blocks import terminal
-from reports.closing import closing, run_summary, tell
+from reports.closing import closing, run_summary, told
 from reports.texts import sections
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
     if github.wanted(os.environ):
         print(github.render(record), end="")
     console = Display(stderr=True)
-    console.show(terminal.render(sections(record.texts)))
     unexpected = [one for one in result.findings if one.expected is None]
-    tell(console, unexpected, result.expectations)
     summary = run_summary(result.finished, len(by_cause(unexpected)))
-    closing(console, result.finished, summary, out / "report.html")
+    last = closing(result.finished, summary, out / "report.html")
+    blocks = [*sections(record.texts), *told(unexpected, result.expectations), *last]
+    console.show(terminal.render(blocks))
     raise typer.Exit(result.finished.exit_status)

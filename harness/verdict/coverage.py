@@ -64,12 +64,12 @@ MESSAGE_SHOWN = 200
 class State(StrEnum):
     """What a run knows of one check of one implementation under one comparison."""
 
-    JUDGED = "judged"
+    JUDGED = "ok"
     UNSETTLED = "not settled"
     UNANSWERED = "no answer"
-    DECLINED = "declined"
+    DECLINED = "unsupported"
     FAILED = "failed to start"
-    NOT_ASKED = "not asked"
+    NOT_ASKED = "not tested"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ word of the style sheet (``templates/report.css``), of which the other renderers
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,9 +27,16 @@ COLOURS = 8
 """Numbered colours that the style sheet has for lines; whoever is beyond has them dashed."""
 
 Point = tuple[float, float]
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def block(cls: type[T]) -> type[T]:
+    """Make a class a block, or a part of one: frozen data."""
+    return dataclass(frozen=True, slots=True)(cls)
+
+
+@block
 class Span:
     """A piece of text that looks otherwise than what is around it.
 
@@ -48,7 +55,7 @@ Inline = str | int | Span | tuple["Inline", ...] | None
 """Text. A number is written with its thousands apart; a tuple is one piece behind the other."""
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Code:
     """What is to be copied: a command, an input, an entry of a file.
 
@@ -61,7 +68,7 @@ class Code:
     style: str = "command"
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Paragraph:
     """A sentence or some; nothing is shown of one without text.
 
@@ -73,7 +80,7 @@ class Paragraph:
     page: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Heading:
     """A heading within a section; level 3 or 4."""
 
@@ -81,7 +88,7 @@ class Heading:
     level: int = 3
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Items:
     """A list. style: ``plain`` (without dots), ``quiet``, ``remarks``."""
 
@@ -89,7 +96,7 @@ class Items:
     style: str = "plain"
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Facts:
     """Names with their values. style: ``facts``, ``numbers`` (large), ``kinds`` (one a line)."""
 
@@ -97,7 +104,7 @@ class Facts:
     style: str = "facts"
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Column:
     """A column of a table. numeric: to the right. group: what stands above it and its like.
 
@@ -112,7 +119,7 @@ class Column:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Cell:
     """A cell that is more than its text. sort: by which its column is sorted, if not by the text.
 
@@ -127,7 +134,7 @@ class Cell:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Row:
     """A row that looks otherwise, or belongs to the element with the id ``of``.
 
@@ -140,7 +147,7 @@ class Row:
     page: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Table:
     """A table, which a page lets readers sort. columns: a name alone is one of texts.
 
@@ -175,7 +182,7 @@ class Table:
             yield row, [cell if isinstance(cell, Cell) else Cell(cell) for cell in row.cells]
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Token:
     """A token, or another short thing among its like. notes: below it, such as its id.
 
@@ -189,7 +196,7 @@ class Token:
     span: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Tokens:
     """Tokens side by side. style: ``chips``, or ``points`` for characters with their names."""
 
@@ -198,7 +205,7 @@ class Tokens:
     style: str = "chips"
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Aligned:
     """Rows of tokens, each over the bytes that it spells. rows: names and tokens."""
 
@@ -206,7 +213,7 @@ class Aligned:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Axis:
     """One axis. log: its base, or 0 for an even axis. names: of the places 0, 1, 2 and so on."""
 
@@ -220,7 +227,7 @@ SIZES = Axis("size", "input", 2)
 """The axis of sizes of inputs."""
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Series:
     """A line, or dots. spread: (x, least, greatest) of points whose range is known."""
 
@@ -233,7 +240,7 @@ class Series:
     spread: Sequence[tuple[float, float, float]] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Plot:
     """What is drawn. label: for who cannot see it, and above the table of its values.
 
@@ -250,7 +257,7 @@ class Plot:
     height: int = 280
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Group:
     """Blocks that belong together. style: ``plots``, ``beside``, ``figure`` and so on."""
 
@@ -259,7 +266,7 @@ class Group:
     page: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Figure:
     """A plot with a caption above it, and what else belongs to it."""
 
@@ -268,7 +275,7 @@ class Figure:
     anchor: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Details:
     """Blocks that are folded until they are asked for.
 
@@ -286,7 +293,7 @@ class Details:
     data: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Filters:
     """What narrows the cards of a page: a text, and choices as (key, label, values)."""
 
@@ -294,7 +301,7 @@ class Filters:
     text: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Section:
     """A part of a report with a heading. anchor: its id; tags: small words beside the heading.
 
@@ -313,7 +320,7 @@ class Section:
     page: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Banner:
     """What a page says first. tone: ``pass``, ``fail``, ``neutral``, ``incomplete`` and so on.
 
@@ -334,7 +341,7 @@ Block = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Page:
     """A page by itself. title: of the window. brand: what is beside the name of the program."""
 

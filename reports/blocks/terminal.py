@@ -91,5 +91,5 @@ def text(value: Inline, look: str = "") -> Text:
 
 
 def style(words: str) -> str:
-    """Rich's style for words of the style sheet: that of the first which has one."""
-    return next((STYLES[word] for word in words.split() if word in STYLES), "")
+    """Rich's style for words of the style sheet; of a word without one, nothing."""
+    return " ".join(STYLES[word] for word in words.split() if word in STYLES)

@@ -13,13 +13,13 @@ from harness.events import Counted, Started
 from impls.registry import registered
 from reports.blocks import Cell, Items, Paragraph, Section, Span
 from reports.blocks.units import plural
-from reports.cards import card
+from reports.findings import card
 from reports.record import RunRecord
-from reports.severity import SEVERITIES
 from reports.site.project import FIXED, LIVE, UNSEEN, day, live
 from reports.site.shared import facts, link, listing
 from reports.studies import banner
 from reports.text import literal
+from reports.words import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness.verdict.diff import CHANCE, missed
-from reports.severity import severity
 from reports.site.names import family_of
 from reports.studies import grouped
-from reports.words import listed, spoken
+from reports.words import listed, severity, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

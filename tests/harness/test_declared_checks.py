@@ -17,8 +17,7 @@ from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from impls.interface import Mode
 from reports import html, junit, sarif
 from reports.record import RunRecord
-from reports.severity import SEVERITIES, severity
-from reports.words import headline, spoken
+from reports.words import SEVERITIES, severity, spoken
 from tests.docs import formulas
 from tests.harness.samples import contract
 from tests.reports import records
@@ -132,7 +131,7 @@ def test_a_check_needs_its_declaration_alone(monkeypatch: pytest.MonkeyPatch) ->
     [bucket] = record.buckets
     assert severity(bucket.example) == "wrong offsets"
     words = "tokenizers read a text in one direction only"
-    assert words in headline(bucket)
+    assert words in bucket.headline
 
     run = json.loads(sarif.render(record))["runs"][0]
     demanded = {one["id"]: one["fullDescription"]["text"] for one in run["tool"]["driver"]["rules"]}
@@ -169,4 +168,4 @@ def test_a_finding_of_a_check_that_is_not_known_here_is_shown() -> None:
     """A record of another version may have one."""
     [bucket] = told("palindromes").buckets
     assert severity(bucket.example) == "wrong service"
-    assert headline(bucket).startswith("tokenizers: palindromes")
+    assert bucket.headline.startswith("tokenizers: palindromes")

@@ -35,6 +35,7 @@ from harness.studies.selftest.run import verdict
 from harness.workers import Limits, Worker
 from harness.workers.pool import WorkerPool
 from impls.interface import Mode
+from reports.blocks import terminal
 from reports.closing import closing
 from tests.breadth import thorough
 from tests.harness.command import tokgate
@@ -210,7 +211,8 @@ def test_a_walk_of_a_corpus_keeps_it(
     walking.execute(plan, tmp_path, events.append, lambda share, text: None, "", record)
     assert events[-1].notes == [f"a worker {LINE}"]
     assert Record(tmp_path, plan.identity()).left == [LINE]
-    closing(Display(stderr=True), events[-1], "", tmp_path / "report.html")
+    last = closing(events[-1], "", tmp_path / "report.html")
+    Display(stderr=True).show(terminal.render(last))
     assert f"a worker {LINE}" in capsys.readouterr().err
 
 

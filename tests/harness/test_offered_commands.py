@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from reports import cards
+from reports import findings
 from tests.harness.command import tokgate
 from tests.reports import records
 
@@ -77,7 +77,7 @@ def test_a_replay_needs_trust_for_whoever_takes_part_and_for_what_is_fetched() -
         begun = replace(record.started, specs=specs)  # type: ignore[type-var]
         coverage = replace(record.coverage, vocabularies=loaded, started=begun)
         made = replace(record, coverage=coverage)
-        return cards.replay(bucket.example, made, None)
+        return findings.replay(bucket.example, made, None)
 
     here = {"tiktoken": "tiktoken", "tokenizers": "tokenizers"}
     assert not command(here).endswith("--trust")

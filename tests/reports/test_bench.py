@@ -255,7 +255,7 @@ def test_openings_have_a_table_from_the_quickest_down() -> None:
 
 def test_units() -> None:
     assert [size(n) for n in (1000, 1024, 65536, 1 << 20)] == [
-        "1000 B", "1 KiB", "64 KiB", "1 MiB",
+        "1,000 B", "1 KiB", "64 KiB", "1 MiB",
     ]  # fmt: skip
     assert [rate(s) for s in (0.314, 4.2, 41.26, 312.4, 1066)] == [
         "0.31", "4.20", "41.3", "312", "1,066",

@@ -13,7 +13,7 @@ import reports
 from harness.events import Measured
 from reports.blocks import COLOURS, Axis, Page, Plot, Series, html
 from reports.blocks.html import PLOT_SCRIPTS
-from reports.blocks.units import count, duration, figure, size, usable, writer
+from reports.blocks.units import count, duration, figure, per_cent, size, usable, writer
 from reports.growth import plot
 from tests.reports.drawn import drawn, plot_of
 
@@ -89,7 +89,7 @@ def test_zero_is_a_colour_and_a_value() -> None:
 
 def test_units() -> None:
     assert [size(n) for n in (1, 100, 26_000, 1 << 20, 1023 << 10)] == [
-        "1 B", "100 B", "25.4 KiB", "1 MiB", "1023 KiB",
+        "1 B", "100 B", "25.4 KiB", "1 MiB", "1,023 KiB",
     ]  # fmt: skip
     assert [duration(s) for s in (2e-9, 1e-6, 1.25e-3, 3, 12_000)] == [
         "2 ns", "1 µs", "1.25 ms", "3 s", "12,000 s",
@@ -97,6 +97,14 @@ def test_units() -> None:
     assert (count(1_250_000), figure(6650.4), figure(0.1234)) == ("1.25 M", "6,650", "0.123")
     assert writer(Axis("speed"))(12.345) == "12.3 MiB/s"
     assert writer(Axis("place", names=["a", "b"]))(1.0) == "b"
+
+
+def test_a_share_has_two_figures_that_tell_and_never_becomes_whole() -> None:
+    shares = (0.0, 1e-9, 1e-6, 0.00032, 0.071, 0.5, 0.9986, 0.999971, 1 - 1e-12, 1.0)
+    assert [per_cent(one) for one in shares] == [
+        "0 %", "< 0.000001 %", "0.00010 %", "0.032 %", "7.1 %", "50 %", "99.86 %", "99.9971 %",
+        "> 99.999999 %", "100 %",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["uplot.min.js", "uplot.min.css"])

@@ -122,5 +122,6 @@ def command(
         progress.stop()
         folder.close()
     Display().show(terminal.render(forced.sections(reported(out))))
-    closing(console, finished, f"{finished.seconds:.0f} s", out / "report.html")
+    last = closing(finished, f"{finished.seconds:.0f} s", out / "report.html")
+    console.show(terminal.render(last))
     raise typer.Exit(finished.exit_status)

@@ -28,13 +28,12 @@ from harness.studies.fuzz.folder import save_corpus as save_corpus_of
 from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
 from harness.studies.fuzz.store import CampaignStore
 from harness.verdict import expectations
+from reports.blocks import terminal
 from reports.blocks.units import plural
-from reports.closing import closing, tell
+from reports.closing import closing, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from rich.console import Console
 
     from harness.studies.fuzz.record import Record
 
@@ -233,10 +232,9 @@ def beginning(campaign: FuzzPlan, *, resume: bool) -> str:
     )
 
 
-def show(console: Console, record: Record, report: Path) -> None:
+def show(console: Display, record: Record, report: Path) -> None:
     """The last words of a session: what is new, what may be yet to come, where the report is."""
     fresh = [found for found in record.new if found.expected is None]
-    tell(console, fresh, record.expectations)
     finished = record.finished
     new = len(by_cause(fresh))
     known = len(by_cause(record.findings)) - new
@@ -246,7 +244,8 @@ def show(console: Console, record: Record, report: Path) -> None:
         f"{plural(finished.cases, 'case')}, {plural(finished.comparisons, 'comparison')} in "
         f"{spent(finished.seconds)}: {new} new findings, {known} known{also}"
     )
-    closing(console, finished, said, report, outlook(record))
+    last = closing(finished, said, report, outlook(record))
+    console.show(terminal.render([*told(fresh, record.expectations), *last]))
 
 
 def outlook(record: Record) -> Iterator[str]:
