@@ -10,7 +10,7 @@ import typer
 from harness.cli.display import Display
 from harness.cli.options import command_line
 from harness.cli.progress.moving import Progress
-from harness.cli.records import reported
+from harness.cli.records import opened, reported
 from harness.engine.runner import execute
 from harness.events import by_cause
 from harness.findings.folder import RunFolder
@@ -34,24 +34,18 @@ def perform(
 
     elsewhere: as :func:`harness.engine.runner.execute` takes it. Raises LedgerError, OutputError.
     """
-    consumers = []
-    if ledger is not None:
-        from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
-        from harness.ledger.recorder import Recorder  # noqa: PLC0415 (likewise)
-
-        consumers.append(Recorder(open_database(ledger), folder=out).consume)
+    opened(ledger)  # one that cannot be used is told before the run
     folder = RunFolder(out)
     progress = Progress(Display(stderr=True), plan.budget.seconds)
-    consumers.append(progress.consume)
     try:
-        return execute(plan, folder, consumers, command_line(), studies, elsewhere)
+        return execute(plan, folder, [progress.consume], command_line(), studies, elsewhere)
     finally:
         progress.stop()
 
 
 def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
-    """Write all reports, say the last words, exit with the verdict's status."""
-    record = reported(out, ledger)
+    """Keep the run, write all reports, say the last words, exit with the verdict's status."""
+    record = reported(out, ledger, keep=True)
     if github.wanted(os.environ):
         print(github.render(record), end="")
     console = Display(stderr=True)
