@@ -114,7 +114,7 @@ class Progress:
                     ready = not event.waiting if event.share is None else event.share >= 1
                     self.show(Preparing, "" if ready else preparing(event))
                 case TextsRead():
-                    given = self._coverage.texts.given
+                    given = self._coverage.given
                     self.show(TextsRead, "" if event.whole else reading(event, given))
             if self._each_unit or not isinstance(event, UnitDone):
                 for line in news(event):
