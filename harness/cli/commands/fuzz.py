@@ -32,7 +32,7 @@ from reports.blocks.units import plural
 from reports.closing import closing, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from rich.console import Console
 
@@ -199,19 +199,22 @@ def command(
         canary=canary if canary is not None else not (check or generator),
         seeds=list(dict.fromkeys([*seeds(corpus), *(one.data for one in documents)])),
     )
-    where = ledger or str(out / "campaign.db")
+    store = CampaignStore(where := ledger or str(out / "campaign.db"), name)
+    executor = None if cluster is None else opening.opened(cluster, len(present))
+    if executor is not None:
+        campaign = replace(campaign, plan=replace(plan, jobs=executor.slots))
 
     def progress(before: Mapping[str, str]) -> FuzzProgress:
-        console.print(beginning(campaign, resume=resume))
+        console.print(
+            f"fuzzing {plural(len(plan.vocabularies), 'vocabulary', 'vocabularies')} with "
+            f"{plural(len(present), 'implementation')} {amount.words}, seed {seed}"
+            f"{'' if resume else ', starting again'}"
+        )
         return FuzzProgress(console, before, amount.seconds)
 
     def report(made: Record) -> None:
         reported(out, where)
 
-    store = CampaignStore(where, name)
-    executor = None if cluster is None else opening.opened(cluster, len(present))
-    if executor is not None:
-        campaign = replace(campaign, plan=replace(plan, jobs=executor.slots))
     record = run.execute(
         campaign, store, out, options.command_line(), progress, report, report_seconds,
         anew=not resume, executor=executor,
@@ -223,21 +226,11 @@ def command(
     raise typer.Exit(record.finished.exit_status)
 
 
-def beginning(campaign: FuzzPlan, *, resume: bool) -> str:
-    """What a session is about to do, and for how long: the first line that it says."""
-    plan = campaign.plan
-    return (
-        f"fuzzing {plural(len(plan.vocabularies), 'vocabulary', 'vocabularies')} with "
-        f"{plural(len(plan.participants), 'implementation')} {plan.budget.words}, seed {plan.seed}"
-        f"{'' if resume else ', starting again'}"
-    )
-
-
 def show(console: Console, record: Record, report: Path) -> None:
     """The last words of a session: what is new, what may be yet to come, where the report is."""
     fresh = [found for found in record.new if found.expected is None]
     tell(console, fresh, record.expectations)
-    finished = record.finished
+    finished, about = record.finished, record.campaign
     new = len(by_cause(fresh))
     known = len(by_cause(record.findings)) - new
     first = len(by_cause(found for found in record.new if found.expected is not None))
@@ -246,20 +239,15 @@ def show(console: Console, record: Record, report: Path) -> None:
         f"{plural(finished.cases, 'case')}, {plural(finished.comparisons, 'comparison')} in "
         f"{spent(finished.seconds)}: {new} new findings, {known} known{also}"
     )
-    closing(console, finished, said, report, outlook(record))
-
-
-def outlook(record: Record) -> Iterator[str]:
-    """What a session did beside its findings, and whether another hour is worth while."""
-    finished, about = record.finished, record.campaign
-    yield from (summary(event) for event in record.events if isinstance(event, ClusterUsed))
+    more = [summary(event) for event in record.events if isinstance(event, ClusterUsed)]
     if not record.session_cases and finished.cases:
-        yield "this session finished no round: all results are from earlier sessions"
-    yield about["canary"]["said"]
+        more.append("this session finished no round: all results are from earlier sessions")
+    more.append(about["canary"]["said"])
     if finished.cases:
         chance = about["estimates"]["findings"]["chance of a new one"]
-        more = about["estimates"]["behaviours"]["expected new ones"]
-        yield (
+        behaviours = about["estimates"]["behaviours"]["expected new ones"]
+        more.append(
             f"one more hour would show a new finding with a chance of {chance:.0%}, and about "
-            f"{more:.0f} new behaviours (Good-Turing estimate)"
+            f"{behaviours:.0f} new behaviours (Good-Turing estimate)"
         )
+    closing(console, finished, said, report, more)
