@@ -91,6 +91,33 @@ Inputs = Annotated[
         "docs/texts.md.",
     ),
 ]
+Amount = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="BUDGET",
+        help="Time from the first case on, such as 60s, 5m or 8h, or a number of cases, such as "
+        "20000cases.",
+    ),
+]
+Families = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="File of your own families (default: the one that tokgate worst writes).",
+    ),
+]
+Policies = Annotated[
+    list[str],
+    typer.Option(
+        "--policy",
+        "-p",
+        metavar="POLICY",
+        help="none, printed, healed[:tokens=4|:bytes=7][:conservative], drop-pretoken, exact, "
+        "llguidance, llguidance.partial, xgrammar, or a healer of your own: path.py:Mine, "
+        "module:attr, cmd:PROGRAM. May be repeated.",
+    ),
+]
 Jobs = Annotated[
     int,
     typer.Option(metavar="N", min=0, help="Vocabularies tested in parallel (0: by CPU cores)."),
@@ -158,8 +185,13 @@ Cluster = Annotated[
 ]
 
 
-def budget_of(text: str, option: str = "--budget") -> Budget:
-    """A time or a number of cases. Raises SelectionError with the option at fault."""
+def budget_of(text: str | None, option: str = "--budget") -> Budget:
+    """A time or a number of cases; no end where none is given.
+
+    Raises SelectionError with the option at fault.
+    """
+    if text is None:
+        return Budget()
     try:
         return parse_budget(text)
     except ValueError as error:

@@ -50,10 +50,11 @@ def reported(folder: Path, ledger: str | None = None, *, keep: bool = False) -> 
 
 
 def opened(ledger: str | None) -> Engine | None:
-    """The database of a ledger, if there is one. Raises LedgerError."""
+    """The database of a ledger, if there is one, with all its tables. Raises LedgerError."""
     if ledger is None:
         return None
-    from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
+    from harness.ledger import models  # noqa: F401, PLC0415 (SQLAlchemy is slow)
+    from harness.ledger.engine import open_database  # noqa: PLC0415 (likewise)
 
     return open_database(ledger)
 

@@ -215,13 +215,12 @@ def beyond(cell: Measured, bound: str) -> bool:
     """
     if bound not in POWERS:
         return True
-    spent = {size: cost - (cell.overhead or 0.0) for size, cost in cell.points}
-    sizes = sorted(size for size, cost in spent.items() if cost > 0)
-    if len(sizes) < LEAST_POINTS:
+    spent = [(size, cost - (cell.overhead or 0.0)) for size, cost in sorted(cell.points)]
+    spent = [(size, cost) for size, cost in spent if cost > 0]
+    if len(spent) < LEAST_POINTS:
         return False
-    small, large = sizes[0], sizes[-1]
-    allowed = HIERARCHY * (large / small) ** POWERS[bound]
-    return bool(spent[large] > allowed * spent[small])
+    (small, least), (large, most) = spent[0], spent[-1]
+    return bool(most > HIERARCHY * (large / small) ** POWERS[bound] * least)
 
 
 def held(cell: Measured, limits: Sequence[Bound]) -> bool:

@@ -275,12 +275,11 @@ class Coverage:
             state, reason = State.UNSETTLED, self.open_because.get(place, "")
         elif failure is not None:
             state, reason = State.FAILED, failure.message
-        elif name in contract.excluded:
-            state, reason = State.DECLINED, contract.excluded[name]
         elif judged:
             state, reason = State.JUDGED, line
         elif name not in contract.implementations:
-            state, reason = State.DECLINED, "it takes no part in this comparison"
+            state = State.DECLINED
+            reason = contract.excluded.get(name, "it takes no part in this comparison")
         elif check not in contract.checks:
             state, reason = State.NOT_ASKED, "this check was not asked for here"
         elif answers.declined and not answers.examined:

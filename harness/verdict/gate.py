@@ -56,27 +56,18 @@ def judge_expectations(
     versions: of the implementations that take part; an entry for others is not exercised.
     """
     judged = []
-    for place, expectation in enumerate(expectations):
-        seen = place in shown or (
+    for place, entry in enumerate(expectations):
+        status = "stale" if place in exercised else "not-exercised"
+        if place in shown or (
             # Where each example has to show, a finding of another input says nothing of them.
-            not (place in exercised and expectation.one_vocabulary)
-            and expectation.applies(versions)
-            and any(expectation.shows_in(f.bucket, f.vocabulary) for f in findings)
-        )
-        if seen:
-            status = "expired" if expectation.expired(today) else "shown"
-        else:
-            status = "stale" if place in exercised else "not-exercised"
-        judged.append(
-            ExpectationJudged(
-                bucket=expectation.bucket,
-                status=status,
-                reason=expectation.reason,
-                link=expectation.link,
-                implementations=sorted(expectation.implementations),
-                vocabulary=expectation.vocabulary,
-            )
-        )
+            not (place in exercised and entry.one_vocabulary)
+            and entry.applies(versions)
+            and any(entry.shows_in(f.bucket, f.vocabulary) for f in findings)
+        ):
+            status = "expired" if entry.expired(today) else "shown"
+        names = sorted(entry.implementations)
+        about = entry.reason, entry.link, names, entry.vocabulary
+        judged.append(ExpectationJudged(entry.bucket, status, *about))
     return judged
 
 

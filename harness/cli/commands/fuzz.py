@@ -20,7 +20,7 @@ from harness.cluster import opening
 from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.selection import SelectionError
-from harness.engine.suites import Budget, Suite
+from harness.engine.suites import Suite
 from harness.engine.texts import DRAWN_FROM, drawn
 from harness.events import ClusterUsed, by_cause
 from harness.studies.fuzz import run
@@ -55,15 +55,7 @@ def command(
     reference: options.References = [],
     check: options.Checks = [],
     generator: options.Generators = [],
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BUDGET",
-            help="Time of this session from the first case to the verdict, such as 10m or 8h, or "
-            "the size of the campaign in cases per vocabulary, such as 20000cases.",
-            show_default="no end, until Ctrl-C",
-        ),
-    ] = None,
+    budget: options.Amount = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 0,
     shards: Annotated[
@@ -74,15 +66,7 @@ def command(
             help="Number of searches on each vocabulary, each with its own seed.",
         ),
     ] = 1,
-    ledger: Annotated[
-        str | None,
-        typer.Option(
-            envvar="TOKGATE_LEDGER",
-            metavar="DATABASE",
-            help="Database of the campaign: a SQLite file, or postgresql://..",
-            show_default="campaign.db in --out",
-        ),
-    ] = None,
+    ledger: options.Ledger = None,
     name: Annotated[
         str, typer.Option(metavar="NAME", help="Name of the campaign in the database.")
     ] = "default",
@@ -137,10 +121,7 @@ def command(
         ),
     ] = None,
     expect: options.Expect = None,
-    out: Annotated[
-        Path,
-        typer.Option(metavar="FOLDER", help="Folder for the findings, the corpus and the reports."),
-    ] = Path("tokgate-fuzz"),
+    out: options.Out = Path("tokgate-fuzz"),
     report_every: Annotated[
         str,
         typer.Option(metavar="TIME", help="Interval between reports."),
@@ -154,7 +135,9 @@ def command(
     Generators that still find new things are preferred, and inputs that show something new are kept
     and changed further. The campaign remembers all that it found and reports only what is new.
     Without arguments it runs every installed implementation on the embedded vocabularies and some
-    random ones until Ctrl-C.
+    random ones until Ctrl-C. A --budget that is a time is that of this session; a number of cases
+    is the size of the whole campaign on each vocabulary. The --ledger is the database of the
+    campaign (default: campaign.db in --out).
     """
 
     options.check_cluster(cluster, texts)
@@ -163,7 +146,7 @@ def command(
             "--cluster, --database: give one of them; inputs that are shared at any time would "
             "make the campaign irreproducible"
         )
-    amount = options.budget_of(budget) if budget else Budget()
+    amount = options.budget_of(budget)
     report_seconds = options.seconds_of(report_every, "--report-every")
     catalog = generators()
     checks = selection.chosen("check", check, CHECKS)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.finishing import finish, perform
-from harness.cli.options import EXIT_STATUSES
+from harness.cli.options import EXIT_STATUSES, Out
 from harness.cli.records import recorded
 from harness.engine.selection import SelectionError
 from harness.engine.trust import demand
@@ -25,9 +25,7 @@ def command(
     what: Annotated[
         str, typer.Argument(help="The folder of a run, or the id of a finding (f-..).")
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for the replay's record and reports.")
-    ] = Path("tokgate-replay"),
+    out: Out = Path("tokgate-replay"),
     run_folder: Annotated[
         Path,
         typer.Option("--run", metavar="FOLDER", help="The folder of the run that has the finding."),
