@@ -21,37 +21,44 @@ from reports.closing import closing, run_summary, tell
 from reports.texts import sections
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from harness.engine.planning import Plan
-    from harness.engine.runner import Elsewhere, RunResult
+    from harness.engine.runner import Elsewhere
 
 
 def perform(
-    plan: Plan, out: Path, ledger: str | None = None, elsewhere: Elsewhere | None = None
-) -> RunResult:
-    """Carry out a plan into a folder, with its display and its record.
+    plan: Plan,
+    out: Path,
+    ledger: str | None = None,
+    elsewhere: Elsewhere | None = None,
+    whole: Callable[[], None] = lambda: None,
+) -> NoReturn:
+    """Carry out a plan into a folder, write all reports, and exit with the verdict's status.
 
-    elsewhere: as :func:`harness.engine.runner.execute` takes it. Raises LedgerError, OutputError.
+    elsewhere: as :func:`harness.engine.runner.execute` takes it. whole: is called where the run
+    came to its own end. Raises LedgerError, OutputError.
     """
     opened(ledger)  # one that cannot be used is told before the run
-    folder = RunFolder(out)
-    progress = Progress(Display(stderr=True), plan.budget.seconds)
+    console = Display(stderr=True)
+    progress = Progress(console, plan.budget.seconds)
     try:
-        return execute(plan, folder, [progress.consume], command_line(), studies, elsewhere)
+        result = execute(
+            plan, RunFolder(out), [progress.consume], command_line(), studies, elsewhere
+        )
     finally:
         progress.stop()
-
-
-def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
-    """Keep the run, write all reports, say the last words, exit with the verdict's status."""
+    finished = result.finished
+    if finished.complete:
+        whole()
     record = reported(out, ledger, keep=True)
     if github.wanted(os.environ):
         print(github.render(record), end="")
-    console = Display(stderr=True)
     console.show(terminal.render(sections(record.texts)))
     unexpected = [one for one in result.findings if one.expected is None]
     tell(console, unexpected, result.expectations)
-    summary = run_summary(result.finished, len(by_cause(unexpected)))
-    closing(console, result.finished, summary, out / "report.html")
-    raise typer.Exit(result.finished.exit_status)
+    closing(
+        console, finished, run_summary(finished, len(by_cause(unexpected))), out / "report.html"
+    )
+    raise typer.Exit(finished.exit_status)

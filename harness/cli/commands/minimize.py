@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.finishing import finish, perform
+from harness.cli.finishing import perform
 from harness.cli.options import EXIT_STATUSES, Impls, OneVocab, Out
 from harness.engine.selection import SelectionError
 from harness.studies.given import plan_of
@@ -46,4 +46,4 @@ def command(
             data = file.read_bytes()
         except OSError as error:
             raise SelectionError(f"--file {file}: {error.strerror}; check the path") from error
-    finish(perform(plan_of({vocab: [data]}, impl), out), out)
+    perform(plan_of({vocab: [data]}, impl), out)

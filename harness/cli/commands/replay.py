@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.finishing import finish, perform
+from harness.cli.finishing import perform
 from harness.cli.options import EXIT_STATUSES, Out
 from harness.cli.records import recorded
 from harness.engine.selection import SelectionError
@@ -78,5 +78,4 @@ def command(
         limits = Limits(seconds=started.timeout, memory=started.memory)
     # All others take part as they did in the run, where they can.
     blamed = {name for found in findings for name in found.culprits}
-    plan = plan_of(inputs, specs, references, known, limits, blamed)
-    finish(perform(plan, out), out)
+    perform(plan_of(inputs, specs, references, known, limits, blamed), out)

@@ -95,7 +95,7 @@ def command(
     from corpora.families import user  # noqa: PLC0415
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
-    from harness.cli.finishing import finish, perform  # noqa: PLC0415
+    from harness.cli.finishing import perform  # noqa: PLC0415
     from harness.cluster import opening  # noqa: PLC0415
     from harness.engine.joining import installed, joiners  # noqa: PLC0415
     from harness.engine.planning import Plan  # noqa: PLC0415
@@ -172,7 +172,4 @@ def command(
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
-        result = perform(plan, out, ledger, elsewhere)
-        if result.finished.complete:
-            journal.remove()
-    finish(result, out, ledger)
+        perform(plan, out, ledger, elsewhere, journal.remove)
