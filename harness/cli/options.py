@@ -43,11 +43,6 @@ ONE_VOCAB_HELP = (
     "(FILE#pattern=NAME where the format has no pattern)."
 )
 VOCAB_HELP = f"{ONE_VOCAB_HELP} May be repeated."
-ONE_IMPL_HELP = (
-    "An implementation: a registered name, module:attr, path.py:attr, pip:NAME==VERSION, "
-    "npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'."
-)
-IMPL_HELP = f"{ONE_IMPL_HELP} May be repeated."
 
 
 def finite(parameter: typer.CallbackParam, value: float) -> float:
@@ -59,7 +54,16 @@ def finite(parameter: typer.CallbackParam, value: float) -> float:
 
 Vocabs = Annotated[list[str], typer.Option("--vocab", "-V", metavar="VOCAB", help=VOCAB_HELP)]
 OneVocab = Annotated[str, typer.Option("--vocab", "-V", metavar="VOCAB", help=ONE_VOCAB_HELP)]
-Impls = Annotated[list[str], typer.Option("--impl", "-i", metavar="IMPL", help=IMPL_HELP)]
+Impls = Annotated[
+    list[str],
+    typer.Option(
+        "--impl",
+        "-i",
+        metavar="IMPL",
+        help="An implementation: a registered name, module:attr, path.py:attr, "
+        "pip:NAME==VERSION, npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'. May be repeated.",
+    ),
+]
 References = Annotated[
     list[str],
     typer.Option(

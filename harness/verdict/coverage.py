@@ -122,14 +122,14 @@ def enough(number: int, of: int) -> bool:
 class Coverage:
     """The fold. Each field is what the events of that name say, the latest of each counting.
 
-    answers: by implementation and comparison. judged, at_fault:
-    outcomes by comparison, check and implementation. unsettled: violations that nobody looked into,
-    likewise; open_because: the first reason. unmeasured: by vocabulary and the user's own
-    candidate, the families on which its growth was not measured. counts: how often each bucket was
-    seen. given, texts, documents: the user's texts, how far they were read on each vocabulary, and
-    how many documents were compared. generators: by name, the sums of ``cases``, ``bytes``,
-    ``comparisons`` and ``violations``; judged_of: by comparison and implementation, the checks
-    that judged it, each with a generator of those cases.
+    answers: by implementation and comparison. judged, at_fault: outcomes by comparison, check and
+    implementation. unsettled: violations that nobody looked into, likewise; open_because: the first
+    reason. unmeasured: by vocabulary and the user's own candidate, the families on which its growth
+    was not measured. counts: how often each bucket was seen. given, texts, documents: the user's
+    texts, how far they were read on each vocabulary, and how many documents were compared.
+    generators: by name, the sums of ``cases``, ``bytes``, ``comparisons`` and ``violations``;
+    judged_of: by comparison and implementation, the checks that judged it, each with a generator of
+    those cases.
     """
 
     started: Started | None = None
