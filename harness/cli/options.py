@@ -43,11 +43,6 @@ ONE_VOCAB_HELP = (
     "(FILE#pattern=NAME where the format has no pattern)."
 )
 VOCAB_HELP = f"{ONE_VOCAB_HELP} May be repeated."
-ONE_IMPL_HELP = (
-    "An implementation: a registered name, module:attr, path.py:attr, pip:NAME==VERSION, "
-    "npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'."
-)
-IMPL_HELP = f"{ONE_IMPL_HELP} May be repeated."
 
 
 def finite(parameter: typer.CallbackParam, value: float) -> float:
@@ -59,7 +54,16 @@ def finite(parameter: typer.CallbackParam, value: float) -> float:
 
 Vocabs = Annotated[list[str], typer.Option("--vocab", "-V", metavar="VOCAB", help=VOCAB_HELP)]
 OneVocab = Annotated[str, typer.Option("--vocab", "-V", metavar="VOCAB", help=ONE_VOCAB_HELP)]
-Impls = Annotated[list[str], typer.Option("--impl", "-i", metavar="IMPL", help=IMPL_HELP)]
+Impls = Annotated[
+    list[str],
+    typer.Option(
+        "--impl",
+        "-i",
+        metavar="IMPL",
+        help="An implementation: a registered name, module:attr, path.py:attr, "
+        "pip:NAME==VERSION, npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'. May be repeated.",
+    ),
+]
 References = Annotated[
     list[str],
     typer.Option(
@@ -89,6 +93,33 @@ Inputs = Annotated[
         help="Your own texts: a file, a folder, a file name pattern, - for standard input, or "
         "hf:ORG/NAME. Say after # how to read them: corpus.jsonl#field=text. May be repeated; see "
         "docs/texts.md.",
+    ),
+]
+Amount = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="BUDGET",
+        help="Time from the first case on, such as 60s, 5m or 8h, or a number of cases, such as "
+        "20000cases.",
+    ),
+]
+Families = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="File of your own families (default: the one that tokgate worst writes).",
+    ),
+]
+Policies = Annotated[
+    list[str],
+    typer.Option(
+        "--policy",
+        "-p",
+        metavar="POLICY",
+        help="none, printed, healed[:tokens=4|:bytes=7][:conservative], drop-pretoken, exact, "
+        "llguidance, llguidance.partial, xgrammar, or a healer of your own: path.py:Mine, "
+        "module:attr, cmd:PROGRAM. May be repeated.",
     ),
 ]
 Jobs = Annotated[
@@ -158,8 +189,13 @@ Cluster = Annotated[
 ]
 
 
-def budget_of(text: str, option: str = "--budget") -> Budget:
-    """A time or a number of cases. Raises SelectionError with the option at fault."""
+def budget_of(text: str | None, option: str = "--budget") -> Budget:
+    """A time or a number of cases; no end where none is given.
+
+    Raises SelectionError with the option at fault.
+    """
+    if text is None:
+        return Budget()
     try:
         return parse_budget(text)
     except ValueError as error:

@@ -14,6 +14,8 @@ from reports.record import RunRecord
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sqlalchemy.engine import Engine
+
     from harness.ledger.history import History
 
 
@@ -28,15 +30,31 @@ def recorded(folder: Path) -> RunRecord:
         raise SelectionError(f"{path}: damaged ({error}); run again") from error
 
 
-def reported(folder: Path, ledger: str | None = None) -> RunRecord:
+def reported(folder: Path, ledger: str | None = None, *, keep: bool = False) -> RunRecord:
     """Write all reports of a run into its folder, and return its record.
 
-    Raises SelectionError, LedgerError, OutputError.
+    keep: the run itself is first written into the ledger, if there is one. Raises SelectionError,
+    LedgerError, OutputError.
     """
     record = recorded(folder)
+    database = opened(ledger) if keep else None
+    if database is not None:
+        from harness.ledger.recorder import keep_run  # noqa: PLC0415 (SQLAlchemy is slow)
+
+        keep_run(database, record.coverage, folder)
     with writing(folder):
         write_all(record, folder, *known(ledger))
     return record
+
+
+def opened(ledger: str | None) -> Engine | None:
+    """The database of a ledger, if there is one, with all its tables. Raises LedgerError."""
+    if ledger is None:
+        return None
+    from harness.ledger import models  # noqa: F401, PLC0415 (SQLAlchemy is slow)
+    from harness.ledger.engine import open_database  # noqa: PLC0415 (likewise)
+
+    return open_database(ledger)
 
 
 def known(ledger: str | None) -> tuple[list[trends.Trend], dict[str, trends.Seen]]:
@@ -44,12 +62,12 @@ def known(ledger: str | None) -> tuple[list[trends.Trend], dict[str, trends.Seen
 
     Raises LedgerError.
     """
-    if ledger is None:
+    database = opened(ledger)
+    if database is None:
         return [], {}
-    from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
-    from harness.ledger.history import history  # noqa: PLC0415 (likewise)
+    from harness.ledger.history import history  # noqa: PLC0415 (SQLAlchemy is slow)
 
-    known = history(open_database(ledger))
+    known = history(database)
     return series(known), trends.seen(known)
 
 

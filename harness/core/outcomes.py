@@ -148,10 +148,15 @@ class Results:
         spans = None if self.offsets is None else tuple(map(tuple, self.offsets.tolist()))
         rows = zip(self.status.tolist(), pairwise(ends), texts, strict=True)
         for index, (number, (start, end), text) in enumerate(rows):
+            message = self.messages.get(index, "")
             if number == _ENCODED:
                 yield Encoded(ids[start:end], text, None if spans is None else spans[start:end])
+            elif number == _REJECTED:
+                yield Rejected(message)
+            elif number == _UNSUPPORTED:
+                yield Unsupported(message)
             else:
-                yield _unencoded(number, self.messages.get(index, ""))
+                yield Failed(Status(number), message)
 
     def row(self, index: int) -> NDArray[np.int32]:
         """The token ids of one input."""
@@ -165,18 +170,7 @@ class Results:
 
     def outcome(self, index: int) -> Outcome:
         """One row."""
-        number = self.status.item(index)
-        if number != _ENCODED:
-            return _unencoded(number, self.messages.get(index, ""))
-        text: bytes | None = None
-        if self.text_ends is not None:
-            start, end = _span(self.text_ends, index, index + 1)
-            text = self.text[start:end]
-        offsets: tuple[tuple[int, int], ...] | None = None
-        if self.offsets is not None:
-            start, end = _span(self.ends, index, index + 1)
-            offsets = tuple((a, b) for a, b in self.offsets[start:end].tolist())
-        return Encoded(tuple(self.ids_of(index)), text, offsets)
+        return next(iter(self.part(index, index + 1)))
 
     @property
     def unsupported(self) -> bool:
@@ -214,7 +208,7 @@ class Results:
             self.status[first:last],
             self.ids[start:end],
             self.ends[first:last] - start,
-            {row - first: text for row, text in self.messages.items() if first <= row < last},
+            {row - first: self.messages[row] for row in range(first, last) if row in self.messages},
             text,
             text_ends,
             None if self.offsets is None else self.offsets[start:end],
@@ -275,15 +269,6 @@ class Inputs:
     def of(cls, inputs: Sequence[bytes]) -> Inputs:
         """Pack a list of inputs."""
         return cls(b"".join(inputs), _ends(inputs))
-
-
-def _unencoded(number: int, message: str) -> Outcome:
-    """An outcome without ids, by the number of its status."""
-    if number == _REJECTED:
-        return Rejected(message)
-    if number == _UNSUPPORTED:
-        return Unsupported(message)
-    return Failed(Status(number), message)
 
 
 def _ends(rows: Sequence[Sized]) -> NDArray[np.int64]:

@@ -125,7 +125,7 @@ class ExpectedFindings:
     def _explained(self, asking: Asking, place: int, shrink: Shrink) -> set[bytes]:
         """The examples of an entry, and what they come to when they are minimised."""
         if place not in self.minimal:
-            found = set(self.entries[place].examples)
+            found: set[bytes] = set(self.entries[place].examples)
             for shown in asking.ask(self.entries[place].examples).violations:
                 smaller, why = shrink(asking.about(shown))
                 if why == NO_TIME:

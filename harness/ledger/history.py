@@ -6,7 +6,7 @@ import contextlib
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
@@ -30,7 +30,15 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Engine
 
-Row = TypeVar("Row", RunVersion, RunVocabulary, RunTally, RunFinding, RunGrowth, FindingDetail)
+OF_RUNS: dict[str, Any] = {
+    "versions": RunVersion,
+    "vocabularies": RunVocabulary,
+    "tallies": RunTally,
+    "findings": RunFinding,
+    "growth": RunGrowth,
+    "details": FindingDetail,
+}
+"""The tables whose rows belong to runs, by what a history calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +78,21 @@ def open_existing(where: str) -> Engine:
 def history(engine: Engine) -> History:
     """Everything, read in one transaction. Raises LedgerError."""
     speeds = sa.select(MeasuredSpeed).order_by(MeasuredSpeed.started, MeasuredSpeed.id)
+    in_time = (Run.started, Run.id)
     try:
         with Session(engine, expire_on_commit=False) as session, session.begin():
-            rows = History(
-                runs=session.scalars(sa.select(Run).order_by(Run.started, Run.id)).all(),
-                versions=_of_runs(session, RunVersion),
-                vocabularies=_of_runs(session, RunVocabulary),
-                tallies=_of_runs(session, RunTally),
-                findings=_of_runs(session, RunFinding),
-                growth=_of_runs(session, RunGrowth),
-                details=_latest(_of_runs(session, FindingDetail)),
-                speeds=session.scalars(speeds).all(),
-            )
+            rows: dict[str, Sequence[Any]] = {
+                name: session.scalars(
+                    sa.select(table).join(Run, Run.id == table.run).order_by(*in_time)
+                ).all()
+                for name, table in OF_RUNS.items()
+            }
+            runs = session.scalars(sa.select(Run).order_by(*in_time)).all()
+            measured = session.scalars(speeds).all()
             session.expunge_all()
     except SQLAlchemyError as error:
         raise LedgerError(f"--ledger: cannot be read ({fault(error)}); name another") from error
-    return rows
-
-
-def _of_runs(session: Session, table: type[Row]) -> Sequence[Row]:
-    """The rows of all runs, by time."""
-    chosen = sa.select(table).join(Run, Run.id == table.run).order_by(Run.started, Run.id)
-    return session.scalars(chosen).all()
+    return History(runs=runs, speeds=measured, **rows | {"details": _latest(rows["details"])})
 
 
 def _latest(rows: Iterable[FindingDetail]) -> list[RecordedFinding]:

@@ -130,51 +130,39 @@ def judge_growth(
             bound = Bound(linear, CLAIMED if claimed else UNSAID)
         if bound is None:
             continue
-        most = bound.memory
-        if most is None and mine and bound.bound in LEAN:
-            most = memory.LIMIT_IN_PYTHON if name in in_python else memory.LIMIT
-        found = under(cell, bound.bound, most)
-        if found is not None:
-            allowed, (outcome, line) = found
-            judged.append(
-                GrowthJudged(
-                    implementation=name,
-                    vocabulary=cell.vocabulary,
-                    family=cell.family,
-                    measure=cell.measure,
-                    bound=allowed,
-                    outcome=outcome,
-                    reason=bound.reason,
-                    line=line,
-                    own=mine and cell.axis == "bytes" and plain,
-                )
+        allowed, most = bound.bound, bound.memory
+        if cell.measure == "memory":
+            if most is None and mine and allowed in LEAN:
+                most = memory.LIMIT_IN_PYTHON if name in in_python else memory.LIMIT
+            if most is None:
+                continue
+            allowed, (outcome, line) = f"{most:g} bytes a byte", memory.outcome_of(cell, most)
+        elif allowed == NO_BOUND:
+            continue
+        elif cell.measure in SAID:  # it was judged when it was measured, by no exponent
+            allowed, line = SAID[cell.measure], cell.note
+            outcome = {"linear": "pass", "superlinear": "fail"}.get(cell.verdict, "inconclusive")
+        else:
+            outcome, line = outcome_of(cell, allowed)
+        judged.append(
+            GrowthJudged(
+                implementation=name,
+                vocabulary=cell.vocabulary,
+                family=cell.family,
+                measure=cell.measure,
+                bound=allowed,
+                outcome=outcome,
+                reason=bound.reason,
+                line=line,
+                own=mine and cell.axis == "bytes" and plain,
             )
+        )
     return judged
 
 
 def bound_of(cell: Measured, bounds: Sequence[Bound]) -> Bound | None:
     """The first entry that is on a cell, if any."""
     return next((one for one in bounds if one.covers(cell)), None)
-
-
-def under(cell: Measured, bound: str, most: float | None) -> tuple[str, tuple[str, str]] | None:
-    """What a cell is held to, and its outcome with a line; None where it is held to nothing.
-
-    most: bytes of memory for a byte of input, if there is a limit.
-    """
-    if cell.measure == "memory":
-        return None if most is None else (f"{most:g} bytes a byte", memory.outcome_of(cell, most))
-    if bound == NO_BOUND:
-        return None
-    if cell.measure in SAID:
-        return SAID[cell.measure], as_said(cell)
-    return bound, outcome_of(cell, bound)
-
-
-def as_said(cell: Measured) -> tuple[str, str]:
-    """The outcome of what was judged when it was measured, by no exponent, and a line on it."""
-    outcomes = {Verdict.LINEAR.value: "pass", Verdict.SUPERLINEAR.value: "fail"}
-    return outcomes.get(cell.verdict, "inconclusive"), cell.note
 
 
 def own_candidates(
@@ -227,22 +215,18 @@ def beyond(cell: Measured, bound: str) -> bool:
     """
     if bound not in POWERS:
         return True
-    spent = {size: cost - (cell.overhead or 0.0) for size, cost in cell.points}
-    sizes = sorted(size for size, cost in spent.items() if cost > 0)
-    if len(sizes) < LEAST_POINTS:
+    spent = [(size, cost - (cell.overhead or 0.0)) for size, cost in sorted(cell.points)]
+    spent = [(size, cost) for size, cost in spent if cost > 0]
+    if len(spent) < LEAST_POINTS:
         return False
-    small, large = sizes[0], sizes[-1]
-    allowed = HIERARCHY * (large / small) ** POWERS[bound]
-    return bool(spent[large] > allowed * spent[small])
+    (small, least), (large, most) = spent[0], spent[-1]
+    return bool(most > HIERARCHY * (large / small) ** POWERS[bound] * least)
 
 
 def held(cell: Measured, limits: Sequence[Bound]) -> bool:
-    """Whether one of the entries is on a cell, and the cell keeps it."""
-    bound = bound_of(cell, limits)
-    if bound is None or (cell.measure == "memory" and bound.memory is None):
-        return bound is not None and bound.bound not in LEAN
-    found = under(cell, bound.bound, bound.memory)
-    return found is None or found[1][0] == "pass"
+    """Whether one of the entries is on a cell, and the cell keeps it as a candidate's own."""
+    judged = judge_growth([cell], limits, (), {cell.implementation})
+    return bound_of(cell, limits) is not None and all(one.outcome == "pass" for one in judged)
 
 
 def narrowest(cells: Sequence[Measured]) -> str:

@@ -28,12 +28,14 @@ from harness.events import (
     NotReached,
     SlowOnce,
     Started,
+    TextsCompared,
+    TextsGiven,
+    TextsRead,
     Unsettled,
     VocabularyLoaded,
     VocabularyRefused,
     Withdrawn,
 )
-from harness.verdict.texts import TextsSeen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -53,12 +55,6 @@ policies force on a vocabulary."""
 
 GIVEN = "given"
 """The suite of runs on inputs that were given (replay, minimize), which may concern one alone."""
-
-SPECIALS_OFF = ("specials", "off")
-"""The check, and its stage, of special tokens that are given where they are ordinary text."""
-
-MESSAGE_SHOWN = 200
-"""Characters of a failure's first line."""
 
 
 class State(StrEnum):
@@ -126,22 +122,18 @@ def enough(number: int, of: int) -> bool:
 class Coverage:
     """The fold. Each field is what the events of that name say, the latest of each counting.
 
-    named, specs: what the user asked for by name, and how each implementation was given
-    (:class:`harness.events.Started`). answers: by implementation and comparison. judged, at_fault:
-    outcomes by comparison, check and implementation. unsettled: violations that nobody looked into,
-    likewise; open_because: the first reason. unmeasured: by vocabulary and the user's own
-    candidate, the families on which its growth was not measured. how: the first line of an
-    implementation's first failure. special: who gives special tokens for ordinary text. counts: how
-    often each bucket was seen. generators: by name, the sums of ``cases``, ``bytes``,
-    ``comparisons`` and ``violations``; judged_of: by comparison and implementation, the checks
-    that judged it, each with a generator of those cases.
+    answers: by implementation and comparison. judged, at_fault: outcomes by comparison, check and
+    implementation. unsettled: violations that nobody looked into, likewise; open_because: the first
+    reason. unmeasured: by vocabulary and the user's own candidate, the families on which its growth
+    was not measured. counts: how often each bucket was seen. given, texts, documents: the user's
+    texts, how far they were read on each vocabulary, and how many documents were compared.
+    generators: by name, the sums of ``cases``, ``bytes``, ``comparisons`` and ``violations``;
+    judged_of: by comparison and implementation, the checks that judged it, each with a generator of
+    those cases.
     """
 
     started: Started | None = None
     finished: Finished | None = None
-    suite: str = ""
-    named: dict[str, list[str]] = field(default_factory=dict)
-    specs: dict[str, str] = field(default_factory=dict)
     vocabularies: dict[str, VocabularyLoaded] = field(default_factory=dict)
     contracts: dict[str, ContractOpened] = field(default_factory=dict)
     failures: dict[tuple[str, str], ImplementationFailed] = field(default_factory=dict)
@@ -163,9 +155,9 @@ class Coverage:
     unmeasured: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     cases: int = 0
     comparisons: int = 0
-    how: dict[str, str] = field(default_factory=dict)
-    special: set[str] = field(default_factory=set)
-    texts: TextsSeen = field(default_factory=TextsSeen)
+    given: TextsGiven | None = None
+    texts: dict[str, TextsRead] = field(default_factory=dict)
+    documents: int = 0
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Coverage:
@@ -180,8 +172,6 @@ class Coverage:
         match event:
             case Started():
                 self.started, self.finished = event, None  # a resumed run is open again
-                self.suite, self.named = event.suite, event.named
-                self.specs = event.specs
             case Finished():
                 self.finished = event
             case VocabularyLoaded():
@@ -217,9 +207,25 @@ class Coverage:
             case Counted():
                 self.counts[event.bucket] = event.count
             case Found():
-                self._found(event)
-            case _:
-                self.texts.consume(event)
+                self.findings.pop(event.replaces or "", None)
+                self.findings[event.id] = event
+            case TextsGiven():
+                self.given = event
+            case TextsRead():
+                self.texts[event.vocabulary] = event
+            case TextsCompared():
+                answered = [one.documents for one in event.counts.values()]
+                alone = event.documents if event.alone else 0  # for a comparison of two runs
+                self.documents += max(answered, default=alone)
+
+    def named(self, kind: str) -> list[str]:
+        """What the user asked for by name (:attr:`harness.events.Started.named`)."""
+        return [] if self.started is None else self.started.named.get(kind, [])
+
+    @property
+    def on_given_inputs(self) -> bool:
+        """Whether it is a run on inputs that were given, which may concern one alone."""
+        return self.started is not None and self.started.suite == GIVEN
 
     @property
     def complete(self) -> bool:
@@ -246,18 +252,6 @@ class Coverage:
             answers.declined += declined
             answers.reason = answers.reason or batch.declined.get(name, "")
 
-    def _found(self, found: Found) -> None:
-        if found.replaces is not None:
-            self.findings.pop(found.replaces, None)
-        self.findings[found.id] = found
-        if found.check == SURVIVAL:
-            for group in found.partition:
-                for name in set(group.implementations) & set(found.culprits):
-                    line = group.message.split("\n", 1)[0][:MESSAGE_SHOWN]
-                    self.how.setdefault(name, line or group.kind)
-        if (found.check, found.stage) == SPECIALS_OFF:
-            self.special.update(found.culprits)
-
     def answered(self, name: str, contract: str) -> Answers:
         """How the cases asked of an implementation under a comparison ended."""
         return self.answers.get((name, contract), Answers())
@@ -281,12 +275,11 @@ class Coverage:
             state, reason = State.UNSETTLED, self.open_because.get(place, "")
         elif failure is not None:
             state, reason = State.FAILED, failure.message
-        elif name in contract.excluded:
-            state, reason = State.DECLINED, contract.excluded[name]
         elif judged:
             state, reason = State.JUDGED, line
         elif name not in contract.implementations:
-            state, reason = State.DECLINED, "it takes no part in this comparison"
+            state = State.DECLINED
+            reason = contract.excluded.get(name, "it takes no part in this comparison")
         elif check not in contract.checks:
             state, reason = State.NOT_ASKED, "this check was not asked for here"
         elif answers.declined and not answers.examined:
@@ -329,9 +322,9 @@ class Coverage:
         give the ids that the vocabulary defines.
         """
         opened = list(self.contracts.values())
-        if self.suite == GIVEN:
+        if self.on_given_inputs:
             return any(EQUIVALENCE in one.checks for one in opened)
-        checks, named = self.named.get("checks", []), self.named.get("implementations", [])
+        checks, named = self.named("checks"), self.named("implementations")
         if checks and EQUIVALENCE not in checks:
             return False
         # Greedy, minimal and the like mean to give other ids than the vocabulary defines.

@@ -43,7 +43,7 @@ from corpora.vocabularies.reading import fault_of, line_of, read_toml, shown
 from harness.events import kind_in, stands_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from harness.core.comparisons import Contract
 
@@ -69,6 +69,10 @@ class ExpectationsError(UserError):
     """The file is at fault: one line with the file, the entry, the field, and the mend."""
 
 
+class Example(bytes):
+    """An input of an entry: a text of the file, or ``{hex = "..."}``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """One known divergence; see the module's example for the fields.
@@ -83,7 +87,7 @@ class Expectation:
     implementations: dict[str, SpecifierSet]
     reason: str
     vocabulary: str = "*"
-    examples: tuple[bytes, ...] = ()
+    examples: tuple[Example, ...] = ()
     broad: bool = False
     link: str | None = None
     expires: datetime.date | None = None
@@ -165,7 +169,7 @@ def load(path: Path, *, drafts: bool = False) -> list[Expectation]:
 
     drafts: a reason that is still to be written is no fault.
     """
-    found = entries(path, "expected", Expectation, _plain, drafts=drafts)
+    found = entries(path, "expected", Expectation, drafts=drafts)
     return [replace(one, shipped=path == SHIPPED) for _, one in found]
 
 
@@ -186,10 +190,9 @@ def tables(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
     except ValueError as error:
         line = line_of(error)
         raise ExpectationsError(f"{path}: not valid TOML ({line}); mend that line") from error
-    for other in raw:
-        if other not in TABLES:
-            known = "entries stand under [[expected]] or [[scaling]]"
-            raise ExpectationsError(f"{path}: unknown table {shown(other)}; {known}")
+    for other in raw.keys() - TABLES:
+        known = "entries stand under [[expected]] or [[scaling]]"
+        raise ExpectationsError(f"{path}: unknown table {shown(other)}; {known}")
     found = raw.get(name, [])
     if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
         raise ExpectationsError(f"{path}: {name!r} is not a list of tables; write [[{name}]]")
@@ -197,27 +200,21 @@ def tables(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def entries(
-    path: Path,
-    name: str,
-    kind: type[T],
-    plain: Callable[[str, dict[str, Any]], dict[str, Any]] = lambda _, raw: raw,
-    *,
-    drafts: bool = False,
+    path: Path, name: str, kind: type[T], *, drafts: bool = False
 ) -> Iterator[tuple[str, T]]:
     """The entries of one table as data of a class, each with its place. Raises ExpectationsError.
 
-    plain: makes the values that the class has of those that TOML has. drafts: as of :func:`load`.
+    drafts: as of :func:`load`.
     """
     known = {one.name for one in fields(cast("Any", kind))}.difference(NOT_WRITTEN)
     for place, raw in tables(path, name):
-        for field in raw:
-            if field not in known:
-                listed = ", ".join(sorted(known))
-                raise ExpectationsError(
-                    f"{place}: unknown field {shown(field)}; the fields are {listed}"
-                )
+        for field in raw.keys() - known:
+            listed = ", ".join(sorted(known))
+            raise ExpectationsError(
+                f"{place}: unknown field {shown(field)}; the fields are {listed}"
+            )
         try:
-            made = msgspec.convert(plain(place, raw), kind)
+            made = msgspec.convert(raw, kind, dec_hook=_read)
         except msgspec.ValidationError as error:
             raise ExpectationsError(f"{fault_of(error, place)}; mend that field") from error
         if not drafts and raw["reason"].lstrip().upper().startswith(TODO):
@@ -227,32 +224,20 @@ def entries(
         yield place, made
 
 
-def _plain(place: str, raw: dict[str, Any]) -> dict[str, Any]:
-    ranges, examples = raw.get("implementations"), raw.get("examples")
-    if isinstance(ranges, dict):
-        ranges = {name: _range(place, name, text) for name, text in ranges.items()}
-        raw = {**raw, "implementations": ranges}
-    if isinstance(examples, list):
-        raw = {**raw, "examples": [_example(place, example) for example in examples]}
-    return raw
-
-
-def _range(place: str, name: str, text: object) -> SpecifierSet:
-    try:
-        return SpecifierSet("" if text == "*" else str(text))
-    except InvalidSpecifier as error:
-        raise ExpectationsError(
-            f"{place}: version range {shown(text)} of {shown(name)} is not PEP 440; "
-            "write '>=1.2' or '*'"
-        ) from error
-
-
-def _example(place: str, raw: object) -> bytes:
-    if isinstance(raw, str):
-        return raw.encode()
-    if isinstance(raw, dict) and isinstance(raw.get("hex"), str):
+def _read(kind: type, raw: Any) -> SpecifierSet | Example:
+    """A range of versions, or an example, of what stands in a file. Raises ValueError."""
+    if kind is SpecifierSet:
         try:
-            return bytes.fromhex(raw["hex"])
-        except ValueError as error:
-            raise ExpectationsError(f"{place}: example {shown(raw)} is not hexadecimal") from error
-    raise ExpectationsError(f"{place}: example {shown(raw)} is neither a text nor {{hex = '..'}}")
+            return SpecifierSet("" if raw == "*" else str(raw))
+        except InvalidSpecifier:
+            raise ValueError(
+                f"version range {shown(raw)} is not PEP 440; write '>=1.2' or '*'"
+            ) from None
+    if isinstance(raw, str):
+        return Example(raw.encode())
+    if not isinstance(raw, dict) or not isinstance(raw.get("hex"), str):
+        raise ValueError(f"example {shown(raw)} is neither a text nor {{hex = '..'}}")
+    try:
+        return Example(bytes.fromhex(raw["hex"]))
+    except ValueError:
+        raise ValueError(f"example {shown(raw)} is not hexadecimal") from None

@@ -26,7 +26,7 @@ from harness.studies.fuzz.models import ReportedRow
 from harness.studies.fuzz.plan import RANDOM_VOCABULARIES, fuzzed
 from harness.studies.fuzz.store import CampaignStore, difference
 from harness.studies.fuzz.structured import STRUCTURED, Structured
-from harness.verdict.expectations import Expectation
+from harness.verdict.expectations import Example, Expectation
 from harness.workers.pool import Stopped
 from impls.interface import Mode
 from tests.harness.command import tokgate
@@ -123,7 +123,7 @@ def test_expectations_may_change_between_sessions(tmp_path: Path) -> None:
     where, plan = str(tmp_path / "x.db"), small_plan(600, ("bpe.naive", f"{WRONG}:OneToken"))
     first = run(plan, where, tmp_path / "out")
     assert first.finished.verdict == "fail"
-    known = Expectation("equivalence/*/mini-one-token", {}, "planted", examples=(b"\x87",))
+    known = Expectation("equivalence/*/mini-one-token", {}, "planted", examples=(Example(b"\x87"),))
     triaged = replace(plan, plan=replace(plan.plan, expectations=[known]))
     second = run(triaged, where, tmp_path / "out")
     assert second.finished.verdict == "pass", second.finished.reasons

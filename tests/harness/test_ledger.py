@@ -36,7 +36,8 @@ from harness.ledger.models import (
     RunVersion,
     RunVocabulary,
 )
-from harness.ledger.recorder import MAX_REPRODUCER, Recorder, SpeedRecorder, in_utc
+from harness.ledger.recorder import MAX_REPRODUCER, in_utc, keep_run, keep_speeds
+from harness.verdict.coverage import Coverage
 from tests.harness.command import tokgate
 from tests.harness.postgres import server
 from tests.reports import ledgers
@@ -93,10 +94,7 @@ def finished(*, complete: bool = True) -> Finished:
 
 
 def record(engine: Engine, *events: Event) -> str:
-    recorder = Recorder(engine)
-    for event in events:
-        recorder.consume(event)
-    return recorder.run
+    return keep_run(engine, Coverage.of(events))
 
 
 def test_a_run_comes_back_as_it_was(opens: Opens) -> None:
@@ -309,9 +307,7 @@ def test_a_finding_is_kept_in_full_once_a_version_and_again_where_smaller(
             found("f-1", "b"), input_b64=base64.b64encode(data).decode(), culprits=["tiktoken"],
             reproducer=script,
         )  # fmt: skip
-        recorder = Recorder(opens(), folder=tmp_path)
-        for event in (started(day, version), one, finished()):
-            recorder.consume(event)
+        keep_run(opens(), Coverage.of((started(day, version), one, finished())), tmp_path)
 
     def kept() -> list[tuple[str, int, str | None]]:
         with opens().connect() as connection:
@@ -347,9 +343,7 @@ def test_speeds_are_kept_whole_and_are_no_runs(opens: Opens) -> None:
     *unfinished, end = ledgers.speeds(0, ["fast", "slow"], ["toy"])
     assert isinstance(end, Finished)
     for events in ([*unfinished, replace(end, complete=False)], [*unfinished, end]):
-        recorder = SpeedRecorder(opens())
-        for event in events:
-            recorder.consume(event)
+        keep_speeds(opens(), events)
     known = history(opens())
     assert known.runs == []
     assert len(known.speeds) == 3 * 2 * 3, "three rows at two sizes, of three kinds"

@@ -143,7 +143,7 @@ def test_the_display_shows_it() -> None:
     console.print(Group(*nodes(usage)))
     shown = console.export_text()
     assert "1 node   1 of 2 slots busy   1 unit done   2 repeated" in shown
-    assert "a-1  1 of 2  150 cases/s  1 unit" in shown
+    assert "a-1   1 of 2   150 cases/s   1 unit" in shown
     assert summary(used()) == (
         "3 nodes did 2 units in 9.0 s and were busy for 21% of that time, 2 repeated, "
         "1 done before by an interrupted run, 2 nodes left"

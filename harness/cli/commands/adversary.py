@@ -46,24 +46,8 @@ def command(
         str | None,
         typer.Option("--vocab", "-V", metavar="VOCAB", help=options.ONE_VOCAB_HELP),
     ] = None,
-    policy: Annotated[
-        list[str],
-        typer.Option(
-            "--policy",
-            "-p",
-            metavar="POLICY",
-            help="A policy, named as in tokgate forced. May be repeated.",
-            show_default=", ".join(USUAL),
-        ),
-    ] = [],
-    budget: Annotated[
-        str,
-        typer.Option(
-            metavar="BUDGET",
-            help="Time from the first grammar on, such as 60s, 5m or 8h, or a number of grammars, "
-            "such as 20000cases (in whole rounds).",
-        ),
-    ] = "60s",
+    policy: options.Policies = [],
+    budget: options.Amount = "60s",
     seed: options.Seed = 0,
     jobs: options.Processes = 0,
     replay: Annotated[
@@ -79,11 +63,13 @@ def command(
 ) -> None:
     """Search for small grammars on which a policy forces wrong tokens.
 
-    A grammar has two sentences. Four kinds are tried in turn: long tokens, characters cut in two,
-    chains of merges that flip, and the look-ahead of pre-tokenizers. The counterexample with the
-    most wrong tokens for each vocabulary, policy and kind is shortened and kept in trophies.json.
-    Run the command again with the same folder to continue; counterexamples of other runs in that
-    file are kept unless a better one is found.
+    The --budget counts from the first grammar on; a number of cases is one of grammars, in whole
+    rounds. The default policies are healed:tokens=4 and exact. A grammar has two sentences. Four
+    kinds are tried in turn: long tokens, characters cut in two, chains of merges that flip, and the
+    look-ahead of pre-tokenizers. The counterexample with the most wrong tokens for each vocabulary,
+    policy and kind is shortened and kept in trophies.json. Run the command again with the same
+    folder to continue; counterexamples of other runs in that file are kept unless a better one is
+    found.
     """
 
     size = options.bytes_of(memory)

@@ -11,6 +11,7 @@ from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
 from harness.cli.options import AsJson, Impls, Ledger, Out, Seed, Vocabs, command_line, name_missing
 from harness.cli.progress.moving import Progress
+from harness.cli.records import opened
 from harness.events import Event
 from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
@@ -102,14 +103,13 @@ def command(
     console = Display(stderr=True)
     name_missing(console, missing)
     progress, events = Progress(console), list[Event]()
-    consumers = [events.append]
-    if ledger is not None:
-        from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
-        from harness.ledger.recorder import SpeedRecorder  # noqa: PLC0415 (likewise)
-
-        consumers.append(SpeedRecorder(open_database(ledger)).consume)
+    database = opened(ledger)
     study = BenchStudy(plan, command_line(), progress.watch)
-    finished = conducted(study, out, progress, *consumers)
+    finished = conducted(study, out, progress, events.append)
+    if database is not None:
+        from harness.ledger.recorder import keep_speeds  # noqa: PLC0415 (SQLAlchemy is slow)
+
+        keep_speeds(database, events)
     page = bench.page(events)
     show(files("bench", bench.to_json(events), page), page.blocks, out, as_json=as_json)
     raise typer.Exit(finished.exit_status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,9 +15,6 @@ from harness.core.writing import write_whole
 from harness.verdict import bounds, expectations
 from reports import proposing
 from reports.blocks.units import plural
-
-if TYPE_CHECKING:
-    pass
 
 
 def command(

@@ -52,28 +52,19 @@ QUIET = ("agrees", "by-design")
 def command(
     vocab: options.Vocabs = [],
     impl: options.Impls = [],
-    budget: Annotated[
-        str,
-        typer.Option(
-            metavar="BUDGET",
-            help="Time for each match (one library on one vocabulary), such as 20s or 5m, or a "
-            "number of cases, such as 2000cases.",
-        ),
-    ] = "20s",
+    budget: options.Amount = "20s",
     check: options.Checks = [],
     seed: options.Seed = 0,
     texts: options.Inputs = [],
     bench: Annotated[bool, typer.Option(help="Also measure speed.")] = True,
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for all runs and for field.html.")
-    ] = Path("tokgate-field"),
+    out: options.Out = Path("tokgate-field"),
     cluster: options.Cluster = None,
 ) -> None:
     """Compare all known tokenizer libraries with the reference.
 
     The report says who agrees on what. A match is one library and the reference on one vocabulary:
-    a run like those of `tokgate run`, in a folder of its own with its report and reproducers. A
-    match that is already there is not played again.
+    a run like those of `tokgate run`, in a folder of its own with its report and reproducers; the
+    --budget is that of each match. A match that is already there is not played again.
     """
 
     options.check_cluster(cluster, texts)
@@ -119,18 +110,6 @@ def survey_page(out: Path, speed: bool, say: Callable[[str, str], None]) -> Call
     matches: list[Played] = []
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
-    def write_page(*, complete: bool) -> None:
-        measured: list[Event] = []
-        if complete and speed and matches:
-            measured = list(read_events(out / SPEED / "run.jsonl"))
-        line = options.command_line()
-        page = document(matches, measured, time, line, complete=complete)
-        with writing(out):
-            write(survey.files(page), out)
-            if measured:
-                told = speeds.to_json(measured), speeds.page(measured)
-                write(files("bench", *told), out)
-
     def consume(event: Event) -> None:
         if isinstance(event, MatchPlayed):
             record = None if event.refusal else recorded(out / event.folder)
@@ -141,8 +120,17 @@ def survey_page(out: Path, speed: bool, say: Callable[[str, str], None]) -> Call
                 why = "" if kind in (*QUIET, "differs") else f" ({said['detail']})"
                 line = f"{where}: {event.cases:,} cases, {said['text']}{why}"
                 say(line, "dim" if kind in QUIET else "")
-            write_page(complete=False)
-        elif isinstance(event, Finished):
-            write_page(complete=event.complete)
+        elif not isinstance(event, Finished):
+            return
+        complete = isinstance(event, Finished) and event.complete
+        measured: list[Event] = []
+        if complete and speed and matches:
+            measured = list(read_events(out / SPEED / "run.jsonl"))
+        page = document(matches, measured, time, options.command_line(), complete=complete)
+        with writing(out):
+            write(survey.files(page), out)
+            if measured:
+                told = speeds.to_json(measured), speeds.page(measured)
+                write(files("bench", *told), out)
 
     return consume

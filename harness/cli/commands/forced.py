@@ -51,17 +51,7 @@ def command(
         Whitespace,
         typer.Option(help="Whether the grammar allows white space between JSON tokens."),
     ] = "flexible",
-    policy: Annotated[
-        list[str],
-        typer.Option(
-            "--policy",
-            "-p",
-            metavar="POLICY",
-            help="none, printed, healed[:tokens=4|:bytes=7][:conservative], drop-pretoken, exact, "
-            "llguidance, llguidance.partial, xgrammar, or a healer of your own: path.py:Mine, "
-            "module:attr, cmd:PROGRAM. May be repeated.",
-        ),
-    ] = [],
+    policy: options.Policies = [],
     limit: Annotated[
         int | None,
         typer.Option(

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.finishing import finish, perform
-from harness.cli.options import EXIT_STATUSES
+from harness.cli.finishing import perform
+from harness.cli.options import EXIT_STATUSES, Out
 from harness.cli.records import recorded
 from harness.engine.selection import SelectionError
 from harness.engine.trust import demand
@@ -25,9 +25,7 @@ def command(
     what: Annotated[
         str, typer.Argument(help="The folder of a run, or the id of a finding (f-..).")
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for the replay's record and reports.")
-    ] = Path("tokgate-replay"),
+    out: Out = Path("tokgate-replay"),
     run_folder: Annotated[
         Path,
         typer.Option("--run", metavar="FOLDER", help="The folder of the run that has the finding."),
@@ -80,5 +78,4 @@ def command(
         limits = Limits(seconds=started.timeout, memory=started.memory)
     # All others take part as they did in the run, where they can.
     blamed = {name for found in findings for name in found.culprits}
-    plan = plan_of(inputs, specs, references, known, limits, blamed)
-    finish(perform(plan, out), out)
+    perform(plan_of(inputs, specs, references, known, limits, blamed), out)

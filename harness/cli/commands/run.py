@@ -43,16 +43,7 @@ def command(
             help="Test intensity: inputs up to 128 KiB (smoke), 1 MiB (ci) or 16 MiB (nightly)."
         ),
     ] = "smoke",
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BUDGET",
-            help="Time for testing, such as 60s, 5m or 8h, or a number of cases, such as "
-            "20000cases. Compiling and loading come on top. What you name is tested even if that "
-            "takes longer.",
-            show_default="45s, 5m or 8h, by suite",
-        ),
-    ] = None,
+    budget: options.Amount = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 0,
     expect: options.Expect = None,
@@ -64,13 +55,7 @@ def command(
             "as many families as there is time for. May be repeated.",
         ),
     ] = [],
-    families: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="File with your own families (default: the file that tokgate worst writes).",
-        ),
-    ] = None,
+    families: options.Families = None,
     out: options.Out = Path("tokgate-out"),
     fail_fast: Annotated[bool, typer.Option(help="Stop at the first unexpected finding.")] = False,
     timeout: options.Timeout = 8.0,
@@ -89,7 +74,8 @@ def command(
     """Compare implementations on generated and hostile inputs.
 
     This is the main command. Without arguments it tests every installed implementation on the
-    embedded vocabularies.
+    embedded vocabularies. The default --budget is 45s, 5m or 8h, by suite. Compiling and loading
+    come on top, and what you name is tested even if that takes longer.
     """
 
     options.check_cluster(cluster, texts)
@@ -109,7 +95,7 @@ def command(
     from corpora.families import user  # noqa: PLC0415
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
-    from harness.cli.finishing import finish, perform  # noqa: PLC0415
+    from harness.cli.finishing import perform  # noqa: PLC0415
     from harness.cluster import opening  # noqa: PLC0415
     from harness.engine.joining import installed, joiners  # noqa: PLC0415
     from harness.engine.planning import Plan  # noqa: PLC0415
@@ -186,7 +172,4 @@ def command(
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
-        result = perform(plan, out, ledger, elsewhere)
-        if result.finished.complete:
-            journal.remove()
-    finish(result, out, ledger)
+        perform(plan, out, ledger, elsewhere, journal.remove)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.display import Display
+from harness.cli.options import Out
 from harness.cli.records import series
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
@@ -26,9 +27,7 @@ def command(
             help="The database with the runs: a SQLite file, or postgresql://..",
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the site.")] = Path(
-        "tokgate-site"
-    ),
+    out: Out = Path("tokgate-site"),
     url: Annotated[
         str,
         typer.Option(

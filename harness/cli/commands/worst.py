@@ -50,19 +50,8 @@ Exit status:
 
 
 def command(
-    impl: Annotated[
-        list[str],
-        typer.Option("--impl", "-i", metavar="IMPL", help="Exactly one. " + options.ONE_IMPL_HELP),
-    ],
-    vocab: Annotated[
-        list[str],
-        typer.Option(
-            "--vocab",
-            "-V",
-            metavar="VOCAB",
-            help="Exactly one (default: an embedded one). " + options.ONE_VOCAB_HELP,
-        ),
-    ] = [],
+    impl: options.Impls,
+    vocab: options.Vocabs = [],
     budget: Annotated[
         str,
         typer.Option(
@@ -82,12 +71,7 @@ def command(
             help="Do not start from this listed family; `all` for none of them. May be repeated.",
         ),
     ] = [],
-    families: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="File to add the results to (default: your own families)."
-        ),
-    ] = None,
+    families: options.Families = None,
     keep: Annotated[
         bool, typer.Option("--keep/--no-keep", help="Add the results to the file of families.")
     ] = True,
@@ -110,6 +94,7 @@ def command(
 ) -> None:
     """Search for the inputs that cost an implementation most.
 
+    Give exactly one implementation, and at most one vocabulary (default: an embedded one).
     Inputs that crash it count, too. Patterns (a prefix, repeated parts and a suffix, made of
     tokens, characters or bytes) are bred for the highest cost per byte, growth and memory. The best
     are minimized, compared with the listed families in the same process, and added to your own

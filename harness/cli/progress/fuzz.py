@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from typing import TYPE_CHECKING
-
-from rich.text import Text
 
 from harness.cli.progress.moving import Progress
 from harness.cli.progress.news import found
@@ -14,9 +10,9 @@ from harness.events import Event, ImplementationFailed, Phase, Withdrawn
 from harness.studies.fuzz.plan import spent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from harness.studies.fuzz.state import Round
 
@@ -35,7 +31,6 @@ class FuzzProgress(Progress):
         self._new: set[object] = set()
         self._targets: dict[str, Round] = {}
         self._before: Mapping[str, int] = {}
-        self._phases: dict[int, str] = {}
         super().__init__(console, seconds, each_unit=False)
 
     def begin(self, cases: Mapping[str, int]) -> None:
@@ -43,12 +38,11 @@ class FuzzProgress(Progress):
         self._before = cases
 
     def announce(self, event: Event) -> None:
-        """What a thread is busy with, or what happens on a cluster."""
-        with self._lock:
-            if isinstance(event, Phase):  # too many for lines
-                self._phases[threading.get_ident()] = event.text
-            else:
-                self.consume(event)
+        """What a thread is busy with, which is too much for lines, or what happens on a cluster."""
+        if isinstance(event, Phase):
+            self._what = event.text
+        else:
+            self.consume(event)
 
     def publish(self, done: Round) -> None:
         """A round is committed: tell what is new in it."""
@@ -58,28 +52,18 @@ class FuzzProgress(Progress):
                 if isinstance(event, (ImplementationFailed, Withdrawn)):
                     self.consume(event)
             for one in done.findings:
-                if one.id not in self._known:
-                    for line in found(one, "new"):
-                        self.say(line.text, line.style, line.once)
-                        self._new.add(line.once)
+                for line in found(one, "new") if one.id not in self._known else ():
+                    self.say(line.text, line.style, line.once)
+                    self._new.add(line.once)
             self.log(self.facts())
 
     def facts(self) -> str:
         """One line on how it goes."""
-        elapsed = time.monotonic() - self._began
         rounds = self._targets.values()
         cases = sum(one.cases - self._before.get(one.target, 0) for one in rounds)
         corpus = sum(one.first + len(one.joined) for one in rounds)
         shapes = sum(one.shapes for one in rounds)
-        rate = cases / elapsed if elapsed else 0.0
         return (
-            f"{spent(elapsed)}   {cases:,} cases ({rate:,.0f}/s)   corpus {corpus:,}   "
-            f"{shapes:,} disagreements   {len(self._new):,} new findings"
+            f"{spent(self.spent)}   {cases:,} cases ({cases / max(1.0, self.spent):,.0f}/s)   "
+            f"corpus {corpus:,}   {shapes:,} disagreements   {len(self._new):,} new findings"
         )
-
-    def rows(self) -> Iterator[RenderableType]:
-        """What moves: how it goes, and what each thread does."""
-        self._what = ""
-        yield from super().rows()
-        for phase in self._phases.values():
-            yield Text(phase, style="dim")

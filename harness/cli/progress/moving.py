@@ -55,18 +55,15 @@ class Progress:
     def __init__(
         self, console: Console, seconds: float | None = None, *, each_unit: bool = True
     ) -> None:
-        self._console = console
-        self._seconds = seconds
-        self._each_unit = each_unit
+        self._console, self._seconds, self._each_unit = console, seconds, each_unit
         self._lock = threading.RLock()
         self._began = self._logged = time.monotonic()
-        self._first_case: float | None = None
+        self._running = False
         self._share: float | None = None
         self._what, self._detail = "starting", ""
         self._underway: dict[type[Event], str] = {}
         self._said: set[object] = set()
-        self._coverage = Coverage()
-        self._usage = Usage()
+        self._coverage, self._usage = Coverage(), Usage()
         self._live: Live | None = None
         if console.is_terminal:
             self._live = Live(
@@ -90,8 +87,8 @@ class Progress:
         self.say(f"prepared in {seconds:.0f} s")
 
     def _begin(self) -> None:
-        if self._first_case is None:
-            self._first_case, self._share = time.monotonic(), None
+        if not self._running:
+            self._running, self._began, self._share = True, time.monotonic(), None
 
     def consume(self, event: Event) -> None:
         """Take note of an event; print what is worth a line."""
@@ -107,15 +104,13 @@ class Progress:
                         self.say(event.text)
                     if event.text.startswith(CHECKING):
                         self._begin()
-                        loaded = event.text.removeprefix(CHECKING)
-                        if self._underway.get(Preparing, "").startswith(loaded):
-                            self.show(Preparing, "")
+                        self.show(Preparing, "")
                 case Preparing():
                     self._share = event.share
                     ready = not event.waiting if event.share is None else event.share >= 1
                     self.show(Preparing, "" if ready else preparing(event))
                 case TextsRead():
-                    given = self._coverage.texts.given
+                    given = self._coverage.given
                     far = reading(asdict(event), asdict(given) if given else {})
                     self.show(TextsRead, "" if event.whole else far)
             if self._each_unit or not isinstance(event, UnitDone):
@@ -132,15 +127,14 @@ class Progress:
     def log(self, line: str) -> None:
         """Print how it goes, where nothing moves and the last such line is long past."""
         now = time.monotonic()
-        if self._live is None and now - self._logged > self.every:
+        if line and self._live is None and now - self._logged > self.every:
             self._logged = now
             self.say(line)
 
     def show(self, kind: type[Event], line: str) -> None:
         """Show a line in place of the last one of this kind; none where there is no more to it."""
         self._underway[kind] = line
-        if line:
-            self.log(line)
+        self.log(line)
 
     def facts(self) -> str:
         """What was counted so far, in a line; empty where nothing was."""
@@ -149,27 +143,33 @@ class Progress:
             return ""
         unexpected = len(by_cause(one for one in seen.findings.values() if one.expected is None))
         expected = len(by_cause(seen.findings.values())) - unexpected
-        rate = seen.comparisons / max(1.0, time.monotonic() - (self._first_case or self._began))
+        rate = seen.comparisons / max(1.0, self.spent)
         return (
             f"{plural(seen.cases, 'case')}   {plural(seen.comparisons, 'comparison')} "
             f"({rate:,.0f}/s)   {plural(unexpected, 'finding')}   {expected} expected"
         )
 
+    @property
+    def spent(self) -> float:
+        """Seconds since the first case, or since the beginning where there is none yet."""
+        return time.monotonic() - self._began
+
     def rows(self) -> Iterator[RenderableType]:
         """What moves: a bar, what is being done and was counted, and the nodes of a cluster."""
-        spent, share = time.monotonic() - (self._first_case or self._began), self._share
-        so_far = f"{spent:.0f} s"
-        if self._first_case is not None and self._seconds is not None:
-            share, so_far = spent / self._seconds, f"{spent:.0f} of {self._seconds:.0f} s"
-        yield barred(share, so_far, self._what)
-        yield from map(self._line, filter(None, (self._detail, self.facts())))
+        share, so_far = self._share, f"{self.spent:.0f} s"
+        if self._running and self._seconds is not None:
+            share, so_far = self.spent / self._seconds, f"{self.spent:.0f} of {self._seconds:.0f} s"
+        bar = Table.grid(padding=(0, 2))
+        done = (
+            () if share is None else (ProgressBar(1.0, min(share, 1.0), BAR_WIDTH), f"{share:4.0%}")
+        )
+        bar.add_row(*done, so_far, self._what)
+        yield bar
+        for text in filter(None, (self._detail, self.facts())):
+            yield Text(text, no_wrap=True, overflow="ellipsis")
         yield from nodes(self._usage)
-        for line in filter(None, self._underway.values()):
-            yield Text(line, "dim")
-
-    @staticmethod
-    def _line(text: str) -> Text:
-        return Text(text, no_wrap=True, overflow="ellipsis")
+        for text in filter(None, self._underway.values()):
+            yield Text(text, "dim")
 
     def _drawn(self) -> RenderableType:
         with self._lock:
@@ -195,16 +195,6 @@ def preparing(event: Preparing) -> str:
     return "; ".join(parts)
 
 
-def barred(share: float | None, *beside: str) -> Table:
-    """A bar with words beside it, on one line; no bar where nobody knows how much is done."""
-    grid = Table.grid(padding=(0, 2))
-    if share is None:
-        grid.add_row(*beside)
-    else:
-        grid.add_row(ProgressBar(1.0, min(share, 1.0), BAR_WIDTH), f"{share:4.0%}", *beside)
-    return grid
-
-
 def nodes(usage: Usage) -> Iterator[RenderableType]:
     """What is at work on a cluster: a line for all, and a row for each of the first nodes."""
     if not usage.used:
@@ -217,15 +207,11 @@ def nodes(usage: Usage) -> Iterator[RenderableType]:
         f"   {plural(done, 'unit')} done   {usage.lost.total()} repeated"
     )
     busy = Counter(usage.underway.values())
-    table = Table.grid(padding=(0, 2))
     for one in sorted(present, key=lambda one: (-one.lost, one.node))[:NODES_SHOWN]:
-        table.add_row(
-            Text(one.node, "dim"),
-            f"{busy[one.node]} of {one.slots}",
-            f"{usage.rate(one.node):,.0f} cases/s",
-            plural(one.units, "unit"),
-            f"{one.lost} lost" if one.lost else "",
+        yield Text(
+            f"  {one.node}   {busy[one.node]} of {one.slots}   {usage.rate(one.node):,.0f} cases/s"
+            f"   {plural(one.units, 'unit')}" + f"   {one.lost} lost" * bool(one.lost),
+            "dim",
         )
-    yield table
     if len(present) > NODES_SHOWN:
         yield Text(f"and {plural(len(present) - NODES_SHOWN, 'node')} more", "dim")

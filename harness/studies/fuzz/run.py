@@ -15,8 +15,7 @@ from corpora.vocabularies import scratch
 from harness.cluster.local import LocalExecutor
 from harness.core.countdown import Countdown
 from harness.engine.ending import to_the_end
-from harness.events import Started
-from harness.ledger.recorder import Recorder
+from harness.ledger.recorder import keep_run
 from harness.studies.fuzz import crossing
 from harness.studies.fuzz.amending import ask_again, note_claims
 from harness.studies.fuzz.folder import CampaignFolder
@@ -25,6 +24,7 @@ from harness.studies.fuzz.session import Session
 from harness.studies.fuzz.store import now
 from harness.studies.fuzz.units import Campaign
 from harness.studies.preparing import prepare
+from harness.verdict.coverage import Coverage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -141,9 +141,10 @@ def execute(
             seen.stop()
         made = written(ending.how, ending.status)
         folder.tidy(made.findings)
-        recorder = Recorder(store.engine, store.name, out)
-        for event in made.events:  # a run that began when the session did
-            recorder.consume(replace(event, time=began) if isinstance(event, Started) else event)
+        coverage = Coverage.of(made.events)
+        if coverage.started is not None:  # a run that began when the session did
+            coverage.started = replace(coverage.started, time=began)
+        keep_run(store.engine, coverage, out, store.name)
         report(made)
         # Last of all: whoever is killed before this tells it again.
         store.tell([found.id for found in made.new])
