@@ -10,7 +10,7 @@ from harness.events import GrowthJudged, Measured
 from reports import growth, html
 from reports.blocks import Details, Figure, Items, Plot, Row, Span, Table, markdown, walk
 from reports.blocks.html import drawn
-from reports.growth import deciding
+from reports.growth import deciding, worst
 from reports.record import RunRecord
 from tests.reports import records
 from tests.reports.records import cell
@@ -98,3 +98,22 @@ def test_a_night_of_measurements_fits_the_page() -> None:
     assert targets == set(re.findall(r'<figure id="([^"]+)"', page))
     assert targets
     assert page.count("✗ 1.98") == 8 * 40
+
+
+def points(law: float, last: int, base: float = 1e-8) -> list[list[float]]:
+    return [[256.0 * 2**i, base * (256.0 * 2**i) ** law] for i in range(last)]
+
+
+def test_worst_timings_are_by_what_a_byte_costs_in_the_end() -> None:
+    rows = [
+        Measured("fast", "v", f"f{i}", 1.0, 0.9, 1.1, "linear", points(1, 9, 1e-9 * (1 + i)))
+        for i in range(9)
+    ]
+    stopped = Measured("slow", "v", "runs", 2.0, 1.9, 2.1, "superlinear", points(2, 5),
+                       expression="b'a' * n")  # fmt: skip
+    steps = cell("a", "v", "f", 1.0, "linear", measure="steps")
+    [table] = worst([*rows, stopped, steps])
+    (slow, fast) = ([markdown.inline(c.text) for c in cells] for _, cells in table.lines)
+    assert slow[:3] == ["slow", "runs superlinear", "4 KiB"]
+    assert (fast[0], fast[1], fast[4], fast[5]) == ("fast", "f8", "9 ns", "1.8")
+    assert "b&#39;a&#39; * n" in html.render(RunRecord.from_events([*rows, stopped]))
