@@ -12,6 +12,7 @@ import re
 import textwrap
 import unicodedata
 import warnings
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -44,29 +45,43 @@ class Unsound(Exception):
     """A recipe that cannot be used, with the reason in words."""
 
 
-def own(participant: Participant, contract: Contract, asks: str) -> Recipe | None:
-    """Return the recipe of an implementation; None where it has none for this question.
+@dataclass(frozen=True, slots=True)
+class Library:
+    """How a script runs an implementation.
 
-    Raises Unsound, with why it cannot be used, and OSError where the disk has no room.
+    left_out: the reason why it is not the implementation's own recipe, if it has one. path: of the
+    recipe's artifact, relative to the finding's folder; empty for none.
+    """
+
+    recipe: Recipe
+    left_out: str = ""
+    path: str = ""
+
+
+NONE = Recipe((), "", "", b"")
+
+
+def own(participant: Participant, contract: Contract) -> Library:
+    """Return an implementation's own recipe, or :data:`NONE` with why it cannot be used.
+
+    Raises OSError where the disk has no room.
     """
     implementation = participant.implementation
     if not isinstance(implementation, Reproducible):
-        return None
+        return Library(NONE)
     try:
-        recipe = sound(implementation.recipe(contract.vocabulary, contract.mode))
+        return Library(sound(implementation.recipe(contract.vocabulary, contract.mode)))
     except Unsound as error:
-        raise Unsound(f"its recipe is not sound: {error}") from error
+        return Library(NONE, f"its recipe is not sound: {error}")
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plug-in's SystemExit, or a panic, ends no run
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise  # that is no fault of the implementation
-        kind = printable_line(type(error).__name__)
-        raise Unsound(f"it failed to give a recipe: {kind}") from error
-    return recipe if f"def {asks}(" in recipe.code else None
+        return Library(NONE, f"it failed to give a recipe: {printable_line(type(error).__name__)}")
 
 
-def by_tokgate(participant: Participant, contract: Contract) -> Recipe:
+def by_tokgate(participant: Participant, contract: Contract) -> Library:
     """Return how tokgate runs an implementation that has no recipe: on the vocabulary as it was."""
     spec = participant.origin or from_anywhere(participant.spec)
     code = f"""\
@@ -90,7 +105,7 @@ def encode_with_offsets(data):
 def decode(ids):
     return encoder.decode(ids)
 """
-    return sound(Recipe(("tokgate",), code, VOCABULARY, _pickled(contract.vocabulary)))
+    return Library(sound(Recipe(("tokgate",), code, VOCABULARY, _pickled(contract.vocabulary))))
 
 
 @lru_cache(maxsize=2)
@@ -107,12 +122,14 @@ def sound(recipe: object) -> Recipe:
     """
     if not isinstance(recipe, Recipe):
         raise Unsound("it is no impls.interface.Recipe")
-    if not isinstance(recipe.code, str) or not isinstance(recipe.artifact, bytes):
-        raise Unsound("its code is no str, or its artifact no bytes")
-    if not isinstance(recipe.artifact_name, str):
-        raise Unsound("the name of its artifact is no str")
-    if not isinstance(recipe.requirements, tuple | list):
-        raise Unsound("its requirements are no tuple")
+    for what, value, kind in (
+        ("code", recipe.code, str),
+        ("artifact", recipe.artifact, bytes),
+        ("artifact's name", recipe.artifact_name, str),
+        ("tuple of requirements", recipe.requirements, tuple | list),
+    ):
+        if not isinstance(value, kind):
+            raise Unsound(f"its {what} is no {getattr(kind, '__name__', 'tuple')}")
     _check(recipe.code)
     return Recipe(
         requirements=tuple(requirement(one) for one in recipe.requirements),

@@ -183,7 +183,6 @@ def test_a_script_has_nothing_but_what_it_should(tmp_path: Path) -> None:
     assert isinstance(tree.body[0], ast.Expr)
     assert isinstance(tree.body[0].value, ast.Constant)
     assert [ast.unparse(node) for node in tree.body if "Import" in type(node).__name__] == [
-        "import base64",
         "import os",
         "import pickle",
         "import signal",
@@ -202,7 +201,7 @@ def test_a_script_has_nothing_but_what_it_should(tmp_path: Path) -> None:
     ]
     assert assigned == ["HERE", "INPUT", "SECONDS", "RECORDED", "LIBRARIES"]
     assert kinds[-1] == "If"
-    assert len(kinds) == 1 + 6 + len(functions) + len(assigned) + 1
+    assert len(kinds) == 1 + 5 + len(functions) + len(assigned) + 1
 
     recorded = next(
         node.value for node in tree.body
