@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.findings.diagnosis import bucket, differences, kind_of, signature
-from harness.findings.explanation import explain
+from harness.findings.diagnosis import bucket, differences, explain, kind_of, signature
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
 
 if TYPE_CHECKING:
@@ -107,7 +106,6 @@ class Snapshot:
     known: Sequence[tuple[str, Signature, Sequence[tuple[bytes, str]]]] = ()
     looks: Sequence[tuple[str, Signature, Mapping[str, Any]]] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
-    provisionals: Sequence[str] = ()
 
 
 class Tracker(Protocol):

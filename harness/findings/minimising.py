@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from harness.checks import CHECKS
 from harness.core.outcomes import Status
 from harness.findings.masking import witnesses
-from harness.findings.shrinking import MIXED_BYTES, shrink
+from harness.findings.shrinking import ROUND_CASES, shrink
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ for what would never end."""
 
 SHRINK_SHARE = 0.25
 """About this share of a run's time goes into violations that look like others."""
+
+FEW = 2
+"""Candidates that are asked at a time of what ends processes: each may cost a new one."""
 
 SHRINK_TIMEOUTS = 1
 """Time-outs that minimising a finding may cost: each takes three times the limit of a request, as
@@ -151,9 +154,8 @@ def search(
     def enough() -> bool:
         return cut_off or timeouts >= SHRINK_TIMEOUTS
 
-    # What ends processes is asked step by step.
-    mixed = 0 if CHECKS[violation.check].alone else MIXED_BYTES
-    _, ended = shrink(violation.data, failing, deadline - time.monotonic(), enough, mixed)
+    most = FEW if CHECKS[violation.check].alone else ROUND_CASES
+    _, ended = shrink(violation.data, failing, deadline - time.monotonic(), enough, most)
     if timeouts >= SHRINK_TIMEOUTS:
         return smallest, TRIES_HANG
     if not ended:

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from harness.checks.base import Violation
-from harness.core.partition import comparable
+from harness.core.partition import comparable, standing_of
 from harness.events import Counted, Found, Unsettled, readability, stands_out
 from harness.findings import mistakes
 from harness.findings.confirming import AGAIN, UNSTABLE_AGAIN, confirm
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 NOT_ASKED_AGAIN = "there was no time left to ask again"
 
+ON_ITS_WAY = "not made smaller: it was still being looked into"
+
 NOT_LOOKED_INTO = "no time was left to look into them"
 
 NO_SECOND_ANSWER = "it gave no answer when it was asked again"
@@ -81,12 +83,10 @@ class FindingTracker:
         self._expected = ExpectedFindings(expectations, versions)
         self._findings: dict[str, Found] = {}
         self._known: defaultdict[Group, dict[bytes, str]] = defaultdict(dict)
-        self._counts: Counter[str] = Counter()
-        self._provisionals: set[str] = set()
         self._looks: defaultdict[Group, Looks] = defaultdict(Looks)
+        self._counts: Counter[str] = Counter()
         self._told: Told = {}
-        self._unfinished: list[tuple[Entry, Found]] = []
-        self._waiting: list[tuple[Entry, str]] = []
+        self._open: list[tuple[Entry, str, Found | None]] = []
         self._time = Patience(unhurried=unhurried, share=patience)
         self._lock = threading.RLock()
 
@@ -102,20 +102,18 @@ class FindingTracker:
                 known=[(*place, list(one.items())) for place, one in self._known.items()],
                 looks=[(*place, asdict(one)) for place, one in self._looks.items()],
                 counts=dict(self._counts),
-                provisionals=sorted(self._provisionals),
             )
 
     def restore(self, known: Snapshot) -> None:
         """Know what another tracker knew, and nothing else; no event is emitted."""
         with self._lock:
             self._findings = {found.id: found for found in known.findings}
-            self._known = defaultdict(dict)
+            self._known.clear()
             self._known |= {(where, sign): dict(minimal) for where, sign, minimal in known.known}
-            self._looks = defaultdict(Looks)
+            self._looks.clear()
             self._looks |= {(where, sign): Looks(**one) for where, sign, one in known.looks}
             self._counts = Counter(known.counts)
-            self._provisionals = set(known.provisionals)
-            self._unfinished.clear()
+            self._open.clear()
 
     @property
     def findings(self) -> list[Found]:
@@ -126,9 +124,7 @@ class FindingTracker:
     @property
     def unexpected(self) -> bool:
         """Whether a finding that no entry covers is there, the provisional ones left out."""
-        with self._lock:
-            certain = self._findings.keys() - self._provisionals
-            return any(self._findings[identity].expected is None for identity in certain)
+        return any(one.expected is None and one.unminimised != ON_ITS_WAY for one in self.findings)
 
     def consider(self, pool: WorkerPool, entry: Entry) -> str:
         """Enter a violation; gives the bucket under which it was counted."""
@@ -152,18 +148,17 @@ class FindingTracker:
 
         Then tell of violations of which nobody knows what they are.
         """
-        unfinished, self._unfinished = self._unfinished, []
+        left, self._open = self._open, []
         with self._time.looking(pool):
-            for entry, found in sorted(unfinished, key=lambda one: len(one[0].violation.data)):
-                if self._findings.get(found.id) is found and not pool.out_of_time:
+            for entry, _, found in sorted(left, key=lambda one: len(one[0].violation.data)):
+                if found and self._findings.get(found.id) is found and not pool.out_of_time:
                     self._go_on(Asking(pool, entry, self._told), found)
+        left, self._open = left + self._open, []  # once more is enough, or it would never end
         self._told.clear()
-        self._unfinished.clear()  # once more is enough, or a campaign would never get on
-        waiting, self._waiting = self._waiting, []
         unknown = Counter(
             (entry.contract.id, entry.violation.check, entry.violation.culprits, reason)
-            for entry, reason in waiting
-            if self._at_sight(entry) is None
+            for entry, reason, found in left
+            if found is None and self._at_sight(entry) is None
         )
         with self._lock:
             for (contract, check, culprits, reason), count in unknown.items():
@@ -183,9 +178,8 @@ class FindingTracker:
 
     def _worth_looking(self, entry: Entry) -> bool:
         """Whether looking into a violation may show something that nobody knows."""
-        looks = self._looks[entry.group]
         example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
-        return example or not looks.latest or looks.worth(entry, late=self._time.late)
+        return example or self._looks[entry.group].worth(entry, late=self._time.late)
 
     def _at_sight(self, entry: Entry) -> str | None:
         """Count a violation that is known well enough without a question; gives its bucket.
@@ -197,15 +191,14 @@ class FindingTracker:
         if not self._worth_looking(entry):
             with self._lock:  # or the bucket may be another one meanwhile
                 return self._count(looks.like(entry))
-        names = self._known[entry.group].values()
-        excused = [name for name in names if self._expected.whole(name, entry.contract)]
-        if not excused or not self._expected.whole(told := entry.bucket(WHATEVER), entry.contract):
+        if not self._expected.whole(told := entry.bucket(WHATEVER), entry.contract):
             return None
-        same = (name for name in excused if name.split("/")[:4] == told.split("/")[:4])
-        if expected := next(same, None):
-            looks.note(entry, expected, new=False)
-            self._count(expected)
-        return expected
+        for name in self._known[entry.group].values():
+            same = name.split("/")[:4] == told.split("/")[:4]
+            if same and self._expected.whole(name, entry.contract):
+                looks.note(entry, name, new=False)
+                return self._count(name)
+        return None
 
     def _considered(self, asking: Asking) -> str:
         entry = asking.entry
@@ -217,7 +210,7 @@ class FindingTracker:
             rest = self._unexplained(asking)
         except OutOfTime:
             if self._expected.covers(entry):
-                return self._entered_late(entry, None)
+                return self._entered_late(entry)
             return self._unsettled(entry, NOT_ASKED_AGAIN)
         name = self._count(rest) if isinstance(rest, str) else self._look_into(asking.about(rest))
         if name != UNSURE:
@@ -234,20 +227,21 @@ class FindingTracker:
         former: the finding that is known of it already, and not minimal.
         """
         entry = asking.entry
-        if former is None and entry.violation.check == "survival":
+        seen = entry.violation
+        if former is None and seen.check == "survival" and seen.stage != TIMED_OUT:
             # On record before it is tried again: that may take long, and the last allowed death.
-            former = self._provisional(entry) if entry.violation.stage != TIMED_OUT else None
-        culprits = set(entry.violation.culprits)
+            former = self._provisional(entry)
         unstable = any(  # known to answer one question in two ways
-            one.check == "determinism" and culprits & set(one.culprits)
+            one.check == "determinism" and {*seen.culprits} & {*one.culprits}
             for one in self.findings
             if one.contract == entry.contract.id
         )
         try:
-            times = UNSTABLE_AGAIN if unstable else AGAIN
-            confirmed = confirm(asking.pool, entry.contract, entry.violation, times)
+            confirmed = confirm(
+                asking.pool, entry.contract, seen, UNSTABLE_AGAIN if unstable else AGAIN
+            )
         except OutOfTime:
-            if former and former.id not in self._provisionals:
+            if former and former.unminimised != ON_ITS_WAY:
                 return former.bucket
             return self._entered_late(entry, former)
         if confirmed == "machine":
@@ -256,11 +250,13 @@ class FindingTracker:
             return self._unsettled(entry, NO_SECOND_ANSWER)
         if isinstance(confirmed, Violation):
             asking = asking.about(confirmed)
+            if seen.undecided and not confirmed.undecided:
+                # Somebody has answered who is trusted more: it may be what is known of the others.
+                return self._considered(asking)
         if confirmed == "gone" or asking.entry.violation.check == "determinism":
             # It does not come back alone, so there is nothing to minimise by.
             return self._enter(asking.entry, UNMINIMISED, replaces=former)
-        former = former or self._provisional(asking.entry)
-        return self._minimised(asking, entry.violation, former)
+        return self._minimised(asking, seen, former or self._provisional(asking.entry))
 
     def _minimised(self, asking: Asking, first: Violation, former: Found | None) -> str:
         """Make the input of a violation that came back minimal, and enter what is found.
@@ -273,7 +269,7 @@ class FindingTracker:
         smaller = replace(smaller, mistake=mistakes.named(asking.pool, contract, both))
         # Of a hang, what is left in the input says little of what it hangs on.
         kind = UNMINIMISED if why == TRIES_HANG else smaller.kind
-        self._expected.learn(asking.about(smaller.violation), smaller.bucket(kind), self._shrink)
+        self._expected.learn(asking.about(smaller.violation), smaller.bucket(kind))
         if why == NO_TIME and self._expected.unsure(smaller):
             return self._unsettled(asking.entry, NOT_ASKED_AGAIN)
         name = self._enter(smaller, kind, replaces=former, why=why)
@@ -291,17 +287,21 @@ class FindingTracker:
 
     def _unsettled(self, entry: Entry, reason: str) -> str:
         """Keep a violation of which nobody knows what it is, to be told if that stays so."""
-        self._waiting.append((entry, reason))
+        self._open.append((entry, reason, None))
         return UNSURE
 
-    def _entered_late(self, entry: Entry, provisional: Found | None) -> str:
+    def _entered_late(self, entry: Entry, provisional: Found | None = None) -> str:
         """Enter a violation that there is no time to ask about again, if it is sure as it is.
 
-        It is where all that differ gave answers, and where a worker has asked again by itself. What
-        might be expected if it were minimised is left out: the gate would fail for it.
+        It is where all that differ gave answers, and where a worker has asked again by itself; but
+        not where somebody who would decide between equals gave none. What might be expected if it
+        were minimised is left out: the gate would fail for it.
         """
-        violation = entry.violation
+        violation, standing = entry.violation, entry.contract.standing
         answered = all(comparable(part.outcome) for part in violation.parts)
+        if violation.undecided:
+            trusted = max(standing_of(part, standing) for part in violation.parts)
+            answered &= trusted >= max(standing.values())
         if not (answered or violation.check == "survival") or self._expected.unsure(entry):
             return self._unsettled(entry, NOT_ASKED_AGAIN)
         kind = entry.kind if self._expected.may_cover(entry) else UNMINIMISED
@@ -312,16 +312,14 @@ class FindingTracker:
 
         Not where its minimum may be expected: the gate would fail for it if nothing replaced it.
         """
-        if self._known[entry.group]:
-            return None
         # A smaller input may part at another stage; how a process ends is no such stage.
-        if self._expected.may_cover(entry, any_stage=entry.violation.check != "survival"):
+        any_stage = entry.violation.check != "survival"
+        if self._known[entry.group] or self._expected.may_cover(entry, any_stage=any_stage):
             return None
         identity = finding_id(entry.bucket(UNMINIMISED), entry.contract.vocabulary.id)
         if identity in self._findings:
             return None  # another signature has come to it, and it would go with this one
-        self._provisionals.add(identity)
-        return self._write(entry, UNMINIMISED, identity)
+        return self._write(entry, UNMINIMISED, identity, why=ON_ITS_WAY)
 
     def _count(self, name: str) -> str:
         with self._lock:
@@ -373,29 +371,22 @@ class FindingTracker:
             for found in self.findings
             if (found.bucket, found.vocabulary) == (name, contract.vocabulary.id)
             and (found.expected is not None) == expected
-            and found.id not in self._provisionals
+            and found.unminimised != ON_ITS_WAY
         ]
-        separate = minimal and not stands_out(kind) and not self._expected.whole(name, contract)
-        full = len(alike) >= PER_BUCKET
-        former = next((found for found in alike if input_of(found) == data), None)
-        if former is None and replaces is not None and replaces.bucket == name:
-            former = replaces
-        if former is None and alike and (full or not separate):
-            former = alike[0]
-        better = former is None or former is replaces
-        if former is not None and not (separate and full):
-            better |= minimal and not former.minimal
-            better |= readability(data) < readability(input_of(former))
-        if replaces is not None:
-            self._provisionals.discard(replaces.id)
-        if better:
+        several = minimal and not stands_out(kind) and not self._expected.whole(name, contract)
+        full = several and len(alike) >= PER_BUCKET
+        same = [found for found in alike if input_of(found) == data]
+        if replaces is not None and replaces.bucket == name:
+            same.append(replaces)
+        former = next(iter(same if several and not full else same + alike), None)
+        if former is None or former is replaces or (not full and _simpler(data, former, minimal)):
             identity = former.id if former else finding_id(name, contract.vocabulary.id)
             if former is None and identity in self._findings:
                 identity = finding_id(name, contract.vocabulary.id, in_base64(data))
             former = self._write(entry, kind, identity, replaces=replaces, why=why)
             if unfinished:
-                self._unfinished.append((entry, former))
-        elif replaces is not None and former is not None:
+                self._open.append((entry, "", former))
+        elif replaces is not None:
             self._replace(replaces, former)
         self._count(name)
         # Made minimal, an example may show what its entry says.
@@ -430,13 +421,10 @@ class FindingTracker:
     ) -> Found:
         contract, violation = entry.contract, entry.violation
         name, vocabulary = entry.bucket(kind), contract.vocabulary.id
+        expectation = self._expected.entry(name, vocabulary, violation.data)
+        reproducer = self._save(identity, violation, contract)
         found = finding(
-            entry,
-            kind,
-            identity,
-            unminimised=why,
-            expectation=self._expected.entry(name, vocabulary, violation.data),
-            reproducer=self._save(identity, violation, contract),
+            entry, kind, identity, unminimised=why, expectation=expectation, reproducer=reproducer
         )
         if replaces is not None and replaces.id != identity:
             self._replace(replaces, found)
@@ -445,3 +433,9 @@ class FindingTracker:
             self._findings[identity] = found
             self._emit(found)
         return found
+
+
+def _simpler(data: bytes, former: Found, minimal: bool) -> bool:
+    """Whether an input is rather to be shown than that of a finding."""
+    readable = readability(data) < readability(input_of(former))
+    return (minimal and not former.minimal) or readable

@@ -201,7 +201,7 @@ class Preparation:
         for contract in session.opened.contracts():
             if not run.stop.is_set():
                 session.pool.ask(contract, Inputs.of([b""])).wait()
-        models.compile_models(models.modelled(session.vocabulary), run.stop.is_set)
+        models.compile_models(session.vocabulary, run.stop.is_set)
         for generator in run.plan.generators:
             if not run.stop.is_set():
                 next(generator.cases(session.vocabulary, run.plan.seed), None)

@@ -115,7 +115,7 @@ def test_what_is_unfinished_is_gone_on_with_once(monkeypatch: pytest.MonkeyPatch
     def look(asking: Asking, found: Found) -> None:
         tried.append(asking.entry.violation.data)
         go_on(asking, found)
-        scene.tracker._unfinished.append((asking.entry, found))  # it has become a little smaller
+        scene.tracker._open.append((asking.entry, "", found))  # it has become a little smaller
 
     monkeypatch.setattr(scene.tracker, "_go_on", look)
     scene.tracker.settle(scene.pool)

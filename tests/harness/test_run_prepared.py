@@ -49,16 +49,16 @@ def plan(vocabularies: list[str], *impls: str) -> Plan:
 def test_what_is_made_is_made_once(markers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     monkeypatch.setattr(preparing, "compile_modules", lambda: made.append("modules"))
-    monkeypatch.setattr(models, "compile_models", lambda algorithm, stopped: made.append(algorithm))
+    monkeypatch.setattr(models, "compile_models", lambda one, stopped: made.append(one.id))
     wanted = plan(["toy_bytes"], "bpe.heap", "tiktoken")
     events: list[Event] = []
     assert prepare(wanted, events.append, threading.Event()) == 1
-    assert made == ["modules", "bpe"]
+    assert made == ["modules", "toy_bytes"]
     # The record of the run knows nothing of it but how far it is.
     assert {type(event) for event in events} == {Preparing}
     assert [event.share for event in events if isinstance(event, Preparing)][-1] == 1.0
     assert prepare(wanted, events.append, threading.Event()) == 0
-    assert made == ["modules", "bpe"]
+    assert made == ["modules", "toy_bytes"]
 
 
 def test_only_what_a_run_needs_is_made(markers: Path) -> None:

@@ -24,7 +24,7 @@ from harness.engine.state import RunState
 from harness.events import Event, Found, Unsettled
 from harness.findings.entries import Entry
 from harness.findings.minimising import NO_TIME
-from harness.findings.tracker import FindingTracker
+from harness.findings.tracker import ON_ITS_WAY, FindingTracker
 from harness.studies.fuzz.plan import target_name
 from harness.verdict.coverage import Coverage
 from harness.workers.pool import WorkerPool
@@ -104,7 +104,7 @@ def _asked_again(
 
 def comes_back(found: Found) -> bool:
     """Whether it came back when it was asked alone, so that it is fixed if it no longer does."""
-    alone = found.minimal or found.unminimised not in {None, NO_TIME}
+    alone = found.minimal or found.unminimised not in {None, NO_TIME, ON_ITS_WAY}
     return alone and found.check in CHECKS and not CHECKS[found.check].by_chance
 
 
@@ -138,7 +138,6 @@ def without(known: Snapshot, fixed: Collection[Found]) -> Snapshot:
             for where, sign, minimal in known.known
         ],
         counts={name: count for name, count in known.counts.items() if name not in buckets},
-        provisionals=[one for one in known.provisionals if one not in ids],
     )
 
 

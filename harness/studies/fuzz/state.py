@@ -35,7 +35,7 @@ MAIN = "state"
 """The part with all that does not grow with the campaign."""
 
 GROWING = (
-    "disagreements", "picks", "known", "looks", "counts", "provisionals", "shared", "covered",
+    "disagreements", "picks", "known", "looks", "counts", "shared", "covered",
 )  # fmt: skip
 """Lists and dictionaries that grow with the campaign: each is kept in parts."""
 
@@ -76,7 +76,7 @@ class State:
 
     batches, cases, size (in bytes): done so far. schedule: the arms. taken: batches taken from each
     arm. disagreements: shape to the number of inputs that showed it. picks: by entry of the corpus.
-    known, looks, counts, provisionals: of the tracker, see :class:`Snapshot`. losses: deaths and
+    known, looks, counts: of the tracker, see :class:`Snapshot`. losses: deaths and
     time-outs by implementation. sums: of the campaign's checks. totals: what was done, by contract
     and generator; unsettled: what nobody knows, by all that tells it apart. opened: the events with
     which it was opened last, as lines. judged_by: digest of the expectations whose examples were
@@ -103,7 +103,6 @@ class State:
     known: list[tuple[str, Signature, list[tuple[bytes, str]]]] = field(default_factory=list)
     looks: list[tuple[str, Signature, dict[str, Any]]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    provisionals: list[str] = field(default_factory=list)
     losses: dict[str, tuple[int, int]] = field(default_factory=dict)
     sums: Sums = field(default_factory=Sums)
     totals: dict[str, BatchDone] = field(default_factory=dict)
@@ -174,11 +173,11 @@ class State:
         """Note what a tracker knows, but for its findings."""
         self.known = [(where, sign, list(minimal)) for where, sign, minimal in known.known]
         self.looks = [(where, sign, dict(plain)) for where, sign, plain in known.looks]
-        self.counts, self.provisionals = dict(known.counts), list(known.provisionals)
+        self.counts = dict(known.counts)
 
     def tracker(self, findings: Sequence[Found]) -> Snapshot:
         """What the tracker knew, with its findings."""
-        return Snapshot(findings, self.known, self.looks, self.counts, self.provisionals)
+        return Snapshot(findings, self.known, self.looks, self.counts)
 
     def keep_tally(self, tally: Tally) -> None:
         """Note which expectations were exercised, and what else a campaign adds up."""
