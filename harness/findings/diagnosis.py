@@ -15,6 +15,7 @@ they answer can be seen, and to name a stage of theirs ("merges", "pre-tokens") 
 
 from __future__ import annotations
 
+import contextlib
 import math
 import unicodedata
 from bisect import bisect_left
@@ -32,10 +33,10 @@ from harness.core.pretokens import piece_ends
 from harness.core.standing import Standing
 from impls import registry
 from impls.explaining import IDS, SEGMENTATION, literal, shown_ids, shown_parts
-from impls.interface import Explains
+from impls.interface import Explains, Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
 
 LONGEST = 1024
 """Bytes of an input that is explained: stages run interpreted, and nobody reads more."""
+
+FEW_BYTES = "ab  c\u2581\u00e9".encode()
+"""A text on which models do most of what they do."""
 
 SHOWN_ONLY = frozenset({"user-defined"})
 """Engines that cut symbols out do so in every text that has them, whether it matters or not: where
@@ -334,6 +338,20 @@ def modelled(vocabulary: Vocabulary) -> str:
     return "" if vocabulary.unexpressed else algorithm_of(vocabulary)
 
 
+def compile_models(vocabulary: Vocabulary, stopped: Callable[[], bool]) -> None:
+    """Run each model of a vocabulary's algorithm on a few bytes, until ``stopped``.
+
+    Models run in the harness itself, and before a first run they have no compiled code yet. What is
+    compiled is kept on disk, so that no judge waits for it.
+    """
+    algorithm = modelled(vocabulary)
+    for name in sorted({one[algorithm] for one in MODELS.values() if algorithm in one}):
+        model = registry.resolve(name)
+        if isinstance(model, Explains) and not stopped() and not model.supports(vocabulary, Mode()):
+            with contextlib.suppress(Exception):  # then nothing is explained, either
+                model.steps(vocabulary, FEW_BYTES, Mode())
+
+
 def _modelled(part: Part, data: bytes, contract: Contract) -> Side | None:
     """The stages of the first of a part's implementations that a model explains."""
     for own in (one for one in contract.participants if one.name in part.names):
@@ -378,14 +396,8 @@ def _special_ids(vocabulary: Vocabulary) -> frozenset[int | None]:
 def _words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str]:
     """The words that WordPiece's ids spell, continuations joined on."""
     prefix = vocabulary.wordpiece.prefix if vocabulary.wordpiece is not None else ""
-    found: list[str] = []
-    for token_id in ids:
-        text = vocabulary.spelling(token_id).decode(errors="replace")
-        if found and text.startswith(prefix):
-            found[-1] += text.removeprefix(prefix)
-        else:
-            found.append(text)
-    return found
+    texts = [vocabulary.spelling(i).decode(errors="replace") for i in ids]
+    return " ".join(texts).replace(f" {prefix}", "").split(" ") if texts else []
 
 
 def _merged(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int | None]:

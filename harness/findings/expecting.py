@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from harness.checks import inputless
-from harness.events import kind_in
 from harness.findings.describing import input_of
-from harness.findings.diagnosis import BYTES, bucket
+from harness.findings.diagnosis import bucket
 from harness.findings.entries import EXAMPLES
 from harness.workers.pool import OutOfTime
 
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from harness.findings.entries import Entry
     from harness.findings.masking import Asking
     from harness.verdict.expectations import Expectation
+
+NO_EXAMPLE = b"\xff no entry has this example"
 
 SLOTS = 6
 """Parts of the name of a bucket."""
@@ -84,10 +85,9 @@ class ExpectedFindings:
 
     def narrow(self, name: str, contract: Contract, data: bytes) -> bool:
         """Whether what covers a finding covers nothing more for being ill-formed."""
-        wide = (kind_in(one.bucket) for _, one in self.matching(name, contract.vocabulary.id))
-        if BYTES in wide or self.whole(name, contract):
-            return False
-        return self.entry(name, contract.vocabulary.id, data) is not None
+        vocabulary = contract.vocabulary.id
+        covered, others = (self.entry(name, vocabulary, one) for one in (data, NO_EXAMPLE))
+        return covered is not None and others is None
 
     def shown(self, name: str, contract: Contract) -> bool:
         """Whether a bucket shows what any entry says."""

@@ -18,19 +18,15 @@ from harness.core.standing import Standing
 from harness.findings.diagnosis import BYTES, Pair, categories, differences, signature
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from harness.checks.base import Judgement, Violation
     from harness.core.comparisons import Contract
-    from harness.findings.diagnosis import Signature
     from harness.findings.entries import Entry
     from harness.workers.pool import WorkerPool
 
     Known = Mapping[bytes, str]
     """The minimal inputs of what is known of one signature, each with its bucket."""
-
-    Told = dict[tuple[str, Signature, bytes], frozenset[Pair]]
-    """The tokens in which inputs differ, by contract and signature."""
 
 TIMED_OUT = Status.TIMED_OUT.label
 
@@ -61,13 +57,11 @@ def witnesses(violation: Violation, contract: Contract) -> Contract:
 class Asking:
     """A violation, and the pool that is asked about it.
 
-    told: in which tokens inputs differ, so far as it was asked. All methods that ask raise Stopped
-    and OutOfTime.
+    All methods that ask raise Stopped and OutOfTime.
     """
 
     pool: WorkerPool
     entry: Entry
-    told: Told
 
     def about(self, violation: Violation) -> Asking:
         """Questions about another violation of the same case."""
@@ -91,11 +85,12 @@ class Asking:
         kind is.
         """
         violation = self.entry.violation
-        inside = {one: name for one, name in known.items() if is_in(one, violation.data)}
-        if inside:
-            rest = None if violation.data in inside else self.left(inside)
+        if violation.data in known:
+            return known[violation.data]
+        if inside := parts_in(violation.data, known):
+            rest = self.left(inside)
             if rest is None:
-                return inside.get(violation.data) or next(iter(inside.values()))
+                return known[inside[0]]
             violation = rest
         # Nearly all input of some generators is ill-formed, each in a way of its own.
         ill = {one: name for one, name in known.items() if categories(one) == BYTES}
@@ -106,11 +101,9 @@ class Asking:
         rest = asking.in_place([well_formed])
         if rest is not None:
             return rest
-        wide = (name for one, name in ill.items() if not narrow(name, self.entry.contract, one))
-        name = next(wide, None)
-        if name is None and asking.like(violation, ill):
-            name = next(iter(ill.values()))
-        return violation if name is None else name
+        wide = [name for one, name in ill.items() if not narrow(name, self.entry.contract, one)]
+        same = wide or ([*ill.values()] if asking.like(violation, ill) else [])
+        return same[0] if same else violation
 
     def left(self, parts: Collection[bytes]) -> Violation | None:
         """What is still wrong with the input when these parts of it are explained, if anything.
@@ -118,16 +111,16 @@ class Asking:
         The violation itself where that cannot be told.
         """
         violation = self.entry.violation
-        inside = [one for one in parts if one and one in violation.data]
+        inside = parts_in(violation.data, parts)
         if inside and (violation.check == "determinism" or violation.stage == TIMED_OUT):
             return None  # it does not depend on the input, or costs too much to be asked
-        if self.like(violation, parts):
-            return None
         rests = without(violation.data, inside)
-        if rests[0]:
-            return self.in_place(rests) if inside else violation
-        # A part again and again may be another token, and another mistake.
-        return violation if self.entry.differences else None
+        if not rests[0]:
+            # A part again and again may be another token, and another mistake.
+            rest = violation if self.entry.differences else None
+        else:
+            rest = self.in_place(rests) if inside else violation
+        return None if rest is not None and self.like(violation, parts) else rest
 
     def in_place(self, rests: Sequence[bytes]) -> Violation | None:
         """What is wrong with all of these inputs, asked in place of its own, if anything is.
@@ -149,44 +142,38 @@ class Asking:
         return next(filter(self.same, first), first[0] if first else violation)
 
     def like(self, violation: Violation, inputs: Collection[bytes]) -> bool:
-        """Whether a violation differs in no other tokens than these inputs do.
-
-        So it is with inputs that a known mistake shows on in another place, or without any input:
-        what is wrong is the same, and only what stands beside it is another. A text that is changed
-        as often as it is repeated is changed in the same way.
-        """
+        """Whether a violation differs in no other tokens than these inputs do."""
         contract = self.entry.contract
-        mine = differences(violation, contract)
-        if not mine:
-            return False
-        shared = self._differences(inputs)
-        changed = [texts for pair in shared if len(set(texts := spelled(pair, contract))) > 1]
+        some = differences(violation, contract)  # or there is nothing to ask
+        return bool(some) and within(violation, self.pairs(inputs), contract)
 
-        def repeated(pair: Pair) -> bool:
-            one, other = spelled(pair, contract)
-            times = [(a, b, len(one + other) // len(a + b)) for a, b in changed]
-            return any((a * n, b * n) == (one, other) for a, b, n in times)
-
-        return all(pair in shared or repeated(pair) for pair in mine)
-
-    def _differences(self, inputs: Collection[bytes]) -> frozenset[Pair]:
+    def pairs(self, inputs: Collection[bytes]) -> frozenset[Pair]:
         """The tokens in which these inputs differ in the same way as the violation does."""
-        contract, sign = self.entry.contract, self.entry.signature
-        place = contract.id, sign
-        if asked := sorted(one for one in inputs if (*place, one) not in self.told):
-            judged = self.ask(asked)
-            found = dict.fromkeys(asked, frozenset[Pair]())
-            for one in filter(self.same, judged.violations):
-                found[one.data] |= differences(one, contract)
-            if any(judged.exercised[name] < len(asked) for name in self.entry.violation.culprits):
-                return frozenset[Pair]().union(*found.values())  # another time it may be answered
-            self.told.update(((*place, one), pairs) for one, pairs in found.items())
-        return frozenset[Pair]().union(*(self.told[*place, one] for one in inputs))
+        shown = filter(self.same, self.ask(sorted(inputs)).violations)
+        return frozenset().union(*(differences(one, self.entry.contract) for one in shown))
 
 
-def is_in(part: bytes, data: bytes) -> bool:
-    """Whether an input is a part of another one; no input is a part of itself alone."""
-    return part == data or (bool(part) and part in data)
+def within(violation: Violation, shared: Collection[Pair], contract: Contract) -> bool:
+    """Whether a violation differs in these tokens alone.
+
+    So it is with inputs that a known mistake shows on in another place, or without any input: what
+    is wrong is the same, and only what stands beside it is another. A text that is changed as often
+    as it is repeated is changed in the same way.
+    """
+    changed = [texts for pair in shared if len(set(texts := spelled(pair, contract))) > 1]
+
+    def repeated(pair: Pair) -> bool:
+        one, other = spelled(pair, contract)
+        times = [(a, b, len(one + other) // len(a + b)) for a, b in changed]
+        return any((a * n, b * n) == (one, other) for a, b, n in times)
+
+    mine = differences(violation, contract)
+    return bool(mine) and all(pair in shared or repeated(pair) for pair in mine)
+
+
+def parts_in(data: bytes, inputs: Iterable[bytes]) -> list[bytes]:
+    """The inputs that are a part of another one."""
+    return [one for one in inputs if one and one in data]
 
 
 def without(data: bytes, parts: Collection[bytes]) -> list[bytes]:

@@ -43,10 +43,6 @@ SHRINK_SHARE = 0.25
 FEW = 2
 """Candidates that are asked at a time of what ends processes: each may cost a new one."""
 
-SHRINK_TIMEOUTS = 1
-"""Time-outs that minimising a finding may cost: each takes three times the limit of a request, as
-it is asked again alone, and counts towards the withdrawal of who hangs."""
-
 NO_TIME = "not made smaller, for want of time"
 
 TRIES_HANG = "not made smaller any further, as each try that hangs takes so long"
@@ -131,15 +127,17 @@ def search(
 ) -> tuple[Violation, str | None]:
     """The smallest violation as these participants see it; why the search did not end by itself."""
     violation = smallest = asking.entry.violation
-    timeouts, cut_off = 0, False
+    hung = cut_off = False
 
     def failing(candidates: Sequence[bytes]) -> list[bool]:
-        nonlocal smallest, timeouts, cut_off
+        nonlocal smallest, hung, cut_off
         lawful = [one for one in candidates if contract.vocabulary.can_encode(one)]
         try:
             shown = asking.ask(lawful, contract).violations
-            outcomes = [part.outcome for one in shown for part in one.parts]
-            timeouts += any(outcome.status is Status.TIMED_OUT for outcome in outcomes)
+            ends = {part.outcome.status for one in shown for part in one.parts}
+            # One is enough: it takes three times the limit of a request, as it is asked again
+            # alone, and counts towards the withdrawal of who hangs.
+            hung |= Status.TIMED_OUT in ends
             # The first one is taken: of the others neither the signature has to be known, which
             # takes longer than an answer, nor whether they hide anything.
             for place, one in enumerate(candidates):
@@ -151,12 +149,10 @@ def search(
             cut_off = True
         return [False] * len(candidates)
 
-    def enough() -> bool:
-        return cut_off or timeouts >= SHRINK_TIMEOUTS
-
-    most = FEW if CHECKS[violation.check].alone else ROUND_CASES
-    _, ended = shrink(violation.data, failing, deadline - time.monotonic(), enough, most)
-    if timeouts >= SHRINK_TIMEOUTS:
+    dies = CHECKS[violation.check].alone and violation.stage != Status.ERRORED.label
+    left, most = deadline - time.monotonic(), FEW if dies else ROUND_CASES
+    _, ended = shrink(violation.data, failing, left, lambda: cut_off or hung, most)
+    if hung:
         return smallest, TRIES_HANG
     if not ended:
         return smallest, NO_TIME if cut_off else TOOK_LONG

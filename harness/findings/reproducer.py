@@ -9,7 +9,6 @@ is 1 if the finding shows again, 0 if it does not, 2 if nothing can be said.
 
 from __future__ import annotations
 
-import re
 import shlex
 from pprint import pformat
 from typing import TYPE_CHECKING
@@ -46,7 +45,7 @@ Contract: {contract}. Needs: {needs}
 Run it: python repro.py; exit status 1: the finding still shows, 0: it is gone, 2: nothing can
 be said, since a library is missing or does not load.
 """
-{left_out}
+
 import os
 import pickle
 import signal
@@ -287,24 +286,18 @@ def reproducer(
     if script.shows is Shows.ANOTHER_TEXT:
         right = (isinstance(first.outcome, Encoded) and first.outcome.text) or b""
         ids += f"RIGHT = {right!a}  # the token's text; none, where there is no token\n"
-    loaders: dict[str, str] = {}
-    table, left_out = [], ""
-    for who, one in libraries.items():
-        loader = "load_" + re.sub(r"[^A-Za-z0-9]", "_", who)[:60]
-        while loader in loaders:  # a-b and a.b are two implementations
-            loader += "_"
-        loaders[loader] = function(loader, one.recipe.code)
+    table, functions = [], []
+    for number, (who, one) in enumerate(libraries.items(), 1):
         where = f"str(HERE / {one.path!a})" if one.path else "None"
-        table.append(f"    {who!a}: ({loader}, {where}),")
-        if one.left_out:
-            left_out += f"\n# Not by its own recipe, since {one.left_out}: {who!a}"
+        why = f"  # not by its own recipe: {_quoted(one.left_out)}" if one.left_out else ""
+        table.append(f"    {who!a}: (load_{number}, {where}),{why}")
+        functions.append(function(f"load_{number}", one.recipe.code))
     requirements = sorted({r for one in libraries.values() for r in one.recipe.requirements})
     install = f"pip install {shlex.join(requirements)}" if requirements else "nothing"
     return TEMPLATE.format(
         **about,
         needs=_quoted(install),
         install=ascii(install),
-        left_out=left_out,
         data=_source(violation.data),
         ids=ids,
         limit=MEMORY_LIMIT if Status.OUT_OF_MEMORY in ends else "",
@@ -313,7 +306,7 @@ def reproducer(
             for part in violation.parts
             for who in part.names
         ),
-        functions="\n\n".join(loaders.values()).strip("\n"),
+        functions="\n\n".join(functions).strip("\n"),
         table="\n".join(table),
         question=question,
         verdict=verdict,

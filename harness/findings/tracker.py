@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from dataclasses import asdict, replace
+from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks.base import Violation
 from harness.core.partition import comparable, standing_of
 from harness.events import Counted, Found, Unsettled, readability, stands_out
 from harness.findings import mistakes
+from harness.findings.causes import Causes, Snapshot
 from harness.findings.confirming import AGAIN, UNSTABLE_AGAIN, confirm
 from harness.findings.describing import finding, in_base64, input_of, is_minimal
 from harness.findings.entries import (
@@ -23,12 +25,10 @@ from harness.findings.entries import (
     PER_BUCKET,
     UNSURE,
     Entry,
-    Snapshot,
     finding_id,
 )
 from harness.findings.expecting import WHATEVER, ExpectedFindings
-from harness.findings.looks import Looks
-from harness.findings.masking import TIMED_OUT, Asking, is_in
+from harness.findings.masking import TIMED_OUT, Asking, parts_in, within
 from harness.findings.minimising import (
     NO_TIME,
     TOOK_LONG,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.events import Event
     from harness.findings.entries import Group
-    from harness.findings.masking import Told
     from harness.verdict.expectations import Expectation
     from harness.workers.pool import WorkerPool
 
@@ -82,10 +81,8 @@ class FindingTracker:
         self._save = save
         self._expected = ExpectedFindings(expectations, versions)
         self._findings: dict[str, Found] = {}
-        self._known: defaultdict[Group, dict[bytes, str]] = defaultdict(dict)
-        self._looks: defaultdict[Group, Looks] = defaultdict(Looks)
+        self._causes: defaultdict[Group, Causes] = defaultdict(Causes)
         self._counts: Counter[str] = Counter()
-        self._told: Told = {}
         self._open: list[tuple[Entry, str, Found | None]] = []
         self._time = Patience(unhurried=unhurried, share=patience)
         self._lock = threading.RLock()
@@ -97,21 +94,14 @@ class FindingTracker:
     def snapshot(self) -> Snapshot:
         """What :meth:`restore` makes the same tracker of, but for the time spent."""
         with self._lock:
-            return Snapshot(
-                findings=list(self._findings.values()),
-                known=[(*place, list(one.items())) for place, one in self._known.items()],
-                looks=[(*place, asdict(one)) for place, one in self._looks.items()],
-                counts=dict(self._counts),
-            )
+            causes = deepcopy([*self._causes.items()])
+            return Snapshot([*self._findings.values()], causes, dict(self._counts))
 
     def restore(self, known: Snapshot) -> None:
         """Know what another tracker knew, and nothing else; no event is emitted."""
         with self._lock:
             self._findings = {found.id: found for found in known.findings}
-            self._known.clear()
-            self._known |= {(where, sign): dict(minimal) for where, sign, minimal in known.known}
-            self._looks.clear()
-            self._looks |= {(where, sign): Looks(**one) for where, sign, one in known.looks}
+            self._causes = defaultdict(Causes, deepcopy([*known.causes]))
             self._counts = Counter(known.counts)
             self._open.clear()
 
@@ -129,7 +119,7 @@ class FindingTracker:
     def consider(self, pool: WorkerPool, entry: Entry) -> str:
         """Enter a violation; gives the bucket under which it was counted."""
         with self._time.looking(pool):
-            return self._considered(Asking(pool, entry, self._told))
+            return self._considered(Asking(pool, entry))
 
     def note(self, entry: Entry) -> str:
         """Enter a violation that no input brings back; gives its bucket."""
@@ -152,9 +142,8 @@ class FindingTracker:
         with self._time.looking(pool):
             for entry, _, found in sorted(left, key=lambda one: len(one[0].violation.data)):
                 if found and self._findings.get(found.id) is found and not pool.out_of_time:
-                    self._go_on(Asking(pool, entry, self._told), found)
+                    self._go_on(Asking(pool, entry), found)
         left, self._open = left + self._open, []  # once more is enough, or it would never end
-        self._told.clear()
         unknown = Counter(
             (entry.contract.id, entry.violation.check, entry.violation.culprits, reason)
             for entry, reason, found in left
@@ -179,7 +168,7 @@ class FindingTracker:
     def _worth_looking(self, entry: Entry) -> bool:
         """Whether looking into a violation may show something that nobody knows."""
         example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
-        return example or self._looks[entry.group].worth(entry, late=self._time.late)
+        return example or self._causes[entry.group].worth(entry, late=self._time.late)
 
     def _at_sight(self, entry: Entry) -> str | None:
         """Count a violation that is known well enough without a question; gives its bucket.
@@ -187,16 +176,15 @@ class FindingTracker:
         What is expected whatever its input is like is known once it was seen, at the same stage: an
         expected finding of another one does not show this one.
         """
-        looks = self._looks[entry.group]
+        causes = self._causes[entry.group]
         if not self._worth_looking(entry):
             with self._lock:  # or the bucket may be another one meanwhile
-                return self._count(looks.like(entry))
+                return self._count(causes.like(entry))
         if not self._expected.whole(told := entry.bucket(WHATEVER), entry.contract):
             return None
-        for name in self._known[entry.group].values():
-            same = name.split("/")[:4] == told.split("/")[:4]
-            if same and self._expected.whole(name, entry.contract):
-                looks.note(entry, name, new=False)
+        for name in causes.minimal.values():
+            if name.split("/")[:4] == told.split("/")[:4]:
+                causes.note(entry, name, new=False)
                 return self._count(name)
         return None
 
@@ -214,12 +202,12 @@ class FindingTracker:
             return self._unsettled(entry, NOT_ASKED_AGAIN)
         name = self._count(rest) if isinstance(rest, str) else self._look_into(asking.about(rest))
         if name != UNSURE:
-            self._looks[entry.group].note(entry, name, new=len(self._findings) > before)
+            self._causes[entry.group].note(entry, name, new=len(self._findings) > before)
         return name
 
     def _unexplained(self, asking: Asking) -> str | Violation:
         """The bucket of what is known that explains a violation, else what is left to explain."""
-        return asking.unexplained(self._known[asking.entry.group], self._expected.narrow)
+        return asking.unexplained(self._causes[asking.entry.group].minimal, self._expected.narrow)
 
     def _look_into(self, asking: Asking, former: Found | None = None) -> str:
         """Ask again, make the input minimal, and enter what is found.
@@ -250,7 +238,7 @@ class FindingTracker:
             return self._unsettled(entry, NO_SECOND_ANSWER)
         if isinstance(confirmed, Violation):
             asking = asking.about(confirmed)
-            if seen.undecided and not confirmed.undecided:
+            if seen.undecided and not confirmed.undecided and former is None:
                 # Somebody has answered who is trusted more: it may be what is known of the others.
                 return self._considered(asking)
         if confirmed == "gone" or asking.entry.violation.check == "determinism":
@@ -314,7 +302,9 @@ class FindingTracker:
         """
         # A smaller input may part at another stage; how a process ends is no such stage.
         any_stage = entry.violation.check != "survival"
-        if self._known[entry.group] or self._expected.may_cover(entry, any_stage=any_stage):
+        if self._causes[entry.group].minimal or self._expected.may_cover(
+            entry, any_stage=any_stage
+        ):
             return None
         identity = finding_id(entry.bucket(UNMINIMISED), entry.contract.vocabulary.id)
         if identity in self._findings:
@@ -330,13 +320,14 @@ class FindingTracker:
     def _shrink(self, asking: Asking) -> tuple[Entry, str | None]:
         """The entry with the smallest input found, and why the search did not end by itself."""
         entry, expected = asking.entry, self._expected
-        known = self._known[entry.group]
-        inside = [one for one in known if is_in(one, entry.violation.data)]
+        known = self._causes[entry.group].minimal
+        inside = parts_in(entry.violation.data, known)
         covered = not expected.entries or expected.covers(entry)
         try:
-            other = bool(inside) and not asking.like(entry.violation, inside)
+            shared = asking.pairs(inside) if inside else frozenset()
         except OutOfTime:
             return entry, NO_TIME
+        other = not within(entry.violation, shared, entry.contract)
 
         def hides(one: Violation) -> bool:
             smaller = replace(entry, violation=one)
@@ -344,7 +335,7 @@ class FindingTracker:
             if one.data in known and expected.covers(smaller, known[one.data]):
                 return True
             # What is known of a part of the input is no smaller case of what else is wrong with it.
-            if other and asking.like(one, inside):
+            if other and within(one, shared, entry.contract):
                 return True
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.
@@ -361,7 +352,7 @@ class FindingTracker:
         why: it was not made smaller, if there is a reason besides its kind.
         """
         data, contract = entry.violation.data, entry.contract
-        name, known = entry.bucket(kind), self._known[entry.group]
+        name, known = entry.bucket(kind), self._causes[entry.group].minimal
         minimal, unfinished = is_minimal(kind, why), why in {NO_TIME, TOOK_LONG}
         if minimal or not (known or unfinished):
             known[data] = name
@@ -405,10 +396,8 @@ class FindingTracker:
                 return
             if old.bucket in self._counts:
                 self._counts[found.bucket] += self._counts.pop(old.bucket)
-            for known in list(self._known.values()):
-                known.update((data, found.bucket) for data in known if known[data] == old.bucket)
-            for looks in list(self._looks.values()):
-                looks.rename(old.bucket, found.bucket)
+            for causes in self._causes.values():
+                causes.rename(old.bucket, found.bucket)
 
     def _write(
         self,

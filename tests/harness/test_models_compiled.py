@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from corpora.vocabularies.sources import resolve
-from harness.findings.diagnosis import modelled
-from harness.findings.models import compile_models
+from harness.findings.diagnosis import compile_models, modelled
 from impls import registry
 from tests.harness.test_explain import Pipeline
 

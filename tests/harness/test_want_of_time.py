@@ -33,9 +33,9 @@ from harness.events import Measured
 from harness.events.running import Explained
 from harness.findings import minimising
 from harness.findings import tracker as findings
+from harness.findings.causes import Causes
 from harness.findings.entries import EXAMPLES, UNSURE, Entry
 from harness.findings.expecting import ExpectedFindings
-from harness.findings.looks import Looks
 from harness.findings.minimising import NO_TIME
 from harness.studies import checks
 from harness.studies.checks import MOMENT, Checks
@@ -78,7 +78,7 @@ class Latecoming(Watched):
 
 def test_an_example_is_looked_into_however_late_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted by what it looks like, it would seem to show something else."""
-    monkeypatch.setattr(Looks, "worth", lambda self, entry, *, late: False)
+    monkeypatch.setattr(Causes, "worth", lambda self, entry, *, late: False)
     scene = Latecoming(ref=right, bad=lambda data: [0 if b in b"!q" else b for b in data])
     [known] = scene.check("equivalence", b"a!")
     assert scene.check("equivalence", b"qu") == [known]  # what a generator gives is counted so

@@ -21,8 +21,8 @@ def check_invariants(tracker: FindingTracker) -> None:
             finding_id(*place, found.input_b64),
         }
         assert found.replaces != identity
-    for one in tracker._known.values():
-        assert buckets.issuperset(one.values()), "a known input whose finding is gone"
+    for one in tracker._causes.values():
+        assert buckets.issuperset(one.minimal.values()), "a known input whose finding is gone"
     assert buckets.issuperset(tracker._counts), "what is counted has no finding"
     certain = [one for one in tracker._findings.values() if one.unminimised != ON_ITS_WAY]
     assert all(tracker._counts[one.bucket] for one in certain)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
-    from harness.findings.entries import Snapshot
+    from harness.findings.causes import Snapshot
     from harness.studies.fuzz.plan import FuzzPlan
     from harness.studies.fuzz.state import Kept, Round
     from harness.studies.fuzz.store import CampaignStore
@@ -133,9 +133,12 @@ def without(known: Snapshot, fixed: Collection[Found]) -> Snapshot:
     return replace(
         known,
         findings=[one for one in known.findings if one.id not in ids],
-        known=[
-            (where, sign, [(data, name) for data, name in minimal if name not in buckets])
-            for where, sign, minimal in known.known
+        causes=[
+            (
+                group,
+                replace(one, minimal={k: v for k, v in one.minimal.items() if v not in buckets}),
+            )
+            for group, one in known.causes
         ],
         counts={name: count for name, count in known.counts.items() if name not in buckets},
     )
