@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.findings.diagnosis import categories
 
@@ -84,8 +84,9 @@ class Causes:
 
     def rename(self, old: str, new: str) -> None:
         """Count in another bucket from now on, as one was replaced."""
-        self.minimal = {one: new if name == old else name for one, name in self.minimal.items()}
-        self.buckets = {one: new if name == old else name for one, name in self.buckets.items()}
+        tables: tuple[dict[Any, str], ...] = (self.minimal, self.buckets)
+        for names in tables:
+            names.update({one: new for one, name in names.items() if name == old})
         self.latest = new if self.latest == old else self.latest
 
 

@@ -396,7 +396,7 @@ class FindingTracker:
                 return
             if old.bucket in self._counts:
                 self._counts[found.bucket] += self._counts.pop(old.bucket)
-            for causes in self._causes.values():
+            for causes in [*self._causes.values()]:
                 causes.rename(old.bucket, found.bucket)
 
     def _write(

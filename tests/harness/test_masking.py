@@ -195,9 +195,7 @@ def test_what_could_not_be_settled_at_first_is_not_told_once_it_is_known() -> No
     scene = Scene(ref=right, bad=wrong_on(b"'s"))
     [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"What's"]).violations
     scene.check("equivalence", b"a's")
-    scene.tracker._unsettled(
-        Entry(scene.contract, violation, Case(b"What's", "test", 0, 0)), "late"
-    )
+    scene.tracker.leave(Entry(scene.contract, violation, Case(b"What's", "test", 0, 0)))
     scene.check("equivalence", *[b"What's %d" % number for number in range(9)])
     scene.tracker.settle(scene.pool)
     assert not [one for one in scene.events if isinstance(one, Unsettled)]

@@ -16,7 +16,7 @@ from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.partition import Part
 from harness.findings.folder import RunFolder
-from harness.findings.recipes import Unsound, function, plain_name, sound
+from harness.findings.recipes import Unsound, plain_name, sound
 from impls.errors import ImplementationError
 from impls.interface import About, Mode, Recipe
 from tests.harness.hostile_plugin import HOSTILE
@@ -67,9 +67,6 @@ def test_what_is_not_sound_is_refused(field: str, value: Any) -> None:
     with pytest.raises(Unsound) as raised:
         sound(replace(GOOD, **{field: value}))
     assert str(raised.value).isprintable()
-
-
-def test_no_recipe_is_refused() -> None:
     with pytest.raises(Unsound):
         sound(None)
 
@@ -267,9 +264,3 @@ def test_the_recipes_of_all_registered_implementations_are_sound() -> None:
         except (ImportError, ImplementationError):
             continue
     assert made > 5
-
-
-def test_a_function_of_a_recipe_defines_what_its_code_does() -> None:
-    names: dict[str, Any] = {}
-    exec(function("load", GOOD.code), names)
-    assert names["load"]("v")["encode"](b"") == [1]
