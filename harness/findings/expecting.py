@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from harness.core.comparisons import Contract
     from harness.events import Found
+    from harness.findings.asking import Asking
     from harness.findings.entries import Entry
-    from harness.findings.masking import Asking
     from harness.verdict.expectations import Expectation
 
 NO_EXAMPLE = b"\xff no entry has this example"

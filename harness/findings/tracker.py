@@ -17,25 +17,12 @@ from harness.checks.base import Violation
 from harness.core.partition import comparable, standing_of
 from harness.events import Counted, Found, Unsettled, readability, stands_out
 from harness.findings import mistakes
+from harness.findings.asking import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, Asking, parts_in, within
 from harness.findings.causes import Causes, Snapshot
-from harness.findings.confirming import AGAIN, UNSTABLE_AGAIN, confirm
 from harness.findings.describing import finding, in_base64, input_of, is_minimal
-from harness.findings.entries import (
-    EXAMPLES,
-    PER_BUCKET,
-    UNSURE,
-    Entry,
-    finding_id,
-)
+from harness.findings.entries import EXAMPLES, PER_BUCKET, UNSURE, Entry, finding_id
 from harness.findings.expecting import WHATEVER, ExpectedFindings
-from harness.findings.masking import TIMED_OUT, Asking, parts_in, within
-from harness.findings.minimising import (
-    NO_TIME,
-    TOOK_LONG,
-    TRIES_HANG,
-    Patience,
-    minimise,
-)
+from harness.findings.minimising import NO_TIME, TOOK_LONG, TRIES_HANG, Patience
 from harness.findings.shrinking import subsequence
 from harness.verdict.expectations import UNMINIMISED
 from harness.workers.pool import OutOfTime
@@ -225,9 +212,7 @@ class FindingTracker:
             if one.contract == entry.contract.id
         )
         try:
-            confirmed = confirm(
-                asking.pool, entry.contract, seen, UNSTABLE_AGAIN if unstable else AGAIN
-            )
+            confirmed = asking.confirm(UNSTABLE_AGAIN if unstable else AGAIN)
         except OutOfTime:
             if former and former.unminimised != ON_ITS_WAY:
                 return former.bucket
@@ -342,7 +327,7 @@ class FindingTracker:
             foreign = not subsequence(one.data, entry.violation.data)
             return not covered and foreign and expected.covers(smaller)
 
-        return minimise(asking, self._time.minimising(entry.violation), hides)
+        return asking.minimise(self._time.minimising(entry.violation), hides)
 
     def _enter(
         self, entry: Entry, kind: str, *, replaces: Found | None = None, why: str | None = None

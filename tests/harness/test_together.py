@@ -16,8 +16,8 @@ from harness.core.outcomes import Encoded, Inputs
 from harness.core.partition import Part
 from harness.engine.judging import Judge
 from harness.engine.streams import Batch
+from harness.findings.asking import witnesses
 from harness.findings.entries import UNSURE, Entry
-from harness.findings.masking import witnesses
 from tests.harness.test_findings import Scene, right, wrong_at
 from tests.harness.test_out_of_time import Watched
 

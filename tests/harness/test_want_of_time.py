@@ -32,7 +32,7 @@ from harness.engine.suites import Budget
 from harness.events import Measured
 from harness.events.running import Explained
 from harness.findings import minimising
-from harness.findings import tracker as findings
+from harness.findings.asking import Asking
 from harness.findings.causes import Causes
 from harness.findings.entries import EXAMPLES, UNSURE, Entry
 from harness.findings.expecting import ExpectedFindings
@@ -180,7 +180,7 @@ def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(
     if reason == "it took long":
         monkeypatch.setattr(minimising, "SHRINK_SECONDS", 0.0)
     else:
-        monkeypatch.setattr(findings, "minimise", lambda asking, *given: (asking.entry, NO_TIME))
+        monkeypatch.setattr(Asking, "minimise", lambda asking, *given: (asking.entry, NO_TIME))
     # As it is, it is of another kind than the entry names.
     assert scene.exercise(["some \u0378 text!".encode()], "toy_bytes") == [(False, False)]
 
