@@ -73,11 +73,12 @@ class RoundTrip(AsksAtOnce):
         judgement, common = Judgement(), trusted(seen)
         names = [one.name for one in self.asked(seen)]
         answers = ask([Probe(name, Decode(common.ids, common.ends)) for name in names])
+        columns = dict(zip(names, map(list, answers), strict=True))
         groups = seen.contract.compared_groups(names)
         for index in encoded_indices(common):
             outcomes: dict[str, Outcome] = {
-                name: answer.outcome(index)
-                for name, answer in zip(names, answers, strict=True)
+                name: column[index]
+                for name, column in columns.items()
                 if speaks_of(seen, name, index, common)
             }
             data = seen.inputs[index]
@@ -87,7 +88,7 @@ class RoundTrip(AsksAtOnce):
             )
             alike = [name for group in groups[:1] for name in group.names if name in outcomes]
             parts = partition({name: outcomes[name] for name in alike}, seen.contract.standing)
-            right = (*parts, Part(("the encoding",), common.outcome(index)))[0]
+            right = parts[0] if parts else Part(("the encoding",), common.outcome(index))
             judgement.violations += self.failed(seen, index, outcomes, right)
             for group in groups:
                 judgement.violations += self.parted(seen, index, outcomes, group, "decode")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from harness.checks import CHECKS
 from harness.core.comparisons import contracts_of
 from harness.core.outcomes import Status
-from harness.findings import inputless
+from harness.findings.entries import inputless
 from harness.workers.claims import Claim, false_claims
 from impls import registry
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.engine.planning import Plan, Tally
-    from harness.findings.entries import Tracker
+    from harness.findings.tracker import FindingTracker
     from harness.verdict.coverage import Coverage
 
 
@@ -25,7 +25,7 @@ def broken(plan: Plan, tally: Tally) -> dict[str, str]:
     Libraries that tokgate knows by name are left out, and their releases (``pip:``) as well: there
     the adapter claims, for all vocabularies at once.
     """
-    if CHECKS[inputless.CHECK] not in plan.checks:
+    if CHECKS["survival"] not in plan.checks:
         return {}
     candidates = {
         one.name
@@ -37,7 +37,7 @@ def broken(plan: Plan, tally: Tally) -> dict[str, str]:
 
 
 def note(
-    tracker: Tracker,
+    tracker: FindingTracker,
     lines: Mapping[str, str],
     plan: Plan,
     record: Coverage,
@@ -59,5 +59,4 @@ def note(
         made = contracts_of(plan.vocabularies[source](), members, plan.references, proper=True)
         for contract in made:
             if contract.id == last[name].id:
-                line, contracts = {name: lines[name]}, {name: contract}
-                inputless.note(tracker, status, line, contracts, plan.seed)
+                tracker.note(inputless(contract, status, name, lines[name], plan.seed))

@@ -58,6 +58,7 @@ class Judge:
         self._run = run
         self._texts = texts
         self._before_a_finding = before_a_finding
+        self._whole: dict[str, Contract] = {}
         self.coverage = Coverage()
         """What was examined so far, of the vocabularies that were judged here."""
 
@@ -111,8 +112,10 @@ class Judge:
                 at_fault.add(violation.index)
                 if violation.check == "survival" and violation.stage == TIMED_OUT:
                     self._run.tally.hung.update(violation.culprits)
+                # Of a batch that few have answered others may say which of two equals is wrong.
+                whole = self._whole.get(contract.id, contract) if violation.undecided else contract
                 case = self._case(batch, violation.index)
-                suspicions.append(Suspicion(pool, Entry(contract, violation, case)))
+                suspicions.append(Suspicion(pool, Entry(whole, violation, case)))
             for suspicion in suspicions:
                 if self._run.stop.is_set():
                     return len(at_fault)
@@ -151,6 +154,10 @@ class Judge:
         self._before_a_finding()
         with one.pool.turn:
             self._run.tracker.consider(one.pool, one.entry)
+
+    def open(self, contracts: Sequence[Contract]) -> None:
+        """Take note of who takes part in the contracts of a vocabulary."""
+        self._whole |= {one.id: one for one in contracts}
 
     def examples(self, pool: WorkerPool, contracts: Sequence[Contract]) -> None:
         """Run the examples of the expectations that concern these contracts."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.events import Event
-    from harness.findings.entries import Tracker
+    from harness.findings.tracker import FindingTracker
     from harness.workers.pool import WorkerPool
 
 
@@ -41,7 +41,7 @@ class RunState:
     found. stop: set when the run is to end. lock: guards the tally.
     """
 
-    def __init__(self, plan: Plan, emit: Callable[[Event], None], tracker: Tracker) -> None:
+    def __init__(self, plan: Plan, emit: Callable[[Event], None], tracker: FindingTracker) -> None:
         self.plan = plan
         self.emit = emit
         self.tracker = tracker
@@ -55,7 +55,7 @@ class RunState:
         self.going_on = ""
         """How the user goes on with it, where it is interrupted: the end of a sentence."""
 
-    def part(self, emit: Callable[[Event], None], tracker: Tracker) -> RunState:
+    def part(self, emit: Callable[[Event], None], tracker: FindingTracker) -> RunState:
         """A run of its own for one vocabulary, on the same clock, and stopped with this one.
 
         Who hangs, and was waited for, is known to all parts: nobody is waited for twice.

@@ -6,9 +6,9 @@ import base64
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from harness.checks.base import spellings
 from harness.core.outcomes import Encoded
 from harness.events import Found, Group
-from harness.findings.diagnosis import known
 from harness.verdict.expectations import UNMINIMISED
 from impls.explaining import literal
 
@@ -88,6 +88,11 @@ def in_base64(data: bytes) -> str:
 def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:
     """A part of a partition as :class:`harness.events.Group` has it."""
     outcome = part.outcome
+
+    def spelling(token_id: int) -> bytes | None:
+        told = spellings(vocabulary, (token_id,))
+        return told[0] if told else None
+
     group: dict[str, Any] = {
         "implementations": list(part.names),
         "kind": outcome.status.label,
@@ -98,7 +103,7 @@ def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:
         group["ids"] = list(ids)
         group["total"] = len(outcome.ids)
         group["surfaces"] = [
-            in_base64(vocabulary.spelling(i)) if known(vocabulary, i) else None for i in ids
+            None if text is None else in_base64(text) for text in map(spelling, ids)
         ]
         if outcome.text is not None:
             group["decoded"] = in_base64(outcome.text)
@@ -128,27 +133,24 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None
     def token(token_id: int | None) -> str:
         if token_id is None:
             return "the end"
-        has = known(vocabulary, token_id)
-        spelled = literal(vocabulary.spelling(token_id)) if has else "not in the vocabulary"
-        return f"{token_id} ({spelled})"
+        spelled = spellings(vocabulary, (token_id,))
+        return f"{token_id} ({literal(spelled[0]) if spelled else 'not in the vocabulary'})"
 
-    def first(
-        mine: Sequence[Any], others: Sequence[Any], shown: Callable[[Any], object], at: str = ""
-    ) -> tuple[int, str] | None:
-        for place, pair in enumerate(zip_longest(mine, others)):
+    def place(span: object) -> str:
+        return f"at {span}"
+
+    compared: list[tuple[Sequence[Any], Sequence[Any], Callable[[Any], str]]]
+    compared = [(one.ids, other.ids, token)]
+    if one.text == other.text and violation.check == "release-offsets":
+        compared.append((one.offsets or (), other.offsets or (), place))
+    for mine, hers, shown in compared:
+        for at, pair in enumerate(zip_longest(mine, hers)):
             if pair[0] != pair[1]:
                 left, right = map(shown, pair)
-                return place, f"token {place}: {at}{left} in {ours}, {at}{right} in {theirs}"
-        return None
-
-    if told := first(one.ids, other.ids, token):
-        return told
+                return at, f"token {at}: {left} in {ours}, {right} in {theirs}"
     if one.text != other.text:
         left, right = literal(one.text or b""), literal(other.text or b"")
         return None, f"{theirs} decodes {right} where {ours} has {left}"
-    places = one.offsets or (), other.offsets or ()
-    if violation.check == "release-offsets" and (told := first(*places, str, "at ")):
-        return told
     spans = list(other.offsets or ())[:OFFSETS_SHOWN]
     return None, f"{theirs}: offsets {spans} do not fit the text"
 

@@ -1,32 +1,32 @@
-"""What the tracker of findings writes down: violations by their signature, and all it knows."""
+"""What the tracker of findings writes down: violations, by their signature and by their bucket."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
-from harness.findings.diagnosis import bucket, differences, kind_of, signature
-from harness.findings.explanation import explain
+from corpora.generators.base import Case
+from harness.checks.base import Violation
+from harness.core.outcomes import Failed, Status
+from harness.core.partition import Part
+from harness.findings.diagnosis import bucket, differences, explain, kind_of, signature
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from corpora.generators.base import Case
-    from harness.checks.base import Violation
     from harness.core.comparisons import Contract
-    from harness.events import Found
     from harness.events.running import Explained
     from harness.findings.diagnosis import Pair, Signature
-    from harness.workers.pool import WorkerPool
 
     Group = tuple[str, Signature]
     """The id of a contract, and a signature: what is minimised and known together."""
 
 FINER = {(NORMALIZATION, "white-space")}
 """Stages of an explanation that the diagnosis names better; as it does merges, ties and scores."""
+
+ORIGINS = {Status.LEFT_PROCESSES: "end of the worker", Status.FALSE_CLAIM: "claims"}
+"""What stands in place of the name of a generator, of what no input brings about."""
 
 EXAMPLES = "expectations"
 """The origin of the examples of expectations, which stands in place of the name of a generator."""
@@ -95,51 +95,17 @@ class Entry:
         return bucket(self.label, self.contract, self.kind if kind is None else kind)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """All that a tracker knows, for one that goes on elsewhere.
+def inputless(contract: Contract, status: Status, name: str, line: str, seed: int) -> Entry:
+    """A violation of survival that no single input brings about: nothing is asked or minimised.
 
-    known: by contract and signature, the minimal inputs with their buckets. looks: likewise, what
-    looking into violations has shown (:class:`harness.findings.looks.Looks`), as plain JSON values.
+    A process that has left its worker's session outlives the program that uses the library, unless
+    somebody finds it: the harness does, and kills it (:mod:`harness.workers.keeper`). And who
+    claims a capability, and answers to all requests of a run that it is not supported, has claimed
+    falsely. line: says exactly what.
     """
-
-    findings: Sequence[Found] = ()
-    known: Sequence[tuple[str, Signature, Sequence[tuple[bytes, str]]]] = ()
-    looks: Sequence[tuple[str, Signature, Mapping[str, Any]]] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
-    provisionals: Sequence[str] = ()
-
-
-class Tracker(Protocol):
-    """What a run hands the violations to that its checks find. Thread-safe."""
-
-    @property
-    def unexpected(self) -> bool:
-        """Whether it has found what a run may be ended for at once."""
-        ...
-
-    def consider(self, pool: WorkerPool, entry: Entry) -> str:
-        """Enter a violation; gives the bucket under which it was counted, or an empty text."""
-        ...
-
-    def alike(self, entry: Entry) -> bool:
-        """Count a violation that is like others, if enough of these were looked into."""
-        ...
-
-    def note(self, entry: Entry) -> str:
-        """Enter a violation that no input brings back; gives its bucket, or an empty text."""
-        ...
-
-    def leave(self, entry: Entry) -> None:
-        """Keep a violation that there is no time to look into until findings are settled."""
-        ...
-
-    def settle(self, pool: WorkerPool) -> None:
-        """Go on with findings on a pool's vocabulary whose inputs are not minimal yet.
-
-        Then tell of violations of which nobody knows what they are.
-        """
-        ...
+    parts = (Part((name,), Failed(status, line)),)
+    violation = Violation("survival", 0, b"", parts, (name,), stage=status.label)
+    return Entry(contract, violation, Case(b"", ORIGINS[status], seed, 0))
 
 
 def finding_id(*parts: str) -> str:

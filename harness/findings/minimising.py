@@ -7,22 +7,12 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks import CHECKS
-from harness.core.outcomes import Status
-from harness.findings.masking import witnesses
-from harness.findings.shrinking import MIXED_BYTES, shrink
-from harness.workers.pool import OutOfTime
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from harness.checks.base import Violation
-    from harness.core.comparisons import Contract
-    from harness.findings.entries import Entry
-    from harness.findings.masking import Asking
     from harness.workers.pool import WorkerPool
 
 SHRINK_SECONDS = 10.0
@@ -40,9 +30,8 @@ for what would never end."""
 SHRINK_SHARE = 0.25
 """About this share of a run's time goes into violations that look like others."""
 
-SHRINK_TIMEOUTS = 1
-"""Time-outs that minimising a finding may cost: each takes three times the limit of a request, as
-it is asked again alone, and counts towards the withdrawal of who hangs."""
+FEW = 2
+"""Candidates that are asked at a time of what ends processes: each may cost a new one."""
 
 NO_TIME = "not made smaller, for want of time"
 
@@ -99,64 +88,3 @@ class Patience:
         """Seconds left for a question; usual: those that are left for the questions of others."""
         left = self.left()
         return usual if left == math.inf else max(usual, left)
-
-
-def minimise(
-    asking: Asking, seconds: float, hides: Callable[[Violation], bool]
-) -> tuple[Entry, str | None]:
-    """The entry with the smallest input found, and why the search did not end by itself.
-
-    hides: whether a violation would hide this one.
-    """
-    deadline = time.monotonic() + seconds
-    entry, contract = asking.entry, asking.entry.contract
-    few = witnesses(entry.violation, contract)
-    smallest, why = search(asking, few, hides, deadline)
-    if smallest is not entry.violation and few is not contract:
-        try:
-            judged = asking.ask([smallest.data])
-        except OutOfTime:
-            return replace(entry, violation=smallest), NO_TIME
-        same = next(filter(asking.same, judged.violations), None)
-        # Else somebody else parts from the trusted on it, too: all are asked from the beginning.
-        smallest, why = (same, why) if same else search(asking, contract, hides, deadline)
-    return replace(entry, violation=smallest), why
-
-
-def search(
-    asking: Asking, contract: Contract, hides: Callable[[Violation], bool], deadline: float
-) -> tuple[Violation, str | None]:
-    """The smallest violation as these participants see it; why the search did not end by itself."""
-    violation = smallest = asking.entry.violation
-    timeouts, cut_off = 0, False
-
-    def failing(candidates: Sequence[bytes]) -> list[bool]:
-        nonlocal smallest, timeouts, cut_off
-        lawful = [one for one in candidates if contract.vocabulary.can_encode(one)]
-        try:
-            shown = asking.ask(lawful, contract).violations
-            outcomes = [part.outcome for one in shown for part in one.parts]
-            timeouts += any(outcome.status is Status.TIMED_OUT for outcome in outcomes)
-            # The first one is taken: of the others neither the signature has to be known, which
-            # takes longer than an answer, nor whether they hide anything.
-            for place, one in enumerate(candidates):
-                same = [found for found in shown if found.data == one and asking.same(found)]
-                if same and not hides(same[-1]):
-                    smallest = same[-1]
-                    return [other == place for other in range(len(candidates))]
-        except OutOfTime:
-            cut_off = True
-        return [False] * len(candidates)
-
-    def enough() -> bool:
-        return cut_off or timeouts >= SHRINK_TIMEOUTS
-
-    # What ends processes is asked step by step.
-    mixed = 0 if CHECKS[violation.check].alone else MIXED_BYTES
-    _, ended = shrink(violation.data, failing, deadline - time.monotonic(), enough, mixed)
-    if timeouts >= SHRINK_TIMEOUTS:
-        return smallest, TRIES_HANG
-    if not ended:
-        return smallest, NO_TIME if cut_off else TOOK_LONG
-    gone = set(violation.culprits) & asking.pool.withdrawn().keys()
-    return smallest, WITHDRAWN if gone else None

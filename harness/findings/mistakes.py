@@ -9,7 +9,7 @@ and no other mistake of the list gives the same.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -43,22 +43,14 @@ TEXTS = (
 )
 """Further inputs: words, numbers, signs, runs, white space."""
 
-MERGES_WHOLE = "merges pre-tokens that should be taken whole, as they are tokens"
-TAKES_WHOLE = "takes pre-tokens whole that are tokens, and should merge them"
-
 RIGHT = ""
 """Stands for no mistake."""
 
 Order = Callable[[int, int], tuple[int, int]]
 """The pair of which this is least is merged next, each given by its rank and place."""
 
-ORDERS: dict[str, Order] = {
-    RIGHT: lambda rank, place: (rank, place),
-    "merges equal-rank pairs from the right": lambda rank, place: (rank, -place),
-    "merges from the left, whatever the rank": lambda rank, place: (place, rank),
-    "merges the pair of the lowest priority first": lambda rank, place: (-rank, place),
-}
-"""Mistakes in the choice of the next pair, in the words of a headline."""
+Way = Callable[["Vocabulary", bytes], list[int]]
+"""How a pre-token is encoded."""
 
 
 def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation]) -> str:
@@ -71,30 +63,26 @@ def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation])
     if first.check != "equivalence" or first.undecided or len(first.culprits) != 1:
         return ""
     (culprit,) = first.culprits
-    trusted = [(one.data, one.parts[0].outcome) for one in violations]
-    shown = [
-        (one.data, part.outcome)
-        for one in violations
-        for part in one.parts[1:]
-        if culprit in part.names
-    ]
-    candidates = fitting(contract, shown) - {RIGHT}
+    inputs = [one.data for one in violations]
+    trusted = [one.parts[0].outcome for one in violations]
+    wrong = [p.outcome for one in violations for p in one.parts[1:] if culprit in p.names]
+    fits = fitting(contract, inputs, wrong)
     # Nothing is said where the trusted ids are not those of plain byte-pair encoding.
-    if not candidates or RIGHT not in fitting(contract, trusted):
+    if not fits or RIGHT not in fitting(contract, inputs, trusted):
         return ""
-    probes = probes_of([one.data for one in violations], contract.vocabulary)
+    probes = probes_of(inputs, contract.vocabulary)
     try:
         answers = pool.again(contract.among({culprit}), Inputs.of(probes)).results[culprit]
     except OutOfTime:
         return ""
-    candidates &= fitting(contract, zip(probes, answers, strict=True))
-    return "".join(candidates) if len(candidates) == 1 else ""
+    fits &= fitting(contract, probes, answers)
+    return "".join(fits) if len(fits) == 1 else ""
 
 
 def probes_of(inputs: Sequence[bytes], vocabulary: Vocabulary) -> list[bytes]:
     """Inputs like some others: one behind another, several times, and with something between."""
     small = inputs[0]
-    made = [small * count for count in (2, 3, 5)] + [small[:1] * count for count in (3, 4, 7)]
+    made = [part * count for part in (small, small[:1]) for count in (2, 3, 5, 7)]
     made += [one + between + other for one in inputs for other in inputs for between in BETWEEN]
     made += map(str.encode, TEXTS)
     return [
@@ -102,63 +90,73 @@ def probes_of(inputs: Sequence[bytes], vocabulary: Vocabulary) -> list[bytes]:
     ]
 
 
-def fitting(contract: Contract, answers: Iterable[tuple[bytes, Outcome]]) -> set[str]:
-    """The mistakes, or none (:data:`RIGHT`), that give the ids of all answers."""
-    fits = []
-    for data, outcome in answers:
-        ids = [*ids_of(outcome)]
-        fits.append({said for said, made in predicted(contract, data).items() if made == ids})
-    return set[str].intersection(*fits)
+def fitting(contract: Contract, inputs: Sequence[bytes], outcomes: Iterable[Outcome]) -> set[str]:
+    """The mistakes, or none (:data:`RIGHT`), that give the ids of all outcomes."""
+    fits = [
+        {said for said, ids in predicted(contract, data).items() if ids == ids_of(outcome)}
+        for data, outcome in zip(inputs, outcomes, strict=True)
+    ]
+    return set.intersection(*fits)
 
 
-def predicted(contract: Contract, data: bytes) -> dict[str, list[int]]:
+def predicted(contract: Contract, data: bytes) -> dict[str, tuple[int, ...]]:
     """The ids of an input by each mistake and by none; empty where nothing can be said."""
     vocabulary = contract.vocabulary
     plain = contract.algorithm == "bpe" and contract.mode.special == "none"
     if not plain or not 0 < len(data) <= LONGEST or not len(vocabulary.merges.left):
         return {}
-    whole = vocabulary.ignore_merges
-    said = MERGES_WHOLE if whole else TAKES_WHOLE
-    ways: dict[str, Callable[[bytes], list[int]]] = {
-        **{mistake: partial(merged, vocabulary, one, whole) for mistake, one in ORDERS.items()},
-        said: partial(merged, vocabulary, ORDERS[RIGHT], not whole),
-        "takes the longest token at each place": partial(longest_first, vocabulary),
-        "merges nothing": lambda piece: [vocabulary.ids[bytes([byte])] for byte in piece],
-    }
     ends = sorted(piece_ends(vocabulary, data)) if contract.mode.pretokenize else [len(data)]
     pieces = [data[start:end] for start, end in pairwise([0, *ends])]
     try:
-        made = {name: [i for one in pieces for i in way(one)] for name, way in ways.items()}
+        made = {
+            name: tuple(i for one in pieces for i in way(vocabulary, one))
+            for name, way in WAYS.items()
+        }
         # In a toy few merges lie over boundaries, and one that is missing looks like all of them.
         if len(vocabulary) >= LARGE:
-            made["does not cut texts into pre-tokens"] = ways[RIGHT](data)
+            made["does not cut texts into pre-tokens"] = tuple(WAYS[RIGHT](vocabulary, data))
     except (KeyError, StopIteration):
         return {}  # a byte without a token
     right = made[RIGHT]
     return made | {"loses the last token": right[:-1], "loses the first token": right[1:]}
 
 
-def merged(vocabulary: Vocabulary, order: Order, whole: bool, piece: bytes) -> list[int]:
-    """A pre-token, merged for as long as a pair can be. whole: unless it is a token."""
-    known, ranks = vocabulary.ids, _ranks(vocabulary)
-    if whole and piece in known:
-        return [known[piece]]
-    symbols = [known[bytes([byte])] for byte in piece]
-    while found := [
-        (ranks[pair][0], place) for place, pair in enumerate(pairwise(symbols)) if pair in ranks
-    ]:
-        _, place = min(found, key=lambda one: order(*one))
-        symbols[place : place + 2] = [ranks[symbols[place], symbols[place + 1]][1]]
-    return symbols
+def merging(order: Order = lambda rank, place: (rank, place), whole: bool | None = None) -> Way:
+    """Merging of a pre-token, for as long as a pair can be merged.
+
+    whole: whether one that is a token is taken whole; None: if the vocabulary says so.
+    """
+
+    def encode(vocabulary: Vocabulary, piece: bytes) -> list[int]:
+        known, ranks = vocabulary.ids, _ranks(vocabulary)
+        if piece in known and (vocabulary.ignore_merges if whole is None else whole):
+            return [known[piece]]
+        symbols = spelled(vocabulary, piece)
+        while found := [
+            (*order(ranks[pair][0], place), place)
+            for place, pair in enumerate(pairwise(symbols))
+            if pair in ranks
+        ]:
+            *_, place = min(found)
+            symbols[place : place + 2] = [ranks[symbols[place], symbols[place + 1]][1]]
+        return symbols
+
+    return encode
+
+
+def spelled(vocabulary: Vocabulary, piece: bytes) -> list[int]:
+    """The tokens of single bytes."""
+    return [vocabulary.ids[bytes([byte])] for byte in piece]
 
 
 def longest_first(vocabulary: Vocabulary, piece: bytes) -> list[int]:
     """The longest token at each place. Raises StopIteration for a byte that has none."""
-    ids, longest = [], vocabulary.max_token_bytes
+    ids: list[int] = []
     while piece:
-        end = next(end for end in range(longest, 0, -1) if piece[:end] in vocabulary.ids)
-        ids.append(vocabulary.ids[piece[:end]])
-        piece = piece[end:]
+        ends = range(vocabulary.max_token_bytes, 0, -1)
+        token = next(piece[:end] for end in ends if piece[:end] in vocabulary.ids)
+        ids.append(vocabulary.ids[token])
+        piece = piece[len(token) :]
     return ids
 
 
@@ -166,6 +164,22 @@ def longest_first(vocabulary: Vocabulary, piece: bytes) -> list[int]:
 def _ranks(vocabulary: Vocabulary) -> dict[tuple[int, int], tuple[int, int]]:
     """The rank of each pair that can be merged, and what it becomes; the first rank of several."""
     merges = vocabulary.merges
-    rows = zip(*(one.tolist() for one in (merges.left, merges.right, merges.merged)), strict=True)
-    ranked = [((left, right), (rank, made)) for rank, (left, right, made) in enumerate(rows)]
-    return dict(reversed(ranked))
+    pairs = zip(merges.left.tolist(), merges.right.tolist(), strict=True)
+    ranked: dict[tuple[int, int], tuple[int, int]] = {}
+    for pair, made in zip(pairs, enumerate(merges.merged.tolist()), strict=True):
+        ranked.setdefault(pair, made)
+    return ranked
+
+
+WAYS: dict[str, Way] = {
+    RIGHT: merging(),
+    "merges equal-rank pairs from the right": merging(lambda rank, place: (rank, -place)),
+    "merges from the left, whatever the rank": merging(lambda rank, place: (place, rank)),
+    "merges the pair of the lowest priority first": merging(lambda rank, place: (-rank, place)),
+    "merges pre-tokens that should be taken whole, as they are tokens": merging(whole=False),
+    "takes pre-tokens whole that are tokens, and should merge them": merging(whole=True),
+    "takes the longest token at each place": longest_first,
+    "merges nothing": spelled,
+}
+"""What encodes a pre-token rightly, and mistakes in that, in the words of a headline. What is no
+mistake on a vocabulary gives the right ids there, and so explains nothing."""

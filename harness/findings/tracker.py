@@ -9,33 +9,20 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from dataclasses import asdict, replace
+from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks.base import Violation
-from harness.core.partition import comparable
+from harness.core.partition import comparable, standing_of
 from harness.events import Counted, Found, Unsettled, readability, stands_out
 from harness.findings import mistakes
-from harness.findings.confirming import AGAIN, UNSTABLE_AGAIN, confirm
+from harness.findings.asking import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, Asking, parts_in, within
+from harness.findings.causes import Causes, Snapshot
 from harness.findings.describing import finding, in_base64, input_of, is_minimal
-from harness.findings.entries import (
-    EXAMPLES,
-    PER_BUCKET,
-    UNSURE,
-    Entry,
-    Snapshot,
-    finding_id,
-)
+from harness.findings.entries import EXAMPLES, PER_BUCKET, UNSURE, Entry, finding_id
 from harness.findings.expecting import WHATEVER, ExpectedFindings
-from harness.findings.looks import Looks
-from harness.findings.masking import TIMED_OUT, Asking, is_in
-from harness.findings.minimising import (
-    NO_TIME,
-    TOOK_LONG,
-    TRIES_HANG,
-    Patience,
-    minimise,
-)
+from harness.findings.minimising import NO_TIME, TOOK_LONG, TRIES_HANG, Patience
 from harness.findings.shrinking import subsequence
 from harness.verdict.expectations import UNMINIMISED
 from harness.workers.pool import OutOfTime
@@ -46,11 +33,12 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.events import Event
     from harness.findings.entries import Group
-    from harness.findings.masking import Told
     from harness.verdict.expectations import Expectation
     from harness.workers.pool import WorkerPool
 
 NOT_ASKED_AGAIN = "there was no time left to ask again"
+
+ON_ITS_WAY = "not made smaller: it was still being looked into"
 
 NOT_LOOKED_INTO = "no time was left to look into them"
 
@@ -80,13 +68,9 @@ class FindingTracker:
         self._save = save
         self._expected = ExpectedFindings(expectations, versions)
         self._findings: dict[str, Found] = {}
-        self._known: defaultdict[Group, dict[bytes, str]] = defaultdict(dict)
+        self._causes: defaultdict[Group, Causes] = defaultdict(Causes)
         self._counts: Counter[str] = Counter()
-        self._provisionals: set[str] = set()
-        self._looks: defaultdict[Group, Looks] = defaultdict(Looks)
-        self._told: Told = {}
-        self._unfinished: list[tuple[Entry, Found]] = []
-        self._waiting: list[tuple[Entry, str]] = []
+        self._open: list[tuple[Entry, str, Found | None]] = []
         self._time = Patience(unhurried=unhurried, share=patience)
         self._lock = threading.RLock()
 
@@ -97,25 +81,16 @@ class FindingTracker:
     def snapshot(self) -> Snapshot:
         """What :meth:`restore` makes the same tracker of, but for the time spent."""
         with self._lock:
-            return Snapshot(
-                findings=list(self._findings.values()),
-                known=[(*place, list(one.items())) for place, one in self._known.items()],
-                looks=[(*place, asdict(one)) for place, one in self._looks.items()],
-                counts=dict(self._counts),
-                provisionals=sorted(self._provisionals),
-            )
+            causes = deepcopy([*self._causes.items()])
+            return Snapshot([*self._findings.values()], causes, dict(self._counts))
 
     def restore(self, known: Snapshot) -> None:
         """Know what another tracker knew, and nothing else; no event is emitted."""
         with self._lock:
             self._findings = {found.id: found for found in known.findings}
-            self._known = defaultdict(dict)
-            self._known |= {(where, sign): dict(minimal) for where, sign, minimal in known.known}
-            self._looks = defaultdict(Looks)
-            self._looks |= {(where, sign): Looks(**one) for where, sign, one in known.looks}
+            self._causes = defaultdict(Causes, deepcopy([*known.causes]))
             self._counts = Counter(known.counts)
-            self._provisionals = set(known.provisionals)
-            self._unfinished.clear()
+            self._open.clear()
 
     @property
     def findings(self) -> list[Found]:
@@ -126,14 +101,12 @@ class FindingTracker:
     @property
     def unexpected(self) -> bool:
         """Whether a finding that no entry covers is there, the provisional ones left out."""
-        with self._lock:
-            certain = self._findings.keys() - self._provisionals
-            return any(self._findings[identity].expected is None for identity in certain)
+        return any(one.expected is None and one.unminimised != ON_ITS_WAY for one in self.findings)
 
     def consider(self, pool: WorkerPool, entry: Entry) -> str:
         """Enter a violation; gives the bucket under which it was counted."""
         with self._time.looking(pool):
-            return self._considered(Asking(pool, entry, self._told))
+            return self._considered(Asking(pool, entry))
 
     def note(self, entry: Entry) -> str:
         """Enter a violation that no input brings back; gives its bucket."""
@@ -152,18 +125,16 @@ class FindingTracker:
 
         Then tell of violations of which nobody knows what they are.
         """
-        unfinished, self._unfinished = self._unfinished, []
+        left, self._open = self._open, []
         with self._time.looking(pool):
-            for entry, found in sorted(unfinished, key=lambda one: len(one[0].violation.data)):
-                if self._findings.get(found.id) is found and not pool.out_of_time:
-                    self._go_on(Asking(pool, entry, self._told), found)
-        self._told.clear()
-        self._unfinished.clear()  # once more is enough, or a campaign would never get on
-        waiting, self._waiting = self._waiting, []
+            for entry, _, found in sorted(left, key=lambda one: len(one[0].violation.data)):
+                if found and self._findings.get(found.id) is found and not pool.out_of_time:
+                    self._go_on(Asking(pool, entry), found)
+        left, self._open = left + self._open, []  # once more is enough, or it would never end
         unknown = Counter(
             (entry.contract.id, entry.violation.check, entry.violation.culprits, reason)
-            for entry, reason in waiting
-            if self._at_sight(entry) is None
+            for entry, reason, found in left
+            if found is None and self._at_sight(entry) is None
         )
         with self._lock:
             for (contract, check, culprits, reason), count in unknown.items():
@@ -183,9 +154,8 @@ class FindingTracker:
 
     def _worth_looking(self, entry: Entry) -> bool:
         """Whether looking into a violation may show something that nobody knows."""
-        looks = self._looks[entry.group]
         example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
-        return example or not looks.latest or looks.worth(entry, late=self._time.late)
+        return example or self._causes[entry.group].worth(entry, late=self._time.late)
 
     def _at_sight(self, entry: Entry) -> str | None:
         """Count a violation that is known well enough without a question; gives its bucket.
@@ -193,19 +163,17 @@ class FindingTracker:
         What is expected whatever its input is like is known once it was seen, at the same stage: an
         expected finding of another one does not show this one.
         """
-        looks = self._looks[entry.group]
+        causes = self._causes[entry.group]
         if not self._worth_looking(entry):
             with self._lock:  # or the bucket may be another one meanwhile
-                return self._count(looks.like(entry))
-        names = self._known[entry.group].values()
-        excused = [name for name in names if self._expected.whole(name, entry.contract)]
-        if not excused or not self._expected.whole(told := entry.bucket(WHATEVER), entry.contract):
+                return self._count(causes.like(entry))
+        if not self._expected.whole(told := entry.bucket(WHATEVER), entry.contract):
             return None
-        same = (name for name in excused if name.split("/")[:4] == told.split("/")[:4])
-        if expected := next(same, None):
-            looks.note(entry, expected, new=False)
-            self._count(expected)
-        return expected
+        for name in causes.minimal.values():
+            if name.split("/")[:4] == told.split("/")[:4]:
+                causes.note(entry, name, new=False)
+                return self._count(name)
+        return None
 
     def _considered(self, asking: Asking) -> str:
         entry = asking.entry
@@ -217,16 +185,16 @@ class FindingTracker:
             rest = self._unexplained(asking)
         except OutOfTime:
             if self._expected.covers(entry):
-                return self._entered_late(entry, None)
+                return self._entered_late(entry)
             return self._unsettled(entry, NOT_ASKED_AGAIN)
         name = self._count(rest) if isinstance(rest, str) else self._look_into(asking.about(rest))
         if name != UNSURE:
-            self._looks[entry.group].note(entry, name, new=len(self._findings) > before)
+            self._causes[entry.group].note(entry, name, new=len(self._findings) > before)
         return name
 
     def _unexplained(self, asking: Asking) -> str | Violation:
         """The bucket of what is known that explains a violation, else what is left to explain."""
-        return asking.unexplained(self._known[asking.entry.group], self._expected.narrow)
+        return asking.unexplained(self._causes[asking.entry.group].minimal, self._expected.narrow)
 
     def _look_into(self, asking: Asking, former: Found | None = None) -> str:
         """Ask again, make the input minimal, and enter what is found.
@@ -234,20 +202,19 @@ class FindingTracker:
         former: the finding that is known of it already, and not minimal.
         """
         entry = asking.entry
-        if former is None and entry.violation.check == "survival":
+        seen = entry.violation
+        if former is None and seen.check == "survival" and seen.stage != TIMED_OUT:
             # On record before it is tried again: that may take long, and the last allowed death.
-            former = self._provisional(entry) if entry.violation.stage != TIMED_OUT else None
-        culprits = set(entry.violation.culprits)
+            former = self._provisional(entry)
         unstable = any(  # known to answer one question in two ways
-            one.check == "determinism" and culprits & set(one.culprits)
+            one.check == "determinism" and {*seen.culprits} & {*one.culprits}
             for one in self.findings
             if one.contract == entry.contract.id
         )
         try:
-            times = UNSTABLE_AGAIN if unstable else AGAIN
-            confirmed = confirm(asking.pool, entry.contract, entry.violation, times)
+            confirmed = asking.confirm(UNSTABLE_AGAIN if unstable else AGAIN)
         except OutOfTime:
-            if former and former.id not in self._provisionals:
+            if former and former.unminimised != ON_ITS_WAY:
                 return former.bucket
             return self._entered_late(entry, former)
         if confirmed == "machine":
@@ -256,11 +223,13 @@ class FindingTracker:
             return self._unsettled(entry, NO_SECOND_ANSWER)
         if isinstance(confirmed, Violation):
             asking = asking.about(confirmed)
+            if seen.undecided and not confirmed.undecided and former is None:
+                # Somebody has answered who is trusted more: it may be what is known of the others.
+                return self._considered(asking)
         if confirmed == "gone" or asking.entry.violation.check == "determinism":
             # It does not come back alone, so there is nothing to minimise by.
             return self._enter(asking.entry, UNMINIMISED, replaces=former)
-        former = former or self._provisional(asking.entry)
-        return self._minimised(asking, entry.violation, former)
+        return self._minimised(asking, seen, former or self._provisional(asking.entry))
 
     def _minimised(self, asking: Asking, first: Violation, former: Found | None) -> str:
         """Make the input of a violation that came back minimal, and enter what is found.
@@ -273,7 +242,7 @@ class FindingTracker:
         smaller = replace(smaller, mistake=mistakes.named(asking.pool, contract, both))
         # Of a hang, what is left in the input says little of what it hangs on.
         kind = UNMINIMISED if why == TRIES_HANG else smaller.kind
-        self._expected.learn(asking.about(smaller.violation), smaller.bucket(kind), self._shrink)
+        self._expected.learn(asking.about(smaller.violation), smaller.bucket(kind))
         if why == NO_TIME and self._expected.unsure(smaller):
             return self._unsettled(asking.entry, NOT_ASKED_AGAIN)
         name = self._enter(smaller, kind, replaces=former, why=why)
@@ -291,17 +260,21 @@ class FindingTracker:
 
     def _unsettled(self, entry: Entry, reason: str) -> str:
         """Keep a violation of which nobody knows what it is, to be told if that stays so."""
-        self._waiting.append((entry, reason))
+        self._open.append((entry, reason, None))
         return UNSURE
 
-    def _entered_late(self, entry: Entry, provisional: Found | None) -> str:
+    def _entered_late(self, entry: Entry, provisional: Found | None = None) -> str:
         """Enter a violation that there is no time to ask about again, if it is sure as it is.
 
-        It is where all that differ gave answers, and where a worker has asked again by itself. What
-        might be expected if it were minimised is left out: the gate would fail for it.
+        It is where all that differ gave answers, and where a worker has asked again by itself; but
+        not where somebody who would decide between equals gave none. What might be expected if it
+        were minimised is left out: the gate would fail for it.
         """
-        violation = entry.violation
+        violation, standing = entry.violation, entry.contract.standing
         answered = all(comparable(part.outcome) for part in violation.parts)
+        if violation.undecided:
+            trusted = max(standing_of(part, standing) for part in violation.parts)
+            answered &= trusted >= max(standing.values())
         if not (answered or violation.check == "survival") or self._expected.unsure(entry):
             return self._unsettled(entry, NOT_ASKED_AGAIN)
         kind = entry.kind if self._expected.may_cover(entry) else UNMINIMISED
@@ -312,16 +285,16 @@ class FindingTracker:
 
         Not where its minimum may be expected: the gate would fail for it if nothing replaced it.
         """
-        if self._known[entry.group]:
-            return None
         # A smaller input may part at another stage; how a process ends is no such stage.
-        if self._expected.may_cover(entry, any_stage=entry.violation.check != "survival"):
+        any_stage = entry.violation.check != "survival"
+        if self._causes[entry.group].minimal or self._expected.may_cover(
+            entry, any_stage=any_stage
+        ):
             return None
         identity = finding_id(entry.bucket(UNMINIMISED), entry.contract.vocabulary.id)
         if identity in self._findings:
             return None  # another signature has come to it, and it would go with this one
-        self._provisionals.add(identity)
-        return self._write(entry, UNMINIMISED, identity)
+        return self._write(entry, UNMINIMISED, identity, why=ON_ITS_WAY)
 
     def _count(self, name: str) -> str:
         with self._lock:
@@ -332,13 +305,14 @@ class FindingTracker:
     def _shrink(self, asking: Asking) -> tuple[Entry, str | None]:
         """The entry with the smallest input found, and why the search did not end by itself."""
         entry, expected = asking.entry, self._expected
-        known = self._known[entry.group]
-        inside = [one for one in known if is_in(one, entry.violation.data)]
+        known = self._causes[entry.group].minimal
+        inside = parts_in(entry.violation.data, known)
         covered = not expected.entries or expected.covers(entry)
         try:
-            other = bool(inside) and not asking.like(entry.violation, inside)
+            shared = asking.pairs(inside) if inside else frozenset()
         except OutOfTime:
             return entry, NO_TIME
+        other = not within(entry.violation, shared, entry.contract)
 
         def hides(one: Violation) -> bool:
             smaller = replace(entry, violation=one)
@@ -346,14 +320,14 @@ class FindingTracker:
             if one.data in known and expected.covers(smaller, known[one.data]):
                 return True
             # What is known of a part of the input is no smaller case of what else is wrong with it.
-            if other and asking.like(one, inside):
+            if other and within(one, shared, entry.contract):
                 return True
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.
             foreign = not subsequence(one.data, entry.violation.data)
             return not covered and foreign and expected.covers(smaller)
 
-        return minimise(asking, self._time.minimising(entry.violation), hides)
+        return asking.minimise(self._time.minimising(entry.violation), hides)
 
     def _enter(
         self, entry: Entry, kind: str, *, replaces: Found | None = None, why: str | None = None
@@ -363,7 +337,7 @@ class FindingTracker:
         why: it was not made smaller, if there is a reason besides its kind.
         """
         data, contract = entry.violation.data, entry.contract
-        name, known = entry.bucket(kind), self._known[entry.group]
+        name, known = entry.bucket(kind), self._causes[entry.group].minimal
         minimal, unfinished = is_minimal(kind, why), why in {NO_TIME, TOOK_LONG}
         if minimal or not (known or unfinished):
             known[data] = name
@@ -373,29 +347,22 @@ class FindingTracker:
             for found in self.findings
             if (found.bucket, found.vocabulary) == (name, contract.vocabulary.id)
             and (found.expected is not None) == expected
-            and found.id not in self._provisionals
+            and found.unminimised != ON_ITS_WAY
         ]
-        separate = minimal and not stands_out(kind) and not self._expected.whole(name, contract)
-        full = len(alike) >= PER_BUCKET
-        former = next((found for found in alike if input_of(found) == data), None)
-        if former is None and replaces is not None and replaces.bucket == name:
-            former = replaces
-        if former is None and alike and (full or not separate):
-            former = alike[0]
-        better = former is None or former is replaces
-        if former is not None and not (separate and full):
-            better |= minimal and not former.minimal
-            better |= readability(data) < readability(input_of(former))
-        if replaces is not None:
-            self._provisionals.discard(replaces.id)
-        if better:
+        several = minimal and not stands_out(kind) and not self._expected.whole(name, contract)
+        full = several and len(alike) >= PER_BUCKET
+        same = [found for found in alike if input_of(found) == data]
+        if replaces is not None and replaces.bucket == name:
+            same.append(replaces)
+        former = next(iter(same if several and not full else same + alike), None)
+        if former is None or former is replaces or (not full and _simpler(data, former, minimal)):
             identity = former.id if former else finding_id(name, contract.vocabulary.id)
             if former is None and identity in self._findings:
                 identity = finding_id(name, contract.vocabulary.id, in_base64(data))
             former = self._write(entry, kind, identity, replaces=replaces, why=why)
             if unfinished:
-                self._unfinished.append((entry, former))
-        elif replaces is not None and former is not None:
+                self._open.append((entry, "", former))
+        elif replaces is not None:
             self._replace(replaces, former)
         self._count(name)
         # Made minimal, an example may show what its entry says.
@@ -414,10 +381,8 @@ class FindingTracker:
                 return
             if old.bucket in self._counts:
                 self._counts[found.bucket] += self._counts.pop(old.bucket)
-            for known in list(self._known.values()):
-                known.update((data, found.bucket) for data in known if known[data] == old.bucket)
-            for looks in list(self._looks.values()):
-                looks.rename(old.bucket, found.bucket)
+            for causes in [*self._causes.values()]:
+                causes.rename(old.bucket, found.bucket)
 
     def _write(
         self,
@@ -430,13 +395,10 @@ class FindingTracker:
     ) -> Found:
         contract, violation = entry.contract, entry.violation
         name, vocabulary = entry.bucket(kind), contract.vocabulary.id
+        expectation = self._expected.entry(name, vocabulary, violation.data)
+        reproducer = self._save(identity, violation, contract)
         found = finding(
-            entry,
-            kind,
-            identity,
-            unminimised=why,
-            expectation=self._expected.entry(name, vocabulary, violation.data),
-            reproducer=self._save(identity, violation, contract),
+            entry, kind, identity, unminimised=why, expectation=expectation, reproducer=reproducer
         )
         if replaces is not None and replaces.id != identity:
             self._replace(replaces, found)
@@ -445,3 +407,9 @@ class FindingTracker:
             self._findings[identity] = found
             self._emit(found)
         return found
+
+
+def _simpler(data: bytes, former: Found, minimal: bool) -> bool:
+    """Whether an input is rather to be shown than that of a finding."""
+    readable = readability(data) < readability(input_of(former))
+    return (minimal and not former.minimal) or readable

@@ -83,6 +83,7 @@ class Checks:
             return sum(done.values()) >= half
 
         cases = self._texts.first(session.vocabulary, contracts, late)
+        self._judge.open(contracts)
         self._judge.examples(pool, contracts)
         for pending, batch in self._asked(pool, contracts, cases, done):
             if run.stop.is_set():
@@ -151,6 +152,7 @@ class Checks:
         half = (time.monotonic() + session.end) / 2
         cases = self._texts.first(session.vocabulary, contracts, lambda: time.monotonic() > half)
         pool.limit_by(run.left_for_findings)
+        self._judge.open(contracts)
         self._judge.examples(pool, contracts)
         pool.limit_by(left_for_judges)
         pacer.run(cases, over)

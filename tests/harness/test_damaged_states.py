@@ -20,6 +20,7 @@ from harness.core.writing import OutputError
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
 from harness.events import BatchDone, ForcedWitness, Phase
+from harness.findings.causes import Causes
 from harness.findings.diagnosis import Signature
 from harness.ledger.engine import LedgerError
 from harness.studies.forced import counterexamples
@@ -293,7 +294,7 @@ STATE = State(
     opened=[Phase("x").to_json()],
     covered=[b"a"],
     losses={"x": (1, 2)},
-    known=[("toy/raw", Signature("a", "b", "c"), [(b"a", "n")])],
+    causes=[(("toy/raw", Signature("a", "b", "c")), Causes({b"a": "n"}))],
 )
 PARTS = {
     name: json.loads(part) for name, part in STATE.parts().items() if not name.startswith("map")
@@ -309,12 +310,16 @@ PARTS = {
         (("state", "totals", "a", "exercised"), 1, "totals[...].exercised: expected `object`"),
         (("state", "opened", 0), "{", "opened[0]: a line that is not JSON"),
         (("covered/000000", 0), "Y", "covered[0]: invalid base64"),
-        (("known/000000", 0, 1), {}, "known[0][1]: object missing required field `check`"),
-        (("known/000000", 0, 2, 0, 0), "Y", "known[0][2][0][0]: invalid base64"),
+        (("causes/000000", 0, 0, 1), {}, "causes[0][0][1]: object missing required field `check`"),
+        (
+            ("causes/000000", 0, 1, "minimal"),
+            {"Y": "n"},
+            "invalid base64",
+        ),
         (("state", "losses", "x"), [1], "losses[...]: expected `array` of length 2"),
         (("state", "curve"), [[1]], "curve[0]: expected `array` of length 4"),
         (("state",), 7, "expected `object`"),
-        (("known/000000",), {}, "expected `array`"),
+        (("causes/000000",), {}, "expected `array`"),
     ],
 )
 def test_a_damaged_state_of_a_campaign_is_said(

@@ -7,7 +7,7 @@ import pytest
 from corpora.vocabularies import sources
 from harness.core.outcomes import Encoded, Rejected
 from harness.core.participants import Participant
-from harness.findings.explanation import LONGEST, explain
+from harness.findings.diagnosis import LONGEST, explain
 from impls.interface import About, Mode, Step
 from tests.harness.samples import contract, encoded, violation
 

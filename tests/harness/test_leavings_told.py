@@ -21,7 +21,7 @@ from harness.engine.selection import participants
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
-from harness.findings.inputless import entry_of
+from harness.findings.entries import inputless
 from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
 from harness.studies.forced import hunt as hunting
@@ -110,8 +110,8 @@ def test_a_question_that_was_withdrawn_hides_none_that_is_asked(tmp_path: Path) 
 def test_a_selftest_holds_it_against_who_is_right(mark: str) -> None:
     terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
     ledger = Ledger({"bpe.heap": ""})
-    ledger.note(entry_of(terms, Status.LEFT_PROCESSES, "bpe.heap", LINE, 0))
-    ledger.note(entry_of(terms, Status.LEFT_PROCESSES, "bpe.naive", LINE, 0))  # nobody's suspect
+    ledger.note(inputless(terms, Status.LEFT_PROCESSES, "bpe.heap", LINE, 0))
+    ledger.note(inputless(terms, Status.LEFT_PROCESSES, "bpe.naive", LINE, 0))  # nobody's suspect
     assert ledger.suspects["bpe.heap"].named == ["survival/left-processes"]
     reasons, status = verdict([judged("bpe.heap", "", ["survival/left-processes"])], [])
     assert status == 1

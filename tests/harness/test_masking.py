@@ -15,9 +15,9 @@ from harness.checks.base import Violation
 from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
 from harness.findings import minimising
+from harness.findings.causes import ALIKE_LATE, QUIET, QUIET_LATE, Causes
 from harness.findings.diagnosis import regions
 from harness.findings.entries import PER_BUCKET, Entry
-from harness.findings.looks import ALIKE_LATE, QUIET, QUIET_LATE, Looks
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
@@ -159,7 +159,7 @@ def late(scene: Scene) -> None:
 
 
 def test_what_waits_when_time_is_over_is_counted_where_it_is_known() -> None:
-    """By an entry that covers it whatever its input is like, or by what looks like it."""
+    """By an entry that covers it whatever its input is like, or by what causes like it."""
     scene = Scene([known("*", b"'s", broad=True)], ref=right, bad=wrong_on(b"'s"))
     judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], TEXTS)
     first, *waiting = judged.violations
@@ -195,9 +195,7 @@ def test_what_could_not_be_settled_at_first_is_not_told_once_it_is_known() -> No
     scene = Scene(ref=right, bad=wrong_on(b"'s"))
     [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"What's"]).violations
     scene.check("equivalence", b"a's")
-    scene.tracker._unsettled(
-        Entry(scene.contract, violation, Case(b"What's", "test", 0, 0)), "late"
-    )
+    scene.tracker.leave(Entry(scene.contract, violation, Case(b"What's", "test", 0, 0)))
     scene.check("equivalence", *[b"What's %d" % number for number in range(9)])
     scene.tracker.settle(scene.pool)
     assert not [one for one in scene.events if isinstance(one, Unsettled)]
@@ -224,19 +222,19 @@ def test_other_tokens_and_generators_are_looked_into_until_little_is_new() -> No
     scene = Scene(ref=right, bad=wrong_on(b"!", b"?"))
     found = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!", b"?"]).violations
     one, other = (Entry(scene.contract, each, Case(each.data, "test", 0, 0)) for each in found)
-    looks = Looks()
-    assert looks.worth(other, late=True)
+    causes = Causes()
+    assert causes.worth(other, late=True)
     for _ in range(ALIKE_LATE):
-        looks.note(one, "bucket", new=True)
-    assert looks.worth(one, late=False)
-    assert not looks.worth(one, late=True)
-    assert looks.worth(replace(one, case=Case(b"!", "another", 0, 0)), late=True)
-    looks.quiet = QUIET_LATE
-    assert looks.worth(other, late=False)
-    assert not looks.worth(other, late=True)
-    looks.quiet = QUIET
-    assert not looks.worth(other, late=False)
-    assert looks.like(other) == "bucket"
+        causes.note(one, "bucket", new=True)
+    assert causes.worth(one, late=False)
+    assert not causes.worth(one, late=True)
+    assert causes.worth(replace(one, case=Case(b"!", "another", 0, 0)), late=True)
+    causes.quiet = QUIET_LATE
+    assert causes.worth(other, late=False)
+    assert not causes.worth(other, late=True)
+    causes.quiet = QUIET
+    assert not causes.worth(other, late=False)
+    assert causes.like(other) == "bucket"
 
 
 def test_an_expected_determinism_does_not_cover_what_is_wrong_every_time() -> None:

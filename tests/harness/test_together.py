@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from corpora.generators.base import Case
 from harness.checks import CHECKS
 from harness.checks.base import Violation
-from harness.core.outcomes import Encoded
+from harness.core.outcomes import Encoded, Inputs
 from harness.core.partition import Part
-from harness.findings.entries import Entry
-from harness.findings.masking import witnesses
+from harness.engine.judging import Judge
+from harness.engine.streams import Batch
+from harness.findings.asking import witnesses
+from harness.findings.entries import UNSURE, Entry
 from tests.harness.test_findings import Scene, right, wrong_at
+from tests.harness.test_out_of_time import Watched
 
 
 def test_witnesses_are_the_culprits_and_whoever_is_trusted_most() -> None:
@@ -57,3 +65,35 @@ def test_what_is_like_enough_others_waits_for_nobody() -> None:
         assert before < 100
     [found] = scene.tracker.findings
     assert scene.counts()[found.bucket] == before + 1
+
+
+@pytest.mark.parametrize("order", [(0, 1, 1), (1, 0, 1), (1, 1, 0)])
+def test_one_difference_is_one_finding_whoever_has_answered_a_batch(order: tuple[int, ...]) -> None:
+    """The reference decides, though it has not answered where two equals were seen to differ."""
+    scene = Scene(ref=right, fine=right, bad=wrong_at(b"!"))
+    whole = scene.contract
+    run: Any = SimpleNamespace(
+        plan=SimpleNamespace(checks=[CHECKS["equivalence"]], sampled=False, places={}),
+        stop=threading.Event(), lock=threading.Lock(), emit=scene.events.append,
+        tally=None, tracker=scene.tracker,
+    )  # fmt: skip
+    judge = Judge(run)
+    judge.open([whole])
+    for number, few in enumerate(order):
+        inputs = [b"%d!" % number]
+        asked = whole.among({"fine", "bad"}) if few else whole
+        seen = scene.pool.again(asked, Inputs.of(inputs))
+        judge.judge(scene.pool, seen, Batch("test", 0, number, number, inputs))
+    assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
+    assert scene.counts() == {"equivalence/bpe/raw/text/P/bad": 3}
+
+
+def test_equals_differ_undecided_where_there_was_no_time_to_ask_who_is_trusted() -> None:
+    scene = Watched(ref=right, fine=right, bad=wrong_at(b"!"))
+    few = scene.contract.among({"fine", "bad"})
+    [violation] = scene.pool.examine(few, CHECKS["equivalence"], [b"!"]).violations
+    assert violation.undecided
+    scene.late()
+    case = Case(b"!", "test", 0, 0)
+    assert scene.tracker.consider(scene.pool, Entry(scene.contract, violation, case)) == UNSURE
+    assert scene.found == []

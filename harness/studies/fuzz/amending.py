@@ -24,7 +24,7 @@ from harness.engine.state import RunState
 from harness.events import Event, Found, Unsettled
 from harness.findings.entries import Entry
 from harness.findings.minimising import NO_TIME
-from harness.findings.tracker import FindingTracker
+from harness.findings.tracker import ON_ITS_WAY, FindingTracker
 from harness.studies.fuzz.plan import target_name
 from harness.verdict.coverage import Coverage
 from harness.workers.pool import WorkerPool
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
-    from harness.findings.entries import Snapshot
+    from harness.findings.causes import Snapshot
     from harness.studies.fuzz.plan import FuzzPlan
     from harness.studies.fuzz.state import Kept, Round
     from harness.studies.fuzz.store import CampaignStore
@@ -104,7 +104,7 @@ def _asked_again(
 
 def comes_back(found: Found) -> bool:
     """Whether it came back when it was asked alone, so that it is fixed if it no longer does."""
-    alone = found.minimal or found.unminimised not in {None, NO_TIME}
+    alone = found.minimal or found.unminimised not in {None, NO_TIME, ON_ITS_WAY}
     return alone and found.check in CHECKS and not CHECKS[found.check].by_chance
 
 
@@ -133,12 +133,14 @@ def without(known: Snapshot, fixed: Collection[Found]) -> Snapshot:
     return replace(
         known,
         findings=[one for one in known.findings if one.id not in ids],
-        known=[
-            (where, sign, [(data, name) for data, name in minimal if name not in buckets])
-            for where, sign, minimal in known.known
+        causes=[
+            (
+                group,
+                replace(one, minimal={k: v for k, v in one.minimal.items() if v not in buckets}),
+            )
+            for group, one in known.causes
         ],
         counts={name: count for name, count in known.counts.items() if name not in buckets},
-        provisionals=[one for one in known.provisionals if one not in ids],
     )
 
 

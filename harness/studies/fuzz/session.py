@@ -21,7 +21,6 @@ from harness.cluster.usage import Usage
 from harness.engine.opening import NamedFailed
 from harness.engine.waiting import LONGEST_WAIT
 from harness.events import Phase, UnitDone
-from harness.findings import inputless
 from harness.studies.fuzz import units
 from harness.studies.fuzz.amending import note_left
 from harness.studies.fuzz.crossing import cross_next, limit
@@ -168,7 +167,7 @@ class Session:
                 self._begin_more()
                 self._take_all()
                 each()
-            if CHECKS[inputless.CHECK] in self._plan.plan.checks:
+            if CHECKS["survival"] in self._plan.plan.checks:
                 note_left(self._plan, self._store, self._save, self._publish, self._left_behind())
         except UnitError as error:
             if isinstance(error.__cause__, NamedFailed):

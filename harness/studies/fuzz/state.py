@@ -17,8 +17,8 @@ import msgspec
 
 from harness.core import stored
 from harness.events import BatchDone, Event, Found, Unsettled
+from harness.findings.causes import Causes, Snapshot
 from harness.findings.diagnosis import Signature
-from harness.findings.entries import Snapshot
 from harness.studies.fuzz.corpus import Entry
 from harness.studies.fuzz.schedule import Arm
 from harness.studies.fuzz.sizing import FIRST, Waiting
@@ -35,7 +35,7 @@ MAIN = "state"
 """The part with all that does not grow with the campaign."""
 
 GROWING = (
-    "disagreements", "picks", "known", "looks", "counts", "provisionals", "shared", "covered",
+    "disagreements", "picks", "causes", "counts", "shared", "covered",
 )  # fmt: skip
 """Lists and dictionaries that grow with the campaign: each is kept in parts."""
 
@@ -76,7 +76,7 @@ class State:
 
     batches, cases, size (in bytes): done so far. schedule: the arms. taken: batches taken from each
     arm. disagreements: shape to the number of inputs that showed it. picks: by entry of the corpus.
-    known, looks, counts, provisionals: of the tracker, see :class:`Snapshot`. losses: deaths and
+    causes, counts: of the tracker, see :class:`Snapshot`. losses: deaths and
     time-outs by implementation. sums: of the campaign's checks. totals: what was done, by contract
     and generator; unsettled: what nobody knows, by all that tells it apart. opened: the events with
     which it was opened last, as lines. judged_by: digest of the expectations whose examples were
@@ -100,10 +100,8 @@ class State:
     taken: dict[str, int] = field(default_factory=dict)
     disagreements: dict[str, int] = field(default_factory=dict)
     picks: list[int] = field(default_factory=list)
-    known: list[tuple[str, Signature, list[tuple[bytes, str]]]] = field(default_factory=list)
-    looks: list[tuple[str, Signature, dict[str, Any]]] = field(default_factory=list)
+    causes: list[tuple[tuple[str, Signature], Causes]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    provisionals: list[str] = field(default_factory=list)
     losses: dict[str, tuple[int, int]] = field(default_factory=dict)
     sums: Sums = field(default_factory=Sums)
     totals: dict[str, BatchDone] = field(default_factory=dict)
@@ -172,13 +170,11 @@ class State:
 
     def keep_tracker(self, known: Snapshot) -> None:
         """Note what a tracker knows, but for its findings."""
-        self.known = [(where, sign, list(minimal)) for where, sign, minimal in known.known]
-        self.looks = [(where, sign, dict(plain)) for where, sign, plain in known.looks]
-        self.counts, self.provisionals = dict(known.counts), list(known.provisionals)
+        self.causes, self.counts = list(known.causes), dict(known.counts)
 
     def tracker(self, findings: Sequence[Found]) -> Snapshot:
         """What the tracker knew, with its findings."""
-        return Snapshot(findings, self.known, self.looks, self.counts, self.provisionals)
+        return Snapshot(findings, self.causes, self.counts)
 
     def keep_tally(self, tally: Tally) -> None:
         """Note which expectations were exercised, and what else a campaign adds up."""

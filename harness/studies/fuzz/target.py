@@ -374,6 +374,7 @@ class Target:
 
     def _run_examples(self, pool: WorkerPool) -> None:
         """The examples of the expectations, once, and again where these have changed."""
+        self._judge.open(self._contracts)
         digest = hashlib.sha256(repr(self._run.plan.expectations).encode()).hexdigest()
         if digest == self.state.judged_by:
             return

@@ -78,10 +78,11 @@ class Suspect:
         return self.attempts[check] < ATTEMPTS
 
 
-class Ledger:
+class Ledger(FindingTracker):
     """A tracker that only sorts: see the module. checks: what each suspect should be found by."""
 
     def __init__(self, checks: Mapping[str, str]) -> None:
+        super().__init__(ignored, unsaved, (), {})
         self.suspects = {
             name: Suspect(name, check, FindingTracker(ignored, unsaved, (), {}, patience=PATIENCE))
             for name, check in checks.items()

@@ -1,4 +1,4 @@
-"""Which violations are worth looking into, where many of them look alike from outside.
+"""What is known of violations of one signature, and which others are worth looking into.
 
 To look into a violation takes from some milliseconds to seconds. What looks like others that were
 looked into is counted with them: its outcomes differ in the same tokens. What differs in other
@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.findings.diagnosis import categories
 
 if TYPE_CHECKING:
-    from harness.findings.entries import Entry
+    from collections.abc import Mapping, Sequence
+
+    from harness.events import Found
+    from harness.findings.entries import Entry, Group
 
 ALIKE = 8
 """Violations that differ in the same tokens and are looked into before one is counted with them."""
@@ -39,13 +42,15 @@ TOKENS = 3
 
 
 @dataclass(slots=True)
-class Looks:
-    """What looking into the violations of one signature has shown so far.
+class Causes:
+    """What is known of the violations of one signature.
 
-    seen: how often each trait was. buckets: where those with a trait were counted last; latest: and
-    all others. quiet: looks in a row at tokens not seen before that have shown no new finding.
+    minimal: the smallest inputs that were found, each with its bucket. seen: how often each trait
+    was looked into. buckets: where those with a trait were counted last; latest: and all others.
+    quiet: looks in a row at tokens not seen before that have shown no new finding.
     """
 
+    minimal: dict[bytes, str] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
     buckets: dict[str, str] = field(default_factory=dict)
     latest: str = ""
@@ -79,8 +84,19 @@ class Looks:
 
     def rename(self, old: str, new: str) -> None:
         """Count in another bucket from now on, as one was replaced."""
-        self.buckets |= {trait: new for trait, name in self.buckets.items() if name == old}
+        tables: tuple[dict[Any, str], ...] = (self.minimal, self.buckets)
+        for names in tables:
+            names.update({one: new for one, name in names.items() if name == old})
         self.latest = new if self.latest == old else self.latest
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that a tracker knows, for one that goes on elsewhere. causes: by group."""
+
+    findings: Sequence[Found] = ()
+    causes: Sequence[tuple[Group, Causes]] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 def traits(entry: Entry) -> list[str]:
