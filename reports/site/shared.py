@@ -84,7 +84,9 @@ def listing(
     """
     heads = [Column(head, numeric=head not in WORDS) for head in (rows[0][1] if rows else ())]
     lines = [(name, *told.values()) for name, told in rows[:MAX_ROWS]]
-    blocks = [*above, Table(title, (first, *heads), lines, caption, style, empty=empty)]
+    # Two regions of a page must not have one name, for those who hear it.
+    label = f"Table of {title[:1].lower()}{title[1:]}"
+    blocks = [*above, Table(label, (first, *heads), lines, caption, style, empty=empty)]
     more = f"Not listed: {plural(len(rows) - MAX_ROWS, 'further row')}."
     left = Paragraph(more if len(rows) > MAX_ROWS else None, "quiet")
     where = anchor or title.partition(" ")[0].lower()
