@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.checks.asking import subjects
+from harness.checks.asking import Subject
 from harness.checks.base import Ask, Check, Judgement, Observation, Probe, Script, Severity, Shows
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs
@@ -43,7 +43,8 @@ class Determinism(Check):
             rows = [row for row, outcome in enumerate(first) if comparable(outcome)]
             others = [row for row in rows if first[row] != second[row]]
             judgement.note(one.name, len(rows) - len(others))
-            for subject in subjects(self, seen, one, judgement, others):
-                known, again = subject.says(subject.outcome), second[subject.index]
-                subject.expect("threads" if threads else "order", known, again, "again")
+            for row in others:
+                subject = Subject(self, seen, one, row, seen.inputs[row], first[row], judgement)
+                known = subject.says(first[row])
+                subject.expect("threads" if threads else "order", known, second[row], "again")
         return judgement

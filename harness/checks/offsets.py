@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.checks.asking import AsksAtOnce, Encodings, Expected, Fault, Subject
-from harness.checks.base import LongRuns, Severity, spellings
+from harness.checks.base import LongRuns, Severity, spelled, spellings
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Failed, Outcome
@@ -54,13 +54,15 @@ class Offsets(AsksAtOnce):
 
 def own_spans(vocabulary: Vocabulary, given: Encodings) -> NDArray[np.int64] | None:
     """Int64 [n, 2], where in its text each of n tokens stands; None if they spell other texts."""
-    tokens = spellings(vocabulary, tuple(given.results.ids.tolist()))
-    if tokens is None or b"".join(tokens) != given.inputs.data:
+    ids, ends = tuple(given.results.ids.tolist()), given.results.ends.tolist()
+    rows = [spellings(vocabulary, ids[a:b]) for a, b in pairwise([0, *ends])]
+    tokens = [token for row in rows for token in row or ()]
+    if None in rows or b"".join(tokens) != given.inputs.data:
         return None
     lengths = np.array([*map(len, tokens)], dtype=np.int64)
     texts = np.concatenate([[0], given.inputs.ends[:-1]]).astype(np.int64)
-    ends = np.cumsum(lengths) - np.repeat(texts, np.diff(given.results.ends, prepend=0))
-    return np.column_stack([ends - lengths, ends])
+    stops = np.cumsum(lengths) - np.repeat(texts, np.diff(given.results.ends, prepend=0))
+    return np.column_stack([stops - lengths, stops])
 
 
 def stage_of(
@@ -79,8 +81,9 @@ def stage_of(
         return "order"
     if vocabulary.normalizes or vocabulary.pieces:
         return None
-    # An id that does not exist is for the equivalence check.
-    for token, (start, end) in zip(spellings(vocabulary, ids) or (), outcome.offsets, strict=False):
-        if token not in data[start:end]:
+    for token_id, (start, end) in zip(ids, outcome.offsets, strict=True):
+        token = spelled(vocabulary, (token_id,))
+        # An id that does not exist is for the equivalence check.
+        if token is not None and token not in data[start:end]:
             return "text"
     return None

@@ -34,7 +34,7 @@ app = typer.Typer(
 UsageError: Any = typer.BadParameter.__base__
 """Click's error for a wrong option or command; recent Typers have a Click of their own."""
 
-SELDOM = (50_000, 10, 10)
+SELDOM = (5_000, 10, 10)
 """Python's thresholds for collecting garbage, in place of (700, 10, 10). A run holds vocabularies
 of millions of objects and makes few circles; a sixth of its time went into visiting them again and
 again. More seldom, what lies in circles would take 200 MiB in a run over a gigabyte of text."""

@@ -114,7 +114,8 @@ class Checks:
                 raise
             finally:
                 pacer.close()
-                pool.limit_by(run.left_for_questions)
+        # Once nobody asks any more: whom the last look gave up is to answer in the next study.
+        pool.limit_by(run.left_for_questions)
 
     def _pacer(self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry) -> Pacer:
         return Pacer(

@@ -53,7 +53,6 @@ class Growth:
         run, vocabulary = self._run, session.vocabulary
         contracts = session.opened.contracts()
         run.emit(Phase(f"measuring growth on {vocabulary.id}"))
-        session.pool.limit_by(run.left_for_questions)
         suite, names = run.plan.suite, {name for one in contracts for name in one.names}
         own = names & own_candidates(run.plan.participants, run.plan.named, run.plan.references)
         named = named_on(run.plan, session.source, sorted(names))
