@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.messages import Compiling
+    from harness.core.messages import Compiling, Way
     from harness.workers.forking import ForkServer
     from harness.workers.limits import Limits
     from impls.interface import Mode
@@ -99,6 +99,9 @@ class Restarted:
         self._asking = threading.Lock()
         self._most_bytes: int | None = None
         self._leaks = 0
+        self._hanging: set[tuple[Mode, Way | None, bytes]] = set()
+        """What took too long twice, the second time alone and with more time: when it does so once
+        more, that is no longer in doubt."""
         self._abandoned = self._doubting = self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"worker-{name}")
 
@@ -220,6 +223,7 @@ class Restarted:
         self._vocabulary, self._modes = vocabulary, modes
         self._resume()
         self._deaths = self._hangs = self._leaks = 0
+        self._hanging.clear()
         self._most_bytes = None
         if self._withdrawn != STOPPED:
             self._withdrawn = None

@@ -210,6 +210,10 @@ class Worker(Restarted):
         failure = death.outcome
         if not doubtful(failure):
             return failure
+        question = (alone.mode, alone.way, data_of(alone)) if isinstance(alone, Encode) else None
+        if failure.status is Status.TIMED_OUT and question in self._hanging:
+            self._count(failure)
+            return failure
         # In a new process: this one may have answered the inputs before it, and keep their memory.
         self._discard()
         try:
@@ -217,6 +221,8 @@ class Worker(Restarted):
         except WorkerDied as again:
             if doubtful(again.outcome):
                 self._count(again.outcome)
+            if question and failure.status is again.outcome.status is Status.TIMED_OUT:
+                self._hanging.add(question)
             return again.outcome
         if self._withdrawn is not None or self._let_go or rows_in_doubt(answer):
             return answer.outcome(0)  # it was not asked, or has failed again
