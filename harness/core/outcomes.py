@@ -11,6 +11,7 @@ from enum import IntEnum
 from itertools import pairwise, repeat
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 if TYPE_CHECKING:
@@ -49,9 +50,12 @@ class Status(IntEnum):
 _ENCODED, _REJECTED, _UNSUPPORTED = map(int, (Status.ENCODED, Status.REJECTED, Status.UNSUPPORTED))
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """The implementation answered. ``text`` is what it decoded, ``offsets`` where it was asked."""
+class Encoded(msgspec.Struct, frozen=True, gc=False):
+    """The implementation answered. ``text`` is what it decoded, ``offsets`` where it was asked.
+
+    A run makes millions of outcomes and compares them, which structs do in a fifth of the time of
+    frozen dataclasses. None of them can be part of a cycle, so that nobody need look for one.
+    """
 
     ids: tuple[int, ...]
     text: bytes | None = None
@@ -59,37 +63,50 @@ class Encoded:
     status = Status.ENCODED
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """The input is invalid for this tokenizer; equal to any other rejection."""
+class _NoIds(msgspec.Struct, frozen=True, gc=False):
+    """An outcome that equals any other of its kind, whatever the message."""
 
-    message: str = field(default="", compare=False)
+    message: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+class Rejected(_NoIds, frozen=True, gc=False):
+    """The input is invalid for this tokenizer."""
+
     status = Status.REJECTED
 
 
-@dataclass(frozen=True, slots=True)
-class Unsupported:
+class Unsupported(_NoIds, frozen=True, gc=False):
     """The implementation does not do this; takes no part in any comparison."""
 
-    message: str = field(default="", compare=False)
     status = Status.UNSUPPORTED
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(msgspec.Struct, frozen=True, gc=False):
     """No answer: it raised, crashed, hung, ate its memory or broke the protocol.
 
     Or it left processes behind, or claims what it never does: no failure on any one input.
 
-    status says which. message: the exception or the signal, then the end of standard error.
+    status says which, and alone counts when two are compared. message: the exception or the
+    signal, then the end of standard error.
     """
 
     status: Status
-    message: str = field(default="", compare=False)
+    message: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Failed) and other.status == self.status
+
+    def __hash__(self) -> int:
+        return hash(self.status)
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(msgspec.Struct, frozen=True, gc=False):
     """What a service said, or should have said, in words. Checks make it, for violations only."""
 
     message: str

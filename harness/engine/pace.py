@@ -160,9 +160,9 @@ class Pacer:
         return False
 
     def finish(self, worth_waiting: Callable[[str, float], bool]) -> list[str]:
-        """Judge all that is answered by the end, and let go of the rest; who owed an answer then.
+        """Hand on all that is answered by the end, and let go of the rest; who owed an answer then.
 
-        Those are abandoned, as judges may be waiting for them, too.
+        Judges may be waiting for those, too, and still be at work: :meth:`judged` sees to it.
         worth_waiting: whether to wait on for one who has owed an answer for so many seconds.
         """
         owing: list[str] = []
@@ -190,15 +190,17 @@ class Pacer:
                 self._judge(flight)
         self._flights.clear()
         self.unanswered += self._held
-        owing = list(dict.fromkeys(owing))
+        return list(dict.fromkeys(owing))
+
+    def judged(self, owing: Sequence[str]) -> None:
+        """Abandon those who owe answers, and wait until all that was handed on is judged."""
         self.pool.abandon(owing)
         self._judges.shutdown(wait=True)
         for judged in self._judging:
             judged.result()
-        return owing
 
     def close(self) -> None:
-        """Wait for the judges that are at work, and have none begin; after :meth:`finish`, nothing.
+        """Wait for the judges that are at work, and have none begin; after :meth:`judged`, nothing.
 
         Where the pool was killed, nobody waits for long.
         """

@@ -1,16 +1,16 @@
 """Minimise an input while its violation keeps its signature.
 
 Delta debugging (Zeller and Hildebrandt 2002) over characters, or over bytes where the input is
-not UTF-8, in batches: all candidates of a round go to the workers in one request, and the first
+not UTF-8, in batches: the candidates of a round go to the workers in one request, and the first
 that still fails, in an order that prefers the smaller, is taken. Hypothesis's shrinker asks one
-candidate at a time, which costs a round trip of processes for each.
+candidate at a time, which costs a round trip of processes for each. Of a long input parts are tried
+alone before others are taken out, as most mistakes need a few characters that stand together.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 Failing = Callable[[Sequence[bytes]], list[bool]]
@@ -24,15 +24,22 @@ SIMPLE_BYTE = b"a"
 SMALL_CHUNK = 4
 """Chunks of up to so many atoms are taken out at every place."""
 
-ROUND_BYTES = 1 << 20
-"""One request has so many bytes of candidates at the most, so that long inputs do not flood it."""
+ROUND_BYTES = 32 << 10
+"""One request has so many bytes of candidates, or a single one. Its answer takes some hundredths of
+a second: all others who ask the same workers wait for it."""
 
 ROUND_CASES = 64
 """One request has so many candidates: of a short input all are answered as soon as one."""
 
-At = tuple[int, int]
+LONG = 64
+"""Of an input of more atoms than this, parts are tried alone."""
+
+PARTS = (16, 4)
+"""A part is such a share of the input. Parts overlap by half."""
+
+At = tuple[int, int] | None
 """The size of a chunk, and the place in the input from which on it is taken out; a chunk of no size
-stands for atoms made simpler."""
+stands for atoms made simpler. None of a part that stands alone, which is begun with anew."""
 
 
 def shrink(
@@ -53,8 +60,7 @@ def shrink(
     best = before = data
     candidates = _candidates(data)
     while time.monotonic() <= deadline and not enough():
-        count = max(1, min(most, ROUND_BYTES // (len(best) or 1)))
-        if asked := [*islice(candidates, count)]:
+        if asked := _request(candidates, most):
             for (at, candidate), fails in zip(asked, failing([c for _, c in asked]), strict=True):
                 if fails:
                     best, candidates = candidate, _candidates(candidate, at)
@@ -66,19 +72,35 @@ def shrink(
     return best, False
 
 
+def _request(candidates: Iterator[tuple[At, bytes]], most: int) -> list[tuple[At, bytes]]:
+    """The next candidates, as many as one request has."""
+    asked: list[tuple[At, bytes]] = []
+    size = 0
+    for at, candidate in candidates:
+        asked.append((at, candidate))
+        size += len(candidate)
+        if len(asked) >= most or size >= ROUND_BYTES:
+            break
+    return asked
+
+
 def subsequence(part: bytes, whole: bytes) -> bool:
     """Whether ``part`` is what is left of ``whole`` when some of its bytes are taken out."""
     rest = iter(whole)
     return all(byte in rest for byte in part)
 
 
-def _candidates(data: bytes, at: At | None = None) -> Iterator[tuple[At, bytes]]:
-    """The input without a chunk: half of it, then ever less; then with simpler atoms.
+def _candidates(data: bytes, at: At = None) -> Iterator[tuple[At, bytes]]:
+    """A part of a long input; the input without a chunk: half of it, then ever less; simpler atoms.
 
     at: where to begin. Small chunks are tried at every place and in every size, so that what only
     goes together (a pair of brackets) goes together.
     """
     units = _units(data)
+    for share in PARTS if at is None and len(units) > LONG else ():
+        size = len(units) // share
+        for place in range(0, len(units), size // 2):
+            yield None, _bytes(units[place : place + size])
     chunk, start = at or ((len(units) + 1) // 2, 0)
     while chunk:
         for place in range(start, len(units), 1 if chunk <= SMALL_CHUNK else chunk):

@@ -158,8 +158,10 @@ class Checks:
         pool.limit_by(left_for_judges)
         pacer.run(cases, over)
         inquiry.hurry()
-        with pool.turn:  # who is given up, and answers again later, would seem to answer otherwise
-            owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
+        owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
+        # Who is given up, and answers again later, would seem to answer otherwise.
+        with pool.turn if owing else contextlib.nullcontext():
+            pacer.judged(owing)
             pool.resume()
         if run.stop.is_set():
             return

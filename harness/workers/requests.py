@@ -61,12 +61,9 @@ def load_in_doubt(loaded: Loaded) -> bool:
 
 def rows_in_doubt(results: Results) -> list[int]:
     """The rows of an answer whose failures may be the machine's doing."""
-    found = []
-    for index in sorted(results.messages):
-        outcome = results.outcome(index)
-        if isinstance(outcome, Failed) and doubtful(outcome):
-            found.append(index)
-    return found
+    failed = np.flatnonzero(results.status > Status.UNSUPPORTED).tolist()
+    outcomes = ((row, results.outcome(row)) for row in failed)
+    return [row for row, one in outcomes if isinstance(one, Failed) and doubtful(one)]
 
 
 def size_of(request: Asking) -> int:

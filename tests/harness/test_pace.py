@@ -94,6 +94,7 @@ def run(workers: Workers, seconds: float) -> Counter[str]:
     end = time.monotonic() + seconds
     pacer.run(endless(), lambda: time.monotonic() > end)
     pacer.finish(lambda name, waited: waited < 5)
+    pacer.judged([])
     return judged
 
 
@@ -126,6 +127,7 @@ def test_nothing_is_compared_without_the_reference_that_is_to_be_had(
     end = time.monotonic() + 1.2
     pacer.run(endless(), lambda: time.monotonic() > end)
     pacer.finish(lambda name, waited: waited < 5)
+    pacer.judged([])
     assert seen
     assert all("trusted" in names for names in seen) or state == "withdrawn"
 
@@ -143,6 +145,7 @@ def test_at_the_end_nothing_is_judged_without_the_reference(references: frozense
     pacer = Pacer(workers, [taking], lambda one, batch: True, judge)  # type: ignore[arg-type]
     pacer.run(itertools.islice(endless(), 1), lambda: False)
     owing = pacer.finish(lambda name, waited: waited < 0.5)
+    pacer.judged(owing)
     assert owing == ["late"]
     assert seen == ([] if references else [{"a", "b"}])
 
@@ -169,6 +172,7 @@ def test_one_that_never_answers_costs_the_others_its_patience_only() -> None:
     pacer.run(endless(), lambda: time.monotonic() > end)
     assert pacer.behind() == {"hangs"}
     waited_for = pacer.finish(lambda name, waited: name != "hangs" and waited < 60)
+    pacer.judged(waited_for)
     assert waited_for == ["hangs"]
     assert judged["a"] == judged["b"] > 1
     assert judged["hangs"] == 0
@@ -240,6 +244,7 @@ def test_who_was_behind_is_asked_later_about_what_everybody_is_asked() -> None:
     pacer = Pacer(workers, [contract(*workers.pace)], lambda one, batch: True, judge)  # type: ignore[arg-type]
     pacer.run(stream(), lambda: False)
     pacer.finish(lambda name, waited: True)
+    pacer.judged([])
     assert seen_by["certain"] == [["a", "b"], ["a", "b", "late"]]
 
 
@@ -259,5 +264,6 @@ def test_no_batch_is_taken_that_is_not_sent_and_what_was_not_answered_is_kept() 
     end = time.monotonic() + 1.0
     pacer.run(stream(), lambda: time.monotonic() > end)
     pacer.finish(lambda name, waited: False)
+    pacer.judged([])
     asked = {batch.start for _, batch in pacer.unanswered}
     assert {batch.start for batch in taken} <= asked

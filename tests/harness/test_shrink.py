@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.findings.shrinking import shrink
+from harness.findings.shrinking import ROUND_BYTES, shrink
 
 AMPLE = 30.0
 
@@ -89,3 +89,17 @@ def test_when_time_is_up_what_was_reached_is_given() -> None:
     found, ended = shrink(b"x" * 1000, asking(lambda d: len(d) > 3), 0.0)
     assert not ended
     assert 3 < len(found) <= 1000
+
+
+def test_a_word_in_a_long_text_is_found_with_little_asked() -> None:
+    data = b"lorem ipsum " * 800 + b"needle" + b" dolor sit" * 800
+    requests: list[int] = []
+
+    def failing(candidates: Sequence[bytes]) -> list[bool]:
+        requests.append(sum(map(len, candidates)))
+        return [b"needle" in one for one in candidates]
+
+    assert shrink(data, failing, AMPLE) == (b"needle", True)
+    # Who else asks the same workers never waits for more than one input and a full request.
+    assert max(requests) < len(data) + ROUND_BYTES
+    assert sum(requests) < 4 * len(data)

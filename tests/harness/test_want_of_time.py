@@ -355,7 +355,7 @@ def test_who_has_not_shown_its_pace_is_asked_few_bytes() -> None:
     assert most["a"] > few
     assert all(count == few for name, count, _ in pool.asked if name == "slow")
     pool.answer("a", "b", "slow")
-    pacer.finish(lambda name, waited: False)
+    pacer.judged(pacer.finish(lambda name, waited: False))
     assert sum(judged) == 200
 
 
@@ -370,7 +370,7 @@ def test_what_was_held_back_is_asked_when_there_are_no_more_batches() -> None:
 
     pacer.run(iter([batch(0)]), over)
     pool.answer("a", "b")
-    pacer.finish(lambda name, waited: False)
+    pacer.judged(pacer.finish(lambda name, waited: False))
     assert sum(judged) == 100
 
 
@@ -388,6 +388,7 @@ def test_all_that_was_answered_by_the_end_is_judged() -> None:
         pacer._send(batch(number))
     pool.answer("a", "b")
     assert pacer.finish(lambda name, waited: False) == []
+    pacer.judged([])
     assert sum(judged) == 1200
 
 
@@ -400,6 +401,7 @@ def test_who_owes_is_abandoned_before_its_judges_are_waited_for() -> None:
     pool.answer("a", "b")
     pacer._send(batch(1))
     assert pacer.finish(lambda name, waited: False) == ["a", "b"]
+    pacer.judged(["a", "b"])
     assert pool.names == ["a", "b"]
     assert told == [True]
 
@@ -423,6 +425,7 @@ def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -
     futures = {"a": pending.futures["a"], "b": cast("Asked", Soon())}
     pacer._flights.append(Flight(replace(pending, futures=futures), batch(0), 0.0))
     assert pacer.finish(lambda name, waited: False) == ["b"]
+    pacer.judged(["b"])
     assert judged == [["a"]]
 
 
@@ -467,6 +470,11 @@ class Scripted:
         self.did.append("finish")
         return ["slow"]
 
+    def judged(self, owing: list[str]) -> None:
+        # Whoever looks into findings is not to meet one that is given up and answers again.
+        assert self.turn.locked()
+        self.did.append(f"judged but for {owing}")
+
     def close(self) -> None:
         self.did.append("close")
 
@@ -502,7 +510,7 @@ def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
     assert limit <= 5 + MOMENT
     assert scripted.left() > 100  # growth has the rest of the run
     # Whoever was abandoned takes part in what follows.
-    assert scripted.did == ["finish", "resume", "close"]
+    assert scripted.did == ["finish", "judged but for ['slow']", "resume", "close"]
     assert run.tally.unanswered == {"slow": 1}
 
 
