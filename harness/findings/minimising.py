@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from harness.core.crowding import stretched
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     from harness.workers.pool import WorkerPool
 
 SHRINK_SECONDS = 10.0
-"""The time for minimising one finding. On a busy machine each of the two dozen rounds that it takes
-waits for a batch that was asked before it."""
+"""The time for minimising one finding on a quiet machine. On a busy one each of the two dozen rounds
+that it takes waits longer."""
 
 SHRINK_DEATHS_SECONDS = 20.0
 """The time for minimising a finding that ends the process: each step that fails costs a new
@@ -71,7 +73,7 @@ class Patience:
         if self._unhurried:
             return UNHURRIED_SECONDS
         dies = violation.check == "survival"
-        return self._share * (SHRINK_DEATHS_SECONDS if dies else SHRINK_SECONDS)
+        return self._share * stretched(SHRINK_DEATHS_SECONDS if dies else SHRINK_SECONDS)
 
     @contextlib.contextmanager
     def looking(self, pool: WorkerPool) -> Iterator[None]:

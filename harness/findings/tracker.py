@@ -44,6 +44,9 @@ NOT_LOOKED_INTO = "no time was left to look into them"
 
 NO_SECOND_ANSWER = "it gave no answer when it was asked again"
 
+UNFINISHED = {NO_TIME, TOOK_LONG}
+"""Why an input is not minimal that more time would make so."""
+
 
 class FindingTracker:
     """The findings of one run.
@@ -121,14 +124,20 @@ class FindingTracker:
         return not self._worth_looking(entry) and self._at_sight(entry) is not None
 
     def settle(self, pool: WorkerPool) -> None:
-        """Go on with findings on a pool's vocabulary whose inputs are not minimal yet.
+        """Go on with what was found on a pool's vocabulary and is not minimal yet.
 
         Then tell of violations of which nobody knows what they are.
         """
-        left, self._open = self._open, []
+        waiting, self._open = self._open, []
+        left = []
         with self._time.looking(pool):
-            for entry, _, found in sorted(left, key=lambda one: len(one[0].violation.data)):
-                if found and self._findings.get(found.id) is found and not pool.out_of_time:
+            for one in sorted(waiting, key=lambda one: len(one[0].violation.data)):
+                entry, reason, found = one
+                if pool.out_of_time or (found is None and reason not in UNFINISHED):
+                    left.append(one)
+                elif found is None:
+                    self._considered(Asking(pool, entry))
+                elif self._findings.get(found.id) is found:
                     self._go_on(Asking(pool, entry), found)
         left, self._open = left + self._open, []  # once more is enough, or it would never end
         unknown = Counter(
@@ -243,8 +252,8 @@ class FindingTracker:
         # Of a hang, what is left in the input says little of what it hangs on.
         kind = UNMINIMISED if why == TRIES_HANG else smaller.kind
         self._expected.learn(asking.about(smaller.violation), smaller.bucket(kind))
-        if why == NO_TIME and self._expected.unsure(smaller):
-            return self._unsettled(asking.entry, NOT_ASKED_AGAIN)
+        if why in UNFINISHED and self._expected.unsure(smaller):
+            return self._unsettled(asking.entry, why)
         name = self._enter(smaller, kind, replaces=former, why=why)
         if self._expected.covers(smaller, name) and not self._expected.covers(asking.entry):
             # What is expected was a part of this input. Something else may be wrong with the rest.
@@ -338,7 +347,7 @@ class FindingTracker:
         """
         data, contract = entry.violation.data, entry.contract
         name, known = entry.bucket(kind), self._causes[entry.group].minimal
-        minimal, unfinished = is_minimal(kind, why), why in {NO_TIME, TOOK_LONG}
+        minimal, unfinished = is_minimal(kind, why), why in UNFINISHED
         if minimal or not (known or unfinished):
             known[data] = name
         expected = self._expected.covers(entry, name)  # never counted with what is not

@@ -17,7 +17,7 @@ from harness.checks import CHECKS
 from harness.cli.progress.fuzz import FuzzProgress
 from harness.engine.state import RunState
 from harness.engine.study import Session
-from harness.events import Found
+from harness.events import Found, Unsettled
 from harness.findings import minimising
 from harness.findings.entries import Entry
 from harness.findings.minimising import NO_TIME, TOOK_LONG, Patience
@@ -29,6 +29,7 @@ from harness.workers import restarting
 from tests.durability import inside
 from tests.harness.fuzz_campaign import WRONG, small_plan
 from tests.harness.test_findings import Encode_, Scene, right, wrong_at
+from tests.harness.test_masking import known
 from tests.harness.test_out_of_time import Watched
 from tests.harness.tracker_invariants import check_invariants
 
@@ -93,6 +94,27 @@ def test_what_a_shorter_input_explains_by_then_is_no_finding_of_its_own(
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
     gone = {event.replaces for event in scene.events if isinstance(event, Found)} - {None}
     assert len(gone) == 2  # what was provisional, and what was not minimal
+
+
+@pytest.mark.parametrize("busy_to_the_end", [False, True])
+def test_what_may_be_expected_is_no_finding_before_it_is_minimal(
+    busy_to_the_end: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A default run on a machine with five times as many processes as cores failed so."""
+    scene = Scene([known("P", b"!")], ref=right, bad=wrong_at(b"!"))
+    with monkeypatch.context() as patch:
+        patch.setattr(minimising, "SHRINK_SECONDS", 0.0)
+        scene.check("equivalence", WHOLE)
+        assert scene.found == []
+        if busy_to_the_end:
+            scene.tracker.settle(scene.pool)
+    scene.tracker.settle(scene.pool)
+    told = [one.count for one in scene.events if isinstance(one, Unsettled)]
+    if busy_to_the_end:
+        assert (scene.found, told) == ([], [1])
+    else:
+        assert (scene.found, told) == ([("equivalence/bpe/raw/text/P/bad", b"!")], [])
+        assert scene.tracker.findings[0].expected
 
 
 def test_what_stays_unfinished_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
