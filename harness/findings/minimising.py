@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from harness.workers.pool import WorkerPool
 
 SHRINK_SECONDS = 10.0
-"""The time for minimising one finding on a quiet machine. On a busy one each of the two dozen rounds
-that it takes waits longer."""
+"""The time for minimising one finding on a quiet machine. On a busy one each of the two dozen
+rounds that it takes waits longer."""
 
 SHRINK_DEATHS_SECONDS = 20.0
 """The time for minimising a finding that ends the process: each step that fails costs a new
