@@ -30,7 +30,8 @@ class Inquiry:
     """Looks into violations in a thread of its own, those of the rarest kind first.
 
     look_into: called with one violation after another. stopped: whether the run was ended. over:
-    whether no more time is left for findings; what comes or waits then is not looked into.
+    whether no more time is left for findings; what comes or waits then is not looked into. first:
+    called before any violation is looked into.
     """
 
     def __init__(
@@ -38,10 +39,12 @@ class Inquiry:
         look_into: Callable[[Suspicion], None],
         stopped: Callable[[], bool],
         over: Callable[[], bool],
+        first: Callable[[], None] = lambda: None,
     ) -> None:
         self._look_into = look_into
         self._stopped = stopped
         self._over = over
+        self._first = first
         self._waiting: dict[Kind, deque[Suspicion]] = {}
         self._taken: Counter[Kind] = Counter()
         self._changed = threading.Condition()
@@ -116,6 +119,7 @@ class Inquiry:
         return None
 
     def _run(self) -> None:
+        self._first()
         while (suspicion := self._next()) is not None:
             self._look_into(suspicion)
 

@@ -101,8 +101,20 @@ class Checks:
         run, pool = self._run, session.pool
         run.settle_until(session.end + stretched(SETTLE_SECONDS))
         contracts = session.opened.contracts()
+        self._judge.open(contracts)
+
+        def examples() -> None:
+            """The examples of what is expected, while the first cases are asked."""
+            with pool.lasting(lambda usual: max(usual, run.left_for_findings())):
+                self._judge.examples(pool, contracts)
+
         with contextlib.closing(
-            Inquiry(self._judge.look_into, run.stop.is_set, lambda: run.left_for_findings() <= 0)
+            Inquiry(
+                self._judge.look_into,
+                run.stop.is_set,
+                lambda: run.left_for_findings() <= 0,
+                examples,
+            )
         ) as inquiry:
             pacer = self._pacer(session, contracts, inquiry)
             try:
@@ -152,9 +164,6 @@ class Checks:
 
         half = (time.monotonic() + session.end) / 2
         cases = self._texts.first(session.vocabulary, contracts, lambda: time.monotonic() > half)
-        pool.limit_by(run.left_for_findings)
-        self._judge.open(contracts)
-        self._judge.examples(pool, contracts)
         pool.limit_by(left_for_judges)
         pacer.run(cases, over)
         inquiry.hurry()

@@ -183,11 +183,12 @@ class WorkerPool:
 
         left: the seconds until then, given those that are left for the questions of others.
         """
+        former = getattr(self._own, "left", None)
         self._own.left = left
         try:
             yield
         finally:
-            del self._own.left
+            self._own.left = former
 
     def _left(self) -> float:
         own: Callable[[float], float] | None = getattr(self._own, "left", None)

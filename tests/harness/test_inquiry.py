@@ -49,6 +49,22 @@ def test_nothing_is_left_at_the_end() -> None:
     inquiry.close()
 
 
+def test_what_comes_first_is_done_before_any_is_looked_into() -> None:
+    seen: list[Any] = []
+    ready = threading.Event()
+
+    def first() -> None:
+        assert ready.wait(HANG_SECONDS)
+        seen.append("examples")
+
+    inquiry = Inquiry(lambda one: seen.append(one.entry.violation.data), bool, bool, first)
+    inquiry.take(suspicion(0))
+    ready.set()
+    assert inquiry.finish() == []
+    assert seen == ["examples", 0]
+    inquiry.close()
+
+
 def test_a_rare_kind_does_not_wait_behind_a_frequent_one() -> None:
     seen: list[Any] = []
     ready = threading.Event()

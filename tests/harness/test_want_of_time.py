@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
@@ -445,6 +446,12 @@ class Scripted:
 
     def limit_by(self, left: Callable[[], float]) -> None:
         self.left = left
+
+    @contextlib.contextmanager
+    def lasting(self, left: Callable[[float], float]) -> Iterator[None]:
+        # The examples of what is expected have the time of findings, not that of judges.
+        assert left(0.0) > 5
+        yield
 
     @property
     def out_of_time(self) -> bool:
