@@ -109,7 +109,7 @@ class Opened:
         now = time.monotonic()
         if loading and now - self._last_shown > TELL_SECONDS:
             self._last_shown = now
-            at = {name: one.line if one else "" for name, one in loading.items()}
+            at = dict.fromkeys(loading, "")
             self.emit(Preparing(self.vocabulary.id, list(self.pool.loaded()), at))
 
     def contracts(self) -> list[Contract]:

@@ -19,8 +19,9 @@ from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 from harness.workers.claims import Claims
 from harness.workers.costly import CostlyBatches
-from harness.workers.forking import ForkServers, shared_servers
+from harness.workers.forking import ForkServer, shared_server
 from harness.workers.reasons import TOO_LONG
+from impls import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.core.excused import Excused
-    from harness.core.messages import Compiling, Loaded, Measure, Meter
+    from harness.core.messages import Loaded, Measure, Meter
     from harness.core.participants import Participant
     from impls.interface import Mode
 
@@ -127,32 +128,30 @@ class WorkerPool:
         participants: Sequence[Participant],
         limits: Limits,
         environment: Mapping[str, str] | None = None,
-        wrapper: Sequence[str] = (),
-        servers: ForkServers | None = None,
+        server: ForkServer | None = None,
         watched: Collection[str] = (),
     ) -> None:
         """Start no worker yet.
 
-        servers: those that several pools share, else it has its own. watched: participants of which
+        server: one that several pools share, else it has its own. watched: participants of which
         the costly batches are kept (:meth:`costly`).
         """
         self._participants = {participant.name: participant for participant in participants}
         # Whoever comes first loads first; all at once would make all of them late.
         turn = threading.Semaphore((os.cpu_count() or 1) + 2)
         self._closing = contextlib.ExitStack()
-        if servers is None:
-            alone = bool(environment or wrapper)
-            servers = self._closing.enter_context(shared_servers([] if alone else participants))
+        if server is None:
+            ours = [] if environment else participants
+            server = self._closing.enter_context(shared_server(ours))
         self._workers = {
             c.name: Worker(
                 c.name,
                 c.spec,
                 limits,
                 environment,
-                wrapper,
                 turn,
                 c.about.needs,
-                servers.of(c.spec),
+                server if registry.our_own(c.spec) else None,
             )
             for c in participants
         }
@@ -238,9 +237,9 @@ class WorkerPool:
                     failed[name] = future.result()
         return failed
 
-    def loading(self) -> Mapping[str, Compiling | None]:
-        """Who has not loaded yet, with what a compiler is at for it."""
-        return {name: self._workers[name].compiling for name in self._loading}
+    def loading(self) -> Sequence[str]:
+        """Who has not loaded yet."""
+        return list(self._loading)
 
     @property
     def stopped(self) -> bool:
@@ -335,10 +334,8 @@ class WorkerPool:
 
     def _ask(self, name: str, request: Encode | Decode | Serve) -> Asked:
         worker = self._workers[name]
-        if isinstance(request, Decode):
-            return Asked(worker.decode(request), [], len(request))
-        if isinstance(request, Serve):
-            return Asked(worker.serve(request), [], len(request))
+        if not isinstance(request, Encode):
+            return Asked(worker.ask(request), [], len(request))
         limit = self._participants[name].about.max_input
         size, held_back = len(request.inputs), list[int]()
         if limit is not None and len(request.inputs.data) > limit:
@@ -349,7 +346,7 @@ class WorkerPool:
             request = replace(request, inputs=Inputs.of([request.inputs[i] for i in sorted(kept)]))
         if held_back and not len(request.inputs):
             return Asked(None, held_back, size, f"{TOO_LONG} of {limit} bytes")
-        future = worker.encode(request)
+        future = worker.ask(request)
         if name in self._costly and request.meter is None:
             self._costly[name].watch(request, future)
         return Asked(future, held_back, size, f"{TOO_LONG} of {limit} bytes" if held_back else "")
@@ -392,7 +389,7 @@ class WorkerPool:
         """
         if self.out_of_time:
             raise OutOfTime
-        asked = Asked(self._workers[name].measure(request), [], 1)
+        asked = Asked(self._workers[name].ask(request), [], 1)
         return self._in_time([(name, asked)])[0]
 
     def kill(self) -> None:

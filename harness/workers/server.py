@@ -1,19 +1,15 @@
 """The inside of a worker process: loads implementations and answers the harness's requests.
 
-Started by :mod:`harness.confinement.start`, when the process is confined, with REQUESTS RESPONSES
-PROGRESS MEMORY (three file descriptors, and bytes). Whatever an encoder raises, including the
+Started by :mod:`harness.confinement.start`, when the process is confined.
+
+Whatever an encoder raises, including the
 ``BaseException`` of a Rust panic, becomes an outcome of the one input; what kills this process is
 told apart by the harness, which finds in the progress cell the index of the input at work.
 """
 
 from __future__ import annotations
 
-import faulthandler
-import os
 import pickle
-import resource
-import signal
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,13 +28,12 @@ from harness.core.messages import (
     Measure,
     Meter,
     Open,
-    Progress,
     Request,
     Serve,
     Way,
 )
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
-from harness.workers import collecting, compiling, instructions, meters, wire
+from harness.workers import collecting, compiling, meters
 from harness.workers.answers import (
     TRACEBACKS,
     clean_ids,
@@ -54,14 +49,16 @@ from harness.workers.answers import (
     served,
 )
 from harness.workers.calls import Timed, is_batch
+from harness.workers.cell import Progress
 from harness.workers.opening import opened
 from harness.workers.otherwise import otherwise
 from harness.workers.requests import rows
+from harness.workers.serving import serve
 from harness.workers.shapes import cleaned_up, shaped, skipped, streamed
 from harness.workers.timing import measured, undisturbed
 from harness.workers.tracebacks import frames
 from impls import registry
-from impls.external import ExternalEncoder, die_with_parent
+from impls.external import ExternalEncoder
 from impls.interface import (
     Died,
     Encoder,
@@ -383,7 +380,6 @@ NOTHING: dict[Meter, tuple[int, ...]] = {
     Meter.TIME: (0,),
     Meter.MEMORY: (0, 0, 0),
     Meter.STEPS: (0,),
-    Meter.INSTRUCTIONS: (0,),
     Meter.LINES: (0,) * (1 + meters.PLACES),
     Meter.HELD: (0, 0),
     Meter.CLAIM: (0,) * 6,
@@ -403,8 +399,6 @@ def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[in
         return meters.claimed(encoder, call)
     if meter is Meter.STEPS:
         return (meters.steps(call),)
-    if meter is Meter.INSTRUCTIONS:
-        return (instructions.counted(call),)
     if meter is Meter.LINES:
         return meters.lines(call)
     return (meters.nanoseconds(encoder, call),)
@@ -412,25 +406,10 @@ def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[in
 
 def main(arguments: Sequence[str], held: Held = OFF) -> None:
     """Serve until the harness closes the pipe."""
-    requests, responses, progress, memory = map(int, arguments)
-    die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the harness's to handle
-    faulthandler.enable()
-    # Private writable memory, which is what a runaway allocation takes; mapped files are free.
-    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # confined or not
-    # What a library prints must not land among the harness's own output.
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    watched = Progress(progress)
-    compiling.watch(watched)
-    server = Server(watched, held)
-    with open(requests, "rb") as inlet, open(responses, "wb") as outlet:  # noqa: PTH123 (descriptors)
-        while (asked := wire.read_request(inlet.read)) is not None:
-            sequence, request = asked
-            answer = server.answer(request)
-            watched.set(-1)
-            if isinstance(answer, Loaded):
-                outlet.write(wire.packed_loaded(sequence, answer))
-            else:
-                outlet.write(wire.packed_results(sequence, answer))
-            outlet.flush()
+
+    def begin(progress: Progress) -> Callable[[Request, object], Loaded | Results]:
+        compiling.watch(progress)
+        server = Server(progress, held)
+        return lambda request, beat: server.answer(request)
+
+    serve(arguments, begin)

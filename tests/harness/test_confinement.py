@@ -625,7 +625,7 @@ class Compiles:
     try:
         assert worker.load(vocabulary).result().error is None
         request = Encode(Inputs.of([b"abc"]), RAW)
-        assert rows(worker.encode(request).result()) == [Encoded((6,))]
+        assert rows(worker.ask(request).result()) == [Encoded((6,))]
     finally:
         worker.close()
     assert list(compiled.rglob("*.nbi"))

@@ -276,7 +276,7 @@ def test_a_worker_of_which_nobody_knows_is_started_anew(answer: bytes) -> None:
     try:
         content = sources.resolve("toy_bytes")
         assert worker.load(packed(content), (PLAIN,)).result().error is None
-        results = worker.encode(Encode(INPUTS, PLAIN)).result()
+        results = worker.ask(Encode(INPUTS, PLAIN)).result()
         assert results.outcome(0).status is Status.ENCODED
         assert worker.losses == (0, 0)
     finally:
