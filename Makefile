@@ -62,11 +62,11 @@ test: $(VENV)/.installed-dev  ## Pass the quick tests: each behaviour once, in 5
 
 test-all: $(VENV)/.installed-dev  ## Pass all tests: the quick ones and the thorough ones
 	$(bytecode)
-	$(pytest) $(more) -m 'not slow' $(ARGS)
+	$(pytest) $(more) -m '' $(ARGS)
 
 test-rest: $(VENV)/.installed-dev  ## Pass the thorough tests, which are all that "test" leaves out
 	$(bytecode)
-	$(pytest) $(more) -m 'thorough and not slow' $(ARGS)
+	$(pytest) $(more) -m thorough $(ARGS)
 
 lint: $(VENV)/.installed-dev  ## Lint, format and types
 	$(BIN)/ruff check .

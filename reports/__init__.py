@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from reports.histories import FindingHistory
+    from harness.ledger.trends import Seen, Trend
     from reports.record import RunRecord
-    from reports.trends import Trend
 
 FORMATS: dict[str, Callable[[RunRecord], str]] = {
     "annotations": github.render,
@@ -39,7 +38,7 @@ def write_all(
     record: RunRecord,
     out: Path,
     series: Sequence[Trend] = (),
-    known: Mapping[str, FindingHistory] | None = None,
+    known: Mapping[str, Seen] | None = None,
 ) -> None:
     """Write every format that has a file into the folder ``out``.
 

@@ -1,12 +1,11 @@
-"""The record of a measurement of speed, and its tables; :mod:`reports.bench_page` shows them."""
+"""A measurement of speed: ``bench.json``, and ``bench.html`` with tables and plots."""
 
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.events import (
     Benched,
@@ -16,258 +15,316 @@ from harness.events import (
     VocabularyLoaded,
     VocabularyOpened,
 )
-from harness.events.timing import THREADS
-from reports.bench_ratio import Ratio, paired
+from harness.events.timing import MEBIBYTE, THREADS
+from reports.blocks import (
+    COLOURS,
+    SIZES,
+    Axis,
+    Cell,
+    Code,
+    Column,
+    Facts,
+    Figure,
+    Group,
+    Items,
+    Page,
+    Paragraph,
+    Plot,
+    Row,
+    Section,
+    Series,
+    Span,
+    Table,
+    numbers,
+)
+from reports.blocks.units import rate, size
+from reports.speeds import KINDS, LEAST_ROUNDS, MARKS, MEANINGS, tables
+from reports.studies import banner, complete, grouped, of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator, Mapping, Sequence
 
     from harness.events import Event
+    from reports.blocks import Block, Inline
+    from reports.speeds import BenchTable, Line
 
 SCHEMA = 1
 """The version of the format of ``bench.json``. It changes with what a reader of the file would
 notice."""
 
-MEANINGS = {
-    "fresh": "text not seen before, in an encoder that has seen others of its kind",
-    "warm": "the same text again",
-    "cold": "the first call of a freshly loaded encoder, with all that it puts off till then",
+OPENING = {
+    "code": "importing the library, or our modules and the loading of a toy",
+    "cold": "from the file to the ids of a first text, no tables of ours on disk, all compiled",
+    "warm": "the same with the tables that the cold one left (libraries keep none)",
+    "before": "resident memory of the process before it read the file",
+    "vocabulary": "what it has more once it has encoded the first text",
+    "own": "of that, what is mapped from no file; the rest, as our tables on disk, is memory that "
+    "processes share",
+    "text": "what it has more once it has encoded the whole text, a cache of pieces for one",
 }
-"""The kinds of calls, the most telling first: fresh decides the order of rows and the ratios."""
+"""The columns of what opening a vocabulary takes: the first three in seconds, the others in MiB."""
 
-KINDS = tuple(MEANINGS)
+MOST_SIZES = 4
+"""Sizes that a terminal has room for, the largest; a page has all."""
 
-MARKS = {
-    "different": (
-        "✗",
-        "gave other ids than the trusted implementation: its speed is that of a wrong answer",
-    ),
-    "by-law": ("≈", "gives other ids by design"),
-    "unchecked": ("?", "was not compared with a trusted implementation"),
-}
-"""By answer, the worst first: the mark beside a name, and what it means."""
+TONES = {"fresh": 0, "warm": 1, "cold": 4}
+"""The colour of each kind of call."""
 
-
-@dataclass
-class BenchRecord:
-    """All that was measured. Without ``finished`` the measurement was killed."""
-
-    started: BenchStarted | None = None
-    vocabularies: list[VocabularyLoaded] = field(default_factory=list)
-    failures: list[ImplementationFailed] = field(default_factory=list)
-    cells: list[Benched] = field(default_factory=list)
-    openings: list[VocabularyOpened] = field(default_factory=list)
-    finished: Finished | None = None
-
-    def consume(self, event: Event) -> None:
-        """Take note of an event."""
-        match event:
-            case BenchStarted():
-                self.started = event
-            case VocabularyLoaded():
-                self.vocabularies.append(event)
-            case ImplementationFailed():
-                self.failures.append(event)
-            case Benched():
-                self.cells.append(event)
-            case VocabularyOpened():
-                self.openings.append(event)
-            case Finished():
-                self.finished = event
-
-    @property
-    def complete(self) -> bool:
-        """Whether it came to its end."""
-        return self.finished is not None and self.finished.complete
-
-    def to_json(self) -> str:
-        """``bench.json``: every raw point, and what decided it."""
-        whole = {"schema": SCHEMA, "complete": self.complete, **asdict(self)}
-        return json.dumps(whole, indent=1) + "\n"
+HOW = (
+    "Each implementation in a process of its own, with one thread where nothing else is said; "
+    "rounds take all of them in turn. The clock is the CPU time of the process, and that on the "
+    "wall for several threads; it is read inside the process around the encoding calls and nothing "
+    "else."
+)
 
 
-def record_of(events: Iterable[Event]) -> BenchRecord:
-    """The record of a stream of events."""
-    record = BenchRecord()
-    for event in events:
-        record.consume(event)
-    return record
+def to_json(events: Sequence[Event]) -> str:
+    """``bench.json``: every raw point, and what decided it."""
+
+    def told(kind: type[Event]) -> list[dict[str, Any]]:
+        return [asdict(one) for one in of(events, kind)]
+
+    whole = {
+        "schema": SCHEMA,
+        "complete": complete(events),
+        "started": told(BenchStarted)[-1],
+        "finished": told(Finished)[-1],
+        "vocabularies": told(VocabularyLoaded),
+        "failures": told(ImplementationFailed),
+        "cells": told(Benched),
+        "openings": told(VocabularyOpened),
+    }
+    return json.dumps(whole, indent=1) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """MiB/s of one kind: of the least CPU time, of the median, and of the most.
-
-    ratio: to the base: the median of the rounds' ratios, or of the best to the base's best where
-    there were too few rounds. paired: how it compares with the base round by round; None of the
-    base itself, and where there is none.
-    """
-
-    best: float
-    median: float
-    ratio: float | None
-    slowest: float
-    paired: Ratio | None = None
-
-    @property
-    def sure(self) -> Ratio | None:
-        """The comparison with the base, where there were rounds enough for its interval."""
-        return self.paired if self.paired is not None and self.paired.verdict else None
+def page(events: Sequence[Event]) -> Page:
+    """``bench.html``."""
+    made, openings = tables(events), of(events, VocabularyOpened)
+    names = sorted({line.name for table in made for line in table.lines})
+    colours = {name: place for place, name in enumerate(names)}  # the same in each plot
+    cut_off = "" if complete(events) else "Interrupted: what had been measured by then."
+    fastest = leader(made) if made or not openings else None
+    blocks: list[Block] = [
+        banner("How fast tokenizers encode", fastest, cut_off=cut_off),
+        Paragraph(HOW, "intro", page=True),
+        Facts(list(MEANINGS.items()), "kinds"),
+        *(_section(number, table, colours) for number, table in enumerate(made)),
+        *opening_sections(openings),
+        _measurement(events),
+    ]
+    return Page("tokgate: speed", "speed", blocks, skip="tables")
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A row at a size. speeds: by kind, those that were measured. note: why there is none."""
-
-    size: int
-    status: str
-    note: str
-    speeds: dict[str, Speed]
-
-    @property
-    def leading(self) -> Speed | None:
-        """The speed of the most telling kind that was measured."""
-        return next((self.speeds[kind] for kind in KINDS if kind in self.speeds), None)
+def leader(made: Sequence[BenchTable]) -> str:
+    """Who is the fastest in the first table, of those whose answers are right, in a sentence."""
+    for table in made:
+        for line in table.lines:
+            speed = line.speeds.get((table.sizes[-1], "fresh"))
+            if speed is not None and line.answer == "equal":
+                ratio = speed.ratio if line.name != table.base else None
+                times = f", {rate(ratio.value)} times {table.base}" if ratio else ""
+                where = f"{table.text} ({size(table.sizes[-1])}, {table.vocabulary})"
+                return f"Fastest on {where}: {line.name} with {rate(speed.best)} MiB/s{times}."
+    return "No implementation with the right answers was measured."
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A row of a table. answer: the worst of its sizes; see :class:`harness.events.Benched`.
-
-    gain: how many times as fast several threads are as one at the largest size, by the medians of
-    fresh text, where both were measured.
-    """
-
-    name: str
-    homepage: str
-    answer: str
-    fields: list[Field]
-    gain: float | None = None
-
-    @property
-    def mark(self) -> str:
-        """``✗`` for wrong ids, ``≈`` for ids that are others by design, ``?`` for unchecked."""
-        return MARKS[self.answer][0] if self.answer in MARKS else ""
-
-    @property
-    def marked(self) -> str:
-        """The name with its mark."""
-        return f"{self.name} {self.mark}".rstrip()
+def _section(number: int, table: BenchTable, colours: Mapping[str, int]) -> Section:
+    unmeasured: dict[str, dict[str, None]] = {}
+    for line in table.lines:
+        for cell in line.cells.values():
+            if cell.note and not cell.timings:
+                unmeasured.setdefault(cell.note, {})[line.name] = None
+    notes = [f"{', '.join(names)}: {note}" for note, names in unmeasured.items()]
+    answers = dict.fromkeys(line.answer for line in table.lines if line.mark)
+    blocks: list[Block] = [
+        Paragraph(_caption(table), "quiet"),
+        Group(list(_figures(table, colours)), "figures"),
+        _grid(table),
+        Items([*notes, *(" ".join(MARKS[answer]) for answer in answers)], "remarks"),
+    ]
+    tags, nav = (table.tag, table.vocabulary), f"{table.text}, {table.mode}"
+    return Section(table.text, blocks, f"table-{number}", tags, nav=nav)
 
 
-@dataclass(frozen=True, slots=True)
-class BenchTable:
-    """One kind of text in one mode on one vocabulary; lines by speed at the largest size."""
+def _caption(table: BenchTable) -> str:
+    """What was timed, in a few sentences."""
+    clock = "by the clock on the wall" if table.mode == THREADS else "of CPU time, one thread"
+    way, call = "pre-tokenized", "fastest documented way from its own kind of input to ids"
+    if table.mode == "raw":
+        way = "as one piece, without pre-tokenization"
+    elif table.mode != "text":
+        way += f", in {table.tag}, of texts of {size(table.started.document)}"
+        call = "own call for many texts, or one text after another where it has none"
+    return (
+        f"MiB of input a second {clock}, {way}, on {table.started.texts.get(table.text, '')}: each "
+        f"library's {call}, the best of all rounds. Ratios are to "
+        f"{table.base or 'nothing, as no base was measured'}: "
+        "the median of the rounds' ratios, with its interval of 95 %, or of the best rounds where "
+        f"there were fewer than {LEAST_ROUNDS}."
+    )
 
-    vocabulary: str
-    text: str
-    about: str
-    mode: str
-    base: str
-    sizes: list[int]
-    lines: list[Line]
-    document: int = 0
-    threads: int = 1
 
-    @property
-    def batches(self) -> str:
-        """How many threads encode batches of texts; empty where none do."""
-        return {"batch": "batches", THREADS: f"batches on {self.threads} threads"}.get(
-            self.mode, ""
+def _grid(table: BenchTable) -> Table:
+    """Speeds with their ratios. A terminal shows those of fresh text, of the largest sizes."""
+    largest, base = table.sizes[-1], table.base
+    shown = [(at, k) for at in table.sizes for k in (KINDS if at == largest else KINDS[:2])]
+    columns = [Column("Implementation")]
+    for at, kind in shown:
+        fresh, group = kind == "fresh", size(at)
+        # A terminal is too narrow for what threads gain beside other kinds.
+        seen = at in table.sizes[-MOST_SIZES:] and (fresh or (at == largest and not table.gains))
+        columns += numbers(kind, group=group, page=not seen)
+        columns += numbers("×", group=group, page=not (seen and fresh))
+    if table.gains:
+        columns += numbers("× one thread")
+    rows = []
+    for line in table.lines:
+        look = "bad" if line.answer == "different" else "quiet"
+        row: list[Inline | Cell] = [
+            (Span(line.name, href=line.homepage), Span(f" {line.mark}".rstrip(), look))
+        ]
+        for at, kind in shown:
+            row += _speed(line, at, kind, own=line.name == base, page=at != largest)
+        row += [rate(line.gain)] * table.gains
+        rows.append(Row(row, "base-row" if line.name == base else ""))
+    caption = "MiB/s, best of all rounds (median of them)"
+    times = f", and times as fast as {base}" if base else ""
+    return Table(f"Speed on {table.title}", columns, rows, caption + times, "speeds")
+
+
+def _speed(line: Line, at: int, kind: str, *, own: bool, page: bool) -> tuple[Cell, Cell]:
+    """A speed and its ratio. own: of the base. page: the interval is for a page alone."""
+    speed, cell = line.speeds.get((at, kind)), line.cells.get(at)
+    if speed is None:
+        said = cell is not None and kind == "fresh" and cell.status not in {"skipped", "measured"}
+        word = cell.status if cell and said else "–"
+        return Cell(word, "quiet", hint=cell.note if cell else ""), Cell()
+    typical = Span(f" ({rate(speed.median)})", "quiet", page=True) if kind != "cold" else None
+    shown: Inline = None
+    if (ratio := speed.ratio) is not None:
+        shown = rate(ratio.value)
+        if ratio.interval and not own:
+            between = f" {' to '.join(map(rate, ratio.interval))}, {ratio.verdict}"
+            hint = f"ahead in {round(100 * ratio.won)} % of {ratio.rounds} rounds"
+            shown = (shown, Span(between, "count", hint=hint, page=page))
+    look = "by" if ratio is not None and ratio.value > 1 else "under"
+    return Cell((Span(rate(speed.best), "strong"), typical)), Cell(shown, look)
+
+
+def _figures(table: BenchTable, colours: Mapping[str, int]) -> Iterator[Figure]:
+    if plot := by_size(table, colours):
+        base = f"; the thick line is {table.base}" if table.base else ""
+        caption = f"MiB/s of fresh text by size: the best round, and down to the slowest{base}"
+        yield Figure(caption, [plot])
+    if plot := ratios(table):
+        yield Figure(
+            f"Times as fast as {table.base} at {size(table.sizes[-1])}: fresh, warm, cold; "
+            "the line through a dot is the interval of 95 %, or goes from the slowest round to the "
+            "best where there were few rounds",
+            [plot],
         )
 
-    @property
-    def tag(self) -> str:
-        """How the encoders were called, in a word or two."""
-        return self.batches or {"text": "pre-tokenized", "raw": "one piece"}[self.mode]
 
-    @property
-    def gains(self) -> bool:
-        """Whether it is known of anybody what several threads gain."""
-        return any(line.gain is not None for line in self.lines)
+def by_size(table: BenchTable, colours: Mapping[str, int]) -> Plot | None:
+    """MiB/s of fresh text by size, both logarithmic; None where there is nothing.
 
-    @property
-    def title(self) -> str:
-        """``source, text, tekken_240911``."""
-        return f"{self.text}, {self.mode}, {self.vocabulary}"
-
-    @property
-    def notes(self) -> list[str]:
-        """Why fields are empty, one sentence for all of a reason; what the marks mean."""
-        who: dict[str, dict[str, None]] = {}
-        for line in self.lines:
-            for one in line.fields:
-                if one.note and not one.speeds:
-                    who.setdefault(one.note, {})[line.name] = None
-        answers = dict.fromkeys(line.answer for line in self.lines)
-        return [f"{', '.join(names)}: {note}" for note, names in who.items()] + [
-            " ".join(MARKS[answer]) for answer in answers if answer in MARKS
-        ]
+    A line goes through the best rounds; below each point it is drawn down to the slowest one.
+    """
+    series = []
+    for line in table.lines:
+        known = [(float(at), one) for at in table.sizes if (one := line.leading(at))]
+        place, points = colours.get(line.name, 0), [(x, speed.best) for x, speed in known]
+        spread = [(x, speed.slowest, speed.best) for x, speed in known]
+        dash, wide = line.answer == "different" or place >= COLOURS, line.name == table.base
+        made = Series(line.marked, points, place % COLOURS, dash=dash, wide=wide, spread=spread)
+        series += [made] * bool(known)
+    if not series or len(table.sizes) < 2:  # one size is one column of dots: ratios say more
+        return None
+    return Plot(f"Speed by size on {table.title}", SIZES, Axis("speed", "", 10), series, height=340)
 
 
-def tables(record: BenchRecord) -> list[BenchTable]:
-    """The tables of a record, in the order of measuring."""
-    if record.started is None:
-        return []
-    places = dict.fromkeys((c.vocabulary, c.mode, c.text) for c in record.cells)
-    return [_table(record, record.started, *place) for place in places]
-
-
-def _table(
-    record: BenchRecord, started: BenchStarted, vocabulary: str, mode: str, text: str
-) -> BenchTable:
-    here = [
-        c
-        for c in record.cells
-        if (c.vocabulary, c.mode, c.text) == (vocabulary, mode, text)
-        and (c.status != "unsupported" or c.timings)
-    ]
-    measured = {c.row for c in here if c.timings}
-    base = next((name for name in started.base.get(mode, []) if name in measured), "")
-    bases = {c.size: c for c in here if c.row == base}
-    lines = []
-    for row in dict.fromkeys(c.row for c in here):
-        cells = sorted((c for c in here if c.row == row), key=lambda c: c.size)
-        answers = {c.answer for c in cells if c.timings}
-        worst = next((answer for answer in MARKS if answer in answers), "equal")
-        homepage = started.homepages.get(cells[0].implementation, "")
-        gain = _gain(record, cells[-1]) if mode == THREADS else None
-        fields = [_field(c, bases.get(c.size)) for c in cells]
-        lines.append(Line(row, homepage, worst, fields, gain))
-    lines.sort(key=_speeds_from_the_largest, reverse=True)
-    about = started.texts.get(text, "")
-    sizes = sorted({c.size for c in here})
-    document, threads = started.document, started.threads
-    return BenchTable(vocabulary, text, about, mode, base, sizes, lines, document, threads)
-
-
-def _gain(record: BenchRecord, several: Benched) -> float | None:
-    """The speed of several threads over that of one, both by the clock on the wall."""
-    place = (several.vocabulary, several.text, several.row, several.size)
-    for one in record.cells:
-        if (one.vocabulary, one.text, one.row, one.size) == place and one.mode == "batch":
-            alone, together = one.speeds("fresh", waiting=True), several.speeds("fresh")
-            if alone and together:
-                return median(together.values()) / median(alone.values())
-    return None
-
-
-def _field(cell: Benched, base: Benched | None) -> Field:
-    """The speeds of a cell, beside those of the base at that size."""
-    speeds = {}
+def ratios(table: BenchTable) -> Plot | None:
+    """Ratios to the base at the largest size, fresh, warm and cold, with what is sure of each."""
+    at, series = table.sizes[-1], []
+    rows = [line for line in table.lines if (one := line.leading(at)) and one.ratio is not None]
     for kind in KINDS:
-        found = cell.speeds(kind)
-        if found:
-            others = {} if base is None else base.speeds(kind)
-            best, reference = max(found.values()), max(others.values(), default=0.0)
-            sure = paired(found, others) if cell is not base else None
-            ratio = best / reference if reference else None
-            if sure is not None and sure.verdict:
-                ratio = sure.median
-            speeds[kind] = Speed(best, median(found.values()), ratio, min(found.values()), sure)
-    return Field(cell.size, cell.status, cell.note, speeds)
+        points, spread = [], []
+        for place, line in enumerate(rows):
+            speed = line.speeds.get((at, kind))
+            if speed is not None and (ratio := speed.ratio) is not None:
+                points.append((float(place), ratio.value))
+                slowest = ratio.value * speed.slowest / speed.best
+                spread.append((float(place), *(ratio.interval or (slowest, ratio.value))))
+        series += [Series(kind, points, TONES[kind], "dots", spread=spread)] * bool(points)
+    places, times = Axis("place", names=[line.marked for line in rows]), Axis("ratio", "", 10)
+    label = f"Ratios to {table.base} on {table.title}"
+    return Plot(label, places, times, series, rule=1.0, height=340) if series else None
 
 
-def _speeds_from_the_largest(line: Line) -> list[float]:
-    """Speeds from the largest size down, by which lines are sorted."""
-    return [one.leading.best if one.leading else -math.inf for one in reversed(line.fields)]
+def opening_sections(openings: Sequence[VocabularyOpened]) -> Iterator[Section]:
+    """What opening each vocabulary takes, from the quickest implementation down."""
+    by_vocabulary = grouped(openings, lambda one: one.vocabulary)
+    for number, (vocabulary, here) in enumerate(by_vocabulary.items()):
+        rounds = max(len(one.openings) for one in here) // 2
+        caption = (
+            f"Seconds of CPU time, the least of {rounds} rounds, and MiB of resident memory, the "
+            "median of the warm ones, each in a process of its own that did nothing else. The "
+            f"whole text is {here[0].text}, {here[0].bytes:,} bytes."
+        )
+        table = Table(
+            f"What opening {vocabulary} takes",
+            ("Implementation", Column("Reads", page=True), *numbers(*OPENING)),
+            [row for _, row in sorted(_opened(one) for one in here if one.openings)],
+            "Seconds of CPU time and MiB of memory",
+            "openings",
+        )
+        notes = [f"{name}: {words}" for name, words in OPENING.items()]
+        notes += [f"{one.implementation}: {one.note}" for one in here if one.status == "failed"]
+        told: list[Block] = [Paragraph(caption, "quiet"), table, Items(notes, "remarks")]
+        title, nav = "Opening a vocabulary", f"load, {vocabulary}"
+        yield Section(title, told, f"opening-{number}", (vocabulary,), nav=nav)
+
+
+def _opened(one: VocabularyOpened) -> tuple[float, list[str]]:
+    """The seconds that it took, and the row of an implementation, empty where not measured."""
+    openings: list[Any] = list(one.openings)
+    cold, warm = ([o for o in openings if o["kind"] == kind] for kind in ("cold", "warm"))
+    usual = warm or cold
+    shown = [
+        f"{min(o[key] for o in found):.2f}" if found else ""
+        for found, key in ((openings, "code"), (cold, "cpu"), (warm, "cpu"))
+    ]
+    grown = [("before", ""), ("after", "before"), ("own_after", "own_before"), ("worked", "after")]
+    shown += [
+        f"{median(o[later] - o.get(earlier, 0) for o in usual) / MEBIBYTE:.1f}"
+        for later, earlier in grown
+    ]
+    return min(o["cpu"] for o in usual), [one.implementation, one.file, *shown]
+
+
+def _measurement(events: Sequence[Event]) -> Section:
+    """What decided it, and the command that repeats it."""
+    started, finished = of(events, BenchStarted)[-1], of(events, Finished)[-1]
+    vocabularies: list[tuple[str, Inline]] = [
+        ("Vocabulary", (f"{v.id}, {v.tokens:,} ids, ", Span(v.fingerprint[:12], "code")))
+        for v in of(events, VocabularyLoaded)
+    ]
+    facts: list[tuple[str, Inline]] = [
+        ("CPU", started.cpu),
+        ("Machine", started.machine),
+        ("Confinement", started.confinement),
+        ("Started", started.time),
+        ("Seed", str(started.seed)),
+        *vocabularies,
+        ("Took", f"{finished.seconds:.0f} s"),
+    ]
+    blocks: list[Block] = [
+        *(
+            Paragraph(f"{one.implementation} cannot run {one.vocabulary}: {one.message}", "bad")
+            for one in of(events, ImplementationFailed)
+        ),
+        Code(started.command, "the command that repeats this measurement"),
+        Facts([fact for fact in facts if fact[1]]),
+        Table("Versions", ("What", "Version"), [*started.versions.items()], style="versions"),
+    ]
+    return Section("This measurement", blocks, "run", page=True)

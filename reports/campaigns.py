@@ -16,8 +16,7 @@ from reports.blocks import (
     Table,
     numbers,
 )
-from reports.blocks.units import figure, plural
-from reports.severity import share
+from reports.blocks.units import figure, per_cent, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,7 +48,14 @@ def sections(campaign: Campaign | None) -> list[Section]:
             *numbers("With the next case"),
         ),
         [
-            (one.kind, one.seen, one.once, share(one.chance), figure(one.to_come), share(one.next))
+            (
+                one.kind,
+                one.seen,
+                one.once,
+                per_cent(one.chance),
+                figure(one.to_come),
+                per_cent(one.next),
+            )
             for one in campaign.outlooks
         ],
         f"What the next hour may show ({campaign.ahead}). {campaign.source}. A campaign changes "
@@ -66,7 +72,7 @@ def sections(campaign: Campaign | None) -> list[Section]:
     blocks: list[Block] = [
         Paragraph(said),
         outlook,
-        *([Group(curves, "plots")] if curves else []),
+        Group(curves, "plots"),
     ]
     return [Section("Campaign", blocks, "campaign")]
 

@@ -1,56 +1,34 @@
-"""What changed from one run to another, on a terminal, in Markdown, and as plain data."""
+"""What changed from one run to another, as blocks, and as plain data."""
 
 from __future__ import annotations
 
-import base64
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
-from corpora.plain_text import one_line, printable
 from harness.verdict.diff import Diff, Growth, Scaling, State
-from reports.blocks.markdown import code, escape
-from reports.text import literal
-from reports.words import title
+from reports.blocks import Banner, Items, Paragraph, Section, Span, Table
+from reports.words import smallest, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from harness.verdict.diff import Change
+    from reports.blocks import Block, Inline
 
 SHOWN = 40
-"""Changes of one kind that are listed on a terminal and in Markdown; plain data has all."""
+"""Changes of one kind that are listed; plain data has all."""
 
-STYLES = {
-    State.NEW: ("✗", "bold red"),
-    State.STILL: ("=", "yellow"),
-    State.FIXED: ("✓", "green"),
-    State.NOT_OBSERVED: ("?", "dim"),
-}
-GROWTH_STYLES = {
-    Growth.WORSE: "red",
-    Growth.BETTER: "green",
-    Growth.CHANGED: "",
-    Growth.NOT_OBSERVED: "dim",
-}
+SIDE = ("verdict", "exponent")
+"""What is said of growth in one of the runs."""
 
 
 def counts(result: Diff) -> str:
     """``1 new, 2 fixed, ..`` in one line."""
-    return ", ".join(f"{len(result.of(state))} {state.value}" for state in STYLES)
-
-
-def cautions(result: Diff) -> Iterator[str]:
-    """What limits the comparison, a line each."""
-    if not result.old_complete:
-        yield "The old run was interrupted: findings shown as new may have existed before."
-    if not result.new_complete:
-        yield "The new run was interrupted: it may have missed new findings."
+    return ", ".join(f"{len(result.of(state))} {state.value}" for state in State)
 
 
 def document(result: Diff, texts: Sequence[str]) -> dict[str, Any]:
     """Everything, as a document for scripts. texts: what became of the user's own texts."""
-
     return {
         "new": result.new,
         "complete": {"old": result.old_complete, "new": result.new_complete},
@@ -72,13 +50,10 @@ def document(result: Diff, texts: Sequence[str]) -> dict[str, Any]:
         ],
         "scaling": [
             {
+                **asdict(row),
                 "state": row.state.value,
-                "implementation": row.implementation,
-                "vocabulary": row.vocabulary,
-                "family": row.family,
-                "measure": row.measure,
-                "old": {"verdict": row.old[0], "exponent": row.old[1]},
-                "new": row.new and {"verdict": row.new[0], "exponent": row.new[1]},
+                "old": dict(zip(SIDE, row.old, strict=True)),
+                "new": row.new and dict(zip(SIDE, row.new, strict=True)),
             }
             for row in result.scaling
         ],
@@ -86,38 +61,50 @@ def document(result: Diff, texts: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def lines(result: Diff, texts: Sequence[str]) -> Iterator[Text]:
-    """The changes on a terminal."""
-    yield from map(Text, texts)
-    for line in cautions(result):
-        yield Text(line, "yellow")
-    for name, (old, new) in result.versions.items():
-        yield Text(f"{name} {old or 'absent'} → {new or 'absent'}", "dim")
-    for state, (mark, style) in STYLES.items():
+def blocks_of(result: Diff, texts: Sequence[str]) -> Iterator[Block]:
+    """The changes, as Markdown and a terminal show them."""
+    yield Banner(f"tokgate diff: {counts(result)}", "❌" if result.new else "✅", "")
+    for run, complete, but in (
+        ("old", result.old_complete, "findings shown as new may have existed before"),
+        ("new", result.new_complete, "it may have missed new findings"),
+    ):
+        if not complete:
+            yield Paragraph(f"The {run} run was interrupted: {but}.", "warn")
+    changed = [
+        f"{name} {a or 'absent'} → {b or 'absent'}" for name, (a, b) in result.versions.items()
+    ]
+    if changed:
+        yield Paragraph(f"Changed: {', '.join(changed)}", "quiet")
+    for state in State:
         changes = result.of(state)
-        for change in changes[:SHOWN]:
-            heading, shown = described(change)
-            yield Text.assemble((f"{mark} {state.value}  ", style), heading, "  ", (shown, "bold"))
-            yield Text(f"    {printable(change.bucket)} · {change.example.id}", "dim")
-            if change.note:
-                yield Text(f"    {printable(change.note)}", "dim")
-        if len(changes) > SHOWN:
-            yield Text(f"  and {len(changes) - SHOWN} more {state.value}", "dim")
-    for row in result.scaling[:SHOWN]:
-        yield Text.assemble((f"growth {row.state.value}  ", GROWTH_STYLES[row.state]), grown(row))
-    yield Text(counts(result), "bold red" if result.new else "bold")
+        columns = ("What", "Smallest input", "Finding", "Note")
+        table = Table("", columns, list(map(_row, changes[:SHOWN])), header=-1)
+        yield from _cut(state.value.capitalize(), table, len(changes))
+    grown = [(Span(f"{row.state.value}: ", _tone(row)), _grown(row)) for row in result.scaling]
+    yield from _cut("Growth", Items(grown[:SHOWN]), len(grown))
+    yield Items(texts)
 
 
-def described(change: Change) -> tuple[str, str]:
-    """What happened and where, and the smallest input."""
-
-    shown = literal(base64.b64decode(change.example.input_b64), limit=60)
-    expected = " (expected)" if change.expected else ""
-    heading = printable(f"{title(change.example)} on {change.contract}{expected}")
-    return heading, shown.code + ("…" if shown.missing else "")
+def _cut(name: str, shown: Block, number: int) -> Iterator[Section]:
+    """A section of the first so many changes of one kind; nothing where there is none."""
+    more = [Paragraph(f"and {number - SHOWN} more.")] if number > SHOWN else []
+    if number:
+        yield Section(name, [shown, *more], "")
 
 
-def grown(row: Scaling) -> str:
+def _row(change: Change) -> list[Inline]:
+    """What happened and where, the smallest input, and why it counts as this."""
+    example, expected = change.example, " (expected)" if change.expected else ""
+    name = (Span(example.id, "code"), " ", Span(change.bucket, "code"))
+    shown = Span(smallest(example), "literal")
+    return [f"{title(example)} on {change.contract}{expected}", shown, name, change.note]
+
+
+def _tone(row: Scaling) -> str:
+    return {Growth.WORSE: "bad", Growth.BETTER: "ok"}.get(row.state, "quiet")
+
+
+def _grown(row: Scaling) -> str:
     """``bpe.heap on runs, tekken: linear (1.02) → superlinear (1.97), in time``."""
 
     def told(side: tuple[str, float | None] | None) -> str:
@@ -126,41 +113,4 @@ def grown(row: Scaling) -> str:
         return side[0] if side[1] is None else f"{side[0]} ({side[1]:.2f})"
 
     where = f"{row.implementation} on {row.family}, {row.vocabulary}"
-    return printable(f"{where}: {told(row.old)} → {told(row.new)}, in {row.measure}")
-
-
-def markdown(result: Diff, texts: Sequence[str]) -> str:
-    """The changes as GitHub-flavoured Markdown."""
-    return "".join(f"{line}\n" for line in _markdown_lines(result, texts))
-
-
-def _markdown_lines(result: Diff, texts: Sequence[str]) -> Iterator[str]:
-    mark = "❌" if result.new else "✅"
-    yield f"## {mark} tokgate diff: {counts(result)}"
-    for line in cautions(result):
-        yield f"\n> {escape(line)}"
-    changed = [
-        f"{code(name)} {escape(old or 'absent')} → {escape(new or 'absent')}"
-        for name, (old, new) in result.versions.items()
-    ]
-    if changed:
-        yield f"\nChanged: {', '.join(changed)}"
-    for state in STYLES:
-        changes = result.of(state)
-        if not changes:
-            continue
-        yield f"\n### {state.value.capitalize()}\n"
-        yield "| What | Smallest input | Finding | Note |"
-        yield "| --- | --- | --- | --- |"
-        for change in changes[:SHOWN]:
-            heading, shown = described(change)
-            name = f"{code(change.example.id)} {code(one_line(change.bucket, 160))}"
-            yield f"| {escape(heading)} | {code(shown)} | {name} | {escape(change.note)} |"
-        if len(changes) > SHOWN:
-            yield f"\nand {len(changes) - SHOWN} more."
-    if result.scaling:
-        yield "\n### Growth\n"
-        for row in result.scaling[:SHOWN]:
-            yield f"- {row.state.value}: {escape(grown(row))}"
-    for line in texts:
-        yield f"\n{escape(line)}"
+    return f"{where}: {told(row.old)} → {told(row.new)}, in {row.measure}"

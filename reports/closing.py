@@ -1,76 +1,45 @@
-"""The last words of a command with a gate: its verdict, why, and where the report is."""
+"""The last words of a command with a gate: findings, the verdict, why, where the report is."""
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from harness.events import PASS, UNEXAMINED, by_cause, named
+from harness.events import by_cause, named
+from reports.blocks import Items, Paragraph, Span
 from reports.blocks.units import plural
+from reports.html import STATUSES
+from reports.record import VERDICTS, verdict_of
+from reports.words import smallest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from rich.console import Console
-
     from harness.events import ExpectationJudged, Finished, Found
+    from reports.blocks import Block
 
 CAUSES_SHOWN = 12
 """Causes named at the end on the terminal; the report has all."""
 
-INPUT_SHOWN = 60
-"""Characters of an input in a line."""
-
-WORDS = {
-    "shown": "seen",
-    "stale": "gone (delete their entries)",
-    "expired": "expired",
-    "not-exercised": "not tested",
-}
-"""What became of the entries of the expectations files, in words."""
-
 
 def closing(
-    console: Console,
-    finished: Finished,
-    summary: str,
-    report: Path,
-    more: Iterable[str] = (),
-) -> None:
-    """Print the verdict, its reasons, what was left open, and the path of the report.
+    finished: Finished, summary: str, report: Path, more: Iterable[str] = ()
+) -> list[Block]:
+    """The verdict, its reasons, what was left open, and the path of the report.
 
     summary: of what was done, after the verdict's word. more: further lines.
     """
-    console.print(Text.assemble(verdict_word(finished), f"  {summary}"))
-    for reason in finished.reasons:
-        # What follows the first line, such as a traceback, is in the report.
-        console.print(f"  {reason.split(chr(10), 1)[0]}")
-    for note in finished.notes:
-        console.print(f"  {note}", style="yellow")
-    for line in more:
-        console.print(f"  {line}")
-    console.print(f"  {report}", style="dim")
+    word, _, tone = VERDICTS[verdict_of(finished)]
+    # What follows the first line of a reason, such as a traceback, is in the report.
+    reasons = [one.split("\n", 1)[0] for one in finished.reasons]
+    lines = ((reasons, ""), (finished.notes, "warn"), (more, ""), ([report], "quiet"))
+    said = [Items([f"  {one}" for one in told], style) for told, style in lines]
+    return [Paragraph((Span(word, f"strong {tone}"), f"  {summary}")), *said]
 
 
-def verdict_word(finished: Finished) -> tuple[str, str]:
-    """The verdict in one word, and the style in which it is shown."""
-    if not finished.complete:
-        return "INCOMPLETE", "bold yellow"
-    if finished.verdict == PASS:
-        return "PASSED", "bold green"
-    if finished.verdict == UNEXAMINED:
-        return "NOT EXAMINED", "bold yellow"
-    return "FAILED", "bold red"
-
-
-def tell(
-    console: Console, findings: Iterable[Found], expectations: Sequence[ExpectationJudged]
-) -> None:
-    """Print the first of some findings by cause, each with its clearest input and what differs.
+def told(findings: Iterable[Found], expectations: Sequence[ExpectationJudged]) -> Iterator[Block]:
+    """The first of some findings by cause, each with its clearest input and what differs.
 
     expectations: what became of each entry of the expectations files, of which the numbers follow.
     """
@@ -78,17 +47,17 @@ def tell(
     for alike in causes[:CAUSES_SHOWN]:
         found = alike[0]
         more = "" if len(alike) == 1 else f"  (the report has {len(alike)} such inputs)"
-        where = f"  on {found.vocabulary}: {shown(found)}{more}"
-        console.print(Text.assemble((named(alike), "bold red"), where))
+        where = f"  on {found.vocabulary}: {smallest(found)}{more}"
+        yield Paragraph((Span(named(alike), "strong bad"), where))
         nobody = "nobody is blamed; " if found.undecided else ""
         seen = f"; seen in {found.place}" if found.place else ""
-        console.print(f"    {nobody}{found.difference}{seen}", style="dim")
+        yield Paragraph(f"    {nobody}{found.difference}{seen}", "quiet")
     if len(causes) > CAUSES_SHOWN:
-        console.print(f"and {len(causes) - CAUSES_SHOWN} more", style="dim")
+        yield Paragraph(f"and {len(causes) - CAUSES_SHOWN} more", "quiet")
     known = Counter(one.status for one in expectations)
-    if known:
-        words = [f"{known[status]} {word}" for status, word in WORDS.items() if known[status]]
-        console.print(f"known differences: {', '.join(words)}", style="cyan")
+    words = [f"{known[one]} {word}" for one, (_, _, word) in STATUSES.items() if known[one]]
+    if words:
+        yield Paragraph(f"known differences: {', '.join(words)}")
 
 
 def run_summary(finished: Finished, unexpected: int) -> str:
@@ -103,13 +72,3 @@ def run_summary(finished: Finished, unexpected: int) -> str:
         f"{plural(finished.cases, 'case')}, {plural(finished.comparisons, 'comparison')}{among}, "
         f"{took}, {plural(unexpected, 'unexpected finding')}"
     )
-
-
-def shown(found: Found) -> str:
-    """An input as a Python literal, cut to a line."""
-    data = base64.b64decode(found.input_b64)
-    try:
-        literal = ascii(data.decode())
-    except UnicodeDecodeError:
-        literal = repr(data)
-    return literal if len(literal) <= INPUT_SHOWN else f"{literal[: INPUT_SHOWN - 3]}..."

@@ -15,13 +15,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import one_line
+from harness.events import cause_of
 from reports.blocks.units import plural
 from reports.record import FAILING_EXPECTATIONS, Bucket, Verdict
-from reports.words import also, headline, reason, smallest
+from reports.words import smallest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from harness.events import Found
     from reports.record import RunRecord
 
 FALLBACK = "tokgate-out/report.html"
@@ -43,29 +45,31 @@ class Fault:
     title: str
     text: tuple[str, ...]
     path: str
-    identity: tuple[str, ...]
+    identity: tuple[str, ...] = ()
     bucket: Bucket | None = None
 
 
 def faults(record: RunRecord) -> Iterator[Fault]:
     """All of them, the worst first."""
     default = place(record)
-    for failure in record.failures:
-        name, where = failure.implementation, failure.vocabulary
-        title, path = f"{name} failed to start on {where}", place(record, [name])
-        yield Fault("start", title, (failure.message,), path, (name, where))
-    yield from (_found(record, bucket) for bucket in record.unexpected)
-    for one in record.broken:
+    for one in record.failures:
         name, where = one.implementation, one.vocabulary
-        grown = "" if one.exponent is None else f", exponent {one.exponent:.2f}"
-        title = f"{name} grows faster than its bound on {one.family}{grown}"
-        text, path = (f"Vocabulary {where}.", one.note), place(record, [name])
-        yield Fault("scaling", title, text, path, (name, where, one.family))
+        title, path = f"{name} failed to start on {where}", place(record, [name])
+        yield Fault("start", title, (one.message,), path, (name, where))
+    for bucket in record.unexpected:
+        example, title = bucket.example, one_line(bucket.headline)
+        path, text = place(record, example.culprits), tuple(told(bucket, example))
+        yield Fault(example.check, title, text, path, (cause_of(bucket.name),), bucket)
+    for judged in record.growth_judged:
+        if judged.outcome == "fail":
+            name, where, family = judged.implementation, judged.vocabulary, judged.family
+            title = f"{name} grows faster than its bound {judged.bound} on {family}"
+            text, path = (f"Vocabulary {where}.", judged.line), place(record, [name])
+            yield Fault("scaling", title, text, path, (name, where, family))
     for entry in record.expectations:
         if entry.status in FAILING_EXPECTATIONS:
-            said = (
-                "was exercised and did not show" if entry.status == "stale" else "is past its date"
-            )
+            gone = entry.status == "stale"
+            said = "was exercised and did not show" if gone else "is past its date"
             title = f"The expectation {entry.bucket} {said}"
             identity = entry.status, entry.bucket, entry.vocabulary, *entry.implementations
             yield Fault("expectation", title, (entry.reason,), default, identity)
@@ -74,19 +78,18 @@ def faults(record: RunRecord) -> Iterator[Fault]:
             yield Fault("gate", "Not examined", (line,), default, (line,))
     if not record.complete:
         title = "The run did not come to its end"
-        yield Fault("gate", title, (reason(record),), default, ("end",))
+        yield Fault("gate", title, (record.reason,), default, ("end",))
 
 
-def _found(record: RunRecord, bucket: Bucket) -> Fault:
-    example = bucket.example
-    lines = (
-        f"Smallest input: {smallest(example, INPUT_SHOWN)}.",
-        example.difference,
-        f"Seen {plural(bucket.count, 'time')} on {example.contract}{also(bucket)}, "
-        f"finding {example.id}.",
-    )
-    path = place(record, example.culprits)
-    return Fault(example.check, one_line(headline(bucket)), lines, path, (bucket.cause,), bucket)
+def told(bucket: Bucket, example: Found) -> Iterator[str]:
+    """A finding in lines of text. example: the one of its bucket to tell of."""
+    yield f"Smallest input: {smallest(example, INPUT_SHOWN)}."
+    yield example.difference
+    seen = plural(bucket.count, "time")
+    yield f"Seen {seen} on {example.contract}{bucket.also}, finding {example.id}."
+    for group in example.partition:
+        if group.message:
+            yield f"{', '.join(group.implementations)}: {group.kind} {group.message}"
 
 
 def place(record: RunRecord, culprits: Iterable[str] = ()) -> str:

@@ -1,39 +1,71 @@
-"""The findings of a run in its page: an index, or kinds, that lead to cards; and filters."""
+"""The findings of a run: an index that leads to cards, each with how to see its finding again."""
 
 from __future__ import annotations
 
 import base64
-from collections import Counter
-from typing import TYPE_CHECKING
+import shlex
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from reports.blocks import Cell, Details, Filters, Paragraph, Row, Section, Span, Table, numbers
-from reports.blocks.units import plural
-from reports.cards import ROOMY, TIGHT, TIGHT_FROM, badge, card
-from reports.histories import history_of
-from reports.severity import SEVERITIES, severity
-from reports.text import literal
-from reports.words import heading, headline, spoken
+from corpora.vocabularies.sources import PACKAGED
+from harness.events import kind_in
+from reports.blocks import (
+    Cell,
+    Code,
+    Column,
+    Details,
+    Filters,
+    Group,
+    Heading,
+    Paragraph,
+    Row,
+    Section,
+    Span,
+    Table,
+    Token,
+    Tokens,
+    numbers,
+)
+from reports.blocks.html import link
+from reports.blocks.units import per_cent, plural
+from reports.proposing import entries
+from reports.text import clipped, code_points, literal, surface, visible
+from reports.trends import history_of
+from reports.words import SEVERITIES, input_of, severity, smallest, spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from harness.events import Found
+    from harness.events import Group as Outcome
+    from harness.ledger.trends import Seen
     from reports.blocks import Block, Inline
-    from reports.histories import FindingHistory
     from reports.record import Bucket, RunRecord
 
-MAX_CARDS = 300
-"""Buckets that get a card; those beyond are a line each, or the page grows too large."""
 MAX_LINES = 1_000
-"""Buckets without a card that are listed at all; those beyond are counted."""
+"""Buckets in the index; those beyond are counted."""
 OPEN_CARDS = 6
 """Up to so many buckets all cards start open; beyond, the index leads to them."""
-INDEX_FROM = 4
-"""Buckets from which on an index is worth its room."""
-KINDS_FROM = 12
-"""Buckets from which on they are folded by kind, which is their index, too."""
-EACH_TURN = 10
-"""Buckets of one kind that get a card before the next kind has its turn."""
+BEFORE, AFTER = 8, 16
+"""Tokens around the first difference."""
+POINTS = 48
+"""Characters of an input that are spelled out."""
+MAX_LOG = 4_000
+"""Characters of a message or log: the end of a traceback is what counts."""
+MAX_STAGE = 400
+"""Characters of one stage of an explanation."""
+MAX_ENTRY = 4_000
+"""Characters of an entry for the expectations file that is shown; others are not."""
+MAX_TOKEN = 80
+"""Characters of one token."""
+MAX_CUT = 24
+"""Characters of tokens, and of an input, that a headline has room for."""
+MAX_MORE = 20
+"""Further examples of one bucket that are listed."""
+PREVIEW = 90
+"""Characters of an input that are seen of a folded card."""
+
 CHOICES = {
     "state": "State",
     "severity": "Severity",
@@ -43,66 +75,55 @@ CHOICES = {
 }
 """What cards can be chosen by."""
 
-
-def chosen(buckets: Sequence[Bucket], most: int) -> list[Bucket]:
-    """At most so many buckets, in their order: :data:`EACH_TURN` of each kind by turns."""
-    if len(buckets) <= most:
-        return list(buckets)
-    turns: Counter[tuple[str, str]] = Counter()
-    ranked = []
-    for place, bucket in enumerate(buckets):
-        turns[_kind(bucket)] += 1
-        ranked.append((turns[_kind(bucket)] // EACH_TURN, place))
-    return [buckets[place] for place in sorted(place for _, place in sorted(ranked)[:most])]
+BADGES = {
+    "unexpected": "✗ unexpected",
+    "expected": "≈ expected",
+    "expired": "✗ expectation expired",
+}
 
 
-def section(
-    record: RunRecord,
-    carded: Sequence[Bucket],
-    folder: Path | None,
-    known: Mapping[str, FindingHistory],
-) -> Section:
-    """All findings. carded: those with a card; folder, known: as a card has them."""
+def section(record: RunRecord, folder: Path | None, known: Mapping[str, Seen]) -> Section:
+    """All findings. folder, known: as :func:`reports.html.render` has them."""
     buckets = record.buckets
-    budget = ROOMY if len(buckets) < TIGHT_FROM else TIGHT
-    cards = {
-        one.name: card(
-            one, budget, record, folder,
-            unfolded=len(buckets) <= OPEN_CARDS,
-            history=history_of((found.id for found in one.findings), known),
-        )
-        for one in carded
-    }  # fmt: skip
-    many = len(buckets) >= INDEX_FROM
-    blocks: list[Block] = []
-    if not cards:
+    if not buckets:
         cut = "" if record.complete else ", until the run was cut off"
         judged = f"No check was violated in {plural(record.cases, 'case')}{cut}."
-        blocks.append(Paragraph(judged if record.cases else "No case was judged.", "empty"))
-    if INDEX_FROM <= len(buckets) < KINDS_FROM:
-        blocks.append(_index(carded))
-    blocks += _kinds(buckets, cards) if len(buckets) >= KINDS_FROM else cards.values()
-    values = {
-        key: sorted({one for each in cards.values() for one in each.data[key].split("\n")})
-        for key in CHOICES
-    }
-    choices = [(key, CHOICES[key], found) for key, found in values.items() if len(found) > 1]
-    filters = Filters(choices if many else [], text=many)
-    return Section("Findings", blocks, "findings", beside=[filters] if cards else [])
+        nothing = Paragraph(judged if record.cases else "No case was judged.", "empty")
+        return Section("Findings", [nothing], "findings")
+    unfolded = len(buckets) <= OPEN_CARDS
+    cards = [
+        card(one, record, folder, unfolded, history_of((f.id for f in one.findings), known))
+        for one in buckets[: len(record.cards)]
+    ]
+    blocks: list[Block] = [_index(record)]
+    for most, where in ((len(record.cards), "shown in full"), (MAX_LINES, "listed")):
+        if len(buckets) > most:
+            said = f"{most:,} of {plural(len(buckets), 'finding')} are {where}"
+            blocks.append(Paragraph(f"{said}, the worst first; summary.json has all.", "quiet"))
+    values = [
+        (key, label, sorted({one for each in cards for one in each.data[key].split("\n")}))
+        for key, label in CHOICES.items()
+    ]
+    filters = Filters([one for one in values if len(one[2]) > 1])
+    beside = [filters] if len(buckets) > 1 else []
+    return Section("Findings", [*blocks, Group(cards, page=True)], "findings", beside=beside)
 
 
-def _index(carded: Sequence[Bucket]) -> Table:
+def _index(record: RunRecord) -> Table:
     rows = []
-    for number, one in enumerate(carded, start=1):
-        example = one.example
-        word = severity(example)
-        link = Span(spoken(example), href=f"#{example.id}")
+    for number, one in enumerate(record.buckets[:MAX_LINES], start=1):
+        example, word = one.example, severity(one.example)
+        href, address = record.cards.get(one.name, ""), link(one.link or "")
+        reason = (Span(one.reason, "quiet block-line", address), " ") if one.reason else None
         cells: list[Inline | Cell] = [
-            number, link, Cell(word, sort=SEVERITIES.index(word)), _short(one, 24),
-            example.contract, badge(one.state), one.count,
+            number,
+            (Span(one.headline, href=href), f"{one.also} ", reason, Span(one.name, "code quiet")),
+            Cell(word, sort=SEVERITIES.index(word)),
+            Span(smallest(example), "literal"),
+            example.contract, badge(one), one.count,
         ]  # fmt: skip
         rows.append(Row(cells, of=example.id))
-    (place, seen) = numbers("#", "Seen")
+    (place, seen) = numbers("No.", "Seen")
     return Table(
         "Index of findings",
         (place, "What", "Severity", "Smallest input", "Where", "State", seen), rows,
@@ -110,53 +131,234 @@ def _index(carded: Sequence[Bucket]) -> Table:
     )  # fmt: skip
 
 
-def _short(bucket: Bucket, most: int) -> Span:
-    """The beginning of its smallest input."""
-    shown = literal(base64.b64decode(bucket.example.input_b64), max(most, 60))
-    cut = shown.missing or len(shown.code) > max(most, 60)
-    return Span(shown.code[:most] + "…" * bool(cut or len(shown.code) > most), "literal")
+def badge(bucket: Bucket) -> Span:
+    """The state of a bucket, seen at a glance."""
+    return Span(BADGES[bucket.state], f"badge {bucket.state}")
 
 
-def _kind(bucket: Bucket) -> tuple[str, str]:
-    """What is said of a bucket's state and implementations: what differs in the rest is alike."""
-    return bucket.state, heading(bucket.example)
+def card(
+    bucket: Bucket,
+    record: RunRecord,
+    folder: Path | None,
+    unfolded: bool = True,
+    history: str = "",
+    again: str | None = None,
+) -> Details:
+    """A bucket as a card, whose anchor is the id of its clearest finding: the same in every report.
+
+    folder: of the run, which commands name. history: a line that says since when it is known.
+    again: the command that asks again, where it is not to replay the run's finding.
+    """
+    finding = bucket.example
+    name, data, word = finding.id, input_of(finding), severity(finding)
+    shown = literal(data)
+    permanent = Span((Span("Permanent link to finding ", "sr"), name), "permalink", f"#{name}")
+    copied = "" if shown.missing else f"the input of finding {name} as a Python literal"
+    points = [Tokens(list(code_points(data, POINTS)), "Code points", "points")] if data else []
+    blocks = [
+        Paragraph((permanent, Span(f" {history}", "quiet")), "permanent"),
+        *_expected(bucket),
+        Paragraph(finding.difference, "difference"),
+        Heading(("Input ", Span(_size(finding, len(data)), "quiet")), 4),
+        Code(shown.code + "…" * bool(shown.missing), copied, "literal"),
+        *points,
+        Heading("Outcomes", 4),
+        Group([_outcome(one, finding) for one in finding.partition], "groups"),
+        *_stages(finding),
+        Heading("Reproduce", 4),
+        *_reproduced(bucket, folder, replay(finding, record, folder) if again is None else again),
+        *_further(bucket, record),
+    ]
+    return Details(
+        _title(bucket, record),
+        blocks,
+        f"card {bucket.state}",
+        unfolded,
+        name,
+        [
+            badge(bucket), Span(word, "severity"), finding.check, finding.contract,
+            f"seen {bucket.count:,}×",
+        ],
+        Span(clipped(shown.code, PREVIEW), "literal"),
+        {
+            "state": bucket.state,
+            "severity": word,
+            "check": finding.check,
+            "who": "\n".join(finding.culprits),
+            "vocabulary": "\n".join(dict.fromkeys(one.vocabulary for one in bucket.findings)),
+        },
+    )  # fmt: skip
 
 
-def _kinds(buckets: Sequence[Bucket], cards: Mapping[str, Details]) -> Iterator[Block]:
-    """All buckets by kind, in their order, with the cards that there are."""
-    alike: dict[tuple[str, str], list[Bucket]] = {}
-    for bucket in buckets:
-        alike.setdefault(_kind(bucket), []).append(bucket)
-    lines = MAX_LINES
-    for (state, name), members in alike.items():
-        inside: list[Block] = [cards[b.name] for b in members if b.name in cards]
-        rest = [b for b in members if b.name not in cards]
-        if len(members) == len(inside) == 1:
-            yield from inside
-            continue
-        rows: list[list[Inline]] = [
-            [headline(b), _short(b, 60), b.example.contract, b.count] for b in rest[:lines]
+def _title(bucket: Bucket, record: RunRecord) -> Inline:
+    """What happened, on which input where it is short, and on how many inputs."""
+    said: list[Inline] = [spoken(bucket.example)]
+    shown = literal(input_of(bucket.example))
+    if len(shown.code) <= MAX_CUT and not shown.missing:
+        said += [": ", Span(shown.code, "literal")]
+        if found := cuts(bucket.example):
+            wrong, right = (Span(one, "literal") for one in found)
+            said += [" becomes ", wrong, ", not ", right]
+    rate = record.rate(bucket)
+    return (*said, None if rate is None else f", {per_cent(rate)} of inputs")
+
+
+def cuts(finding: Found) -> tuple[str, str] | None:
+    """What the input becomes, and what it should: token by token, with a bar between two.
+
+    None where they are long, or do not differ.
+    """
+    blamed = set(finding.culprits)
+    wrong = [g for g in finding.partition[1:] if blamed & set(g.implementations)]
+    if finding.undecided or finding.check != "equivalence" or not wrong:
+        return None
+    told = []
+    for group in (wrong[0], finding.partition[0]):
+        tokens = [surface(base64.b64decode(one)) for one in group.surfaces if one is not None]
+        line = "|".join(tokens)
+        if not 0 < group.total == len(tokens) or len(line) > MAX_CUT:
+            return None
+        told.append(line)
+    return (told[0], told[1]) if told[0] != told[1] else None
+
+
+def _expected(bucket: Bucket) -> Iterator[Block]:
+    if bucket.reason is not None:
+        said = "An expectation covered this, but is past its date" if bucket.expired else "Expected"
+        address = link(bucket.link or "")
+        yield Paragraph((f"{said}: {bucket.reason} ", Span(address, href=address)), "why")
+
+
+def _size(finding: Found, number: int) -> str:
+    size = plural(number, "byte")
+    if not finding.minimal:
+        return f"{size}, {finding.unminimised or 'not fully minimised'}"
+    shrunk = finding.original_bytes > number
+    return f"{size}, minimised from {finding.original_bytes:,}" if shrunk else size
+
+
+def _outcome(group: Outcome, finding: Found) -> Group:
+    """One class of the partition: who, and what they gave around the first difference."""
+    first, encoded = finding.first_difference, group.kind == "encoded"
+    total, start = max(group.total, len(group.ids)), max(0, (first or 0) - BEFORE)
+    stop = max(start, min(len(group.ids), (first or 0) + AFTER))
+    tokens = [_token(group, place, first) for place in range(start, stop)]
+    if start and total:
+        tokens.insert(0, Token(f"… {plural(min(start, total), 'token')} before", state="rest"))
+    if encoded and first is not None and first >= total:
+        tokens.append(Token("end", state="end first"))
+    if total > stop:
+        tokens.append(Token(f"… {plural(total - stop, 'token')} after", state="rest"))
+    if encoded and not tokens:
+        tokens.append(Token("no tokens", state="rest"))
+    what: list[Block] = [Tokens(tokens)] if tokens else []
+    if group.decoded is not None:
+        text = visible(base64.b64decode(group.decoded), 200)
+        what.append(Paragraph((Span("decodes to ", "quiet"), text), "decoded"))
+    if group.message:
+        cut = "…" if len(group.message) > MAX_LOG else ""
+        told = f"Message of {', '.join(group.implementations)}"
+        what.append(Code(cut + group.message[-MAX_LOG:], told, "log"))
+    others = len(finding.partition) > 1 and not finding.undecided
+    trusted = "trusted · " if others and group is finding.partition[0] else ""
+    kind: Inline = plural(total, "token") if encoded else Span(group.kind, "em kind")
+    who = [(Span(name, "strong"), " ") for name in group.implementations]
+    who_gave = Paragraph((*who, Span((trusted, kind), "quiet")), "who")
+    return Group([who_gave, Group(what, "what")], "group")
+
+
+def _token(group: Outcome, place: int, first: int | None) -> Token:
+    spelled = group.surfaces[place] if place < len(group.surfaces) else None
+    text = "unknown id" if spelled is None else surface(base64.b64decode(spelled)) or "empty"
+    notes = [str(group.ids[place])]
+    if group.offsets is not None and place < len(group.offsets):
+        notes.append("–".join(f"{edge:,}" for edge in group.offsets[place]))
+    return Token(clipped(text, MAX_TOKEN), notes, "first" if place == first else "")
+
+
+def _stages(finding: Found) -> Iterator[Block]:
+    """Where two pipelines part: both, stage by stage."""
+    told: Any = finding.explanation
+    if told is None:
+        return
+    sides = ("left", "right")
+    models = [f"{told[s]} as {told[s + '_model']}" for s in sides if told[s] != told[s + "_model"]]
+    rows, state = [], "same"
+    for stage in told["stages"]:
+        name: Inline = stage["name"].replace("-", " ")
+        state = "same" if state == "same" else "after"
+        if stage["name"] == told["parted"]:
+            state, name = "parted", (name, Span(" they part here", "em"))
+        left, right = (Span(clipped(stage[s] or "—", MAX_STAGE), "literal") for s in sides)
+        alike = state == "same" and left == right
+        rows.append(Row([name, Cell(left, span=2)] if alike else [name, left, right], state))
+    yield Heading(("Stage by stage ", Span("; ".join(models), "quiet")), 4)
+    left, right = (told[side] for side in sides)
+    title = f"Stages of {left} and {right} in finding {finding.id}"
+    yield Table(title, ("stage", left, right), rows, style="stages")
+
+
+def _reproduced(bucket: Bucket, folder: Path | None, again: str) -> Iterator[Block]:
+    """The commands that show it again, and where it is from."""
+    finding = bucket.example
+    if path := finding.reproducer:
+        script = f"python {shlex.quote(path if folder is None else str(folder / path))}"
+        yield Code(script, f"the command that reproduces {finding.id}")
+        yield Paragraph((_script(finding), " calls each library as its users do."), "quiet")
+    if again:
+        yield Code(again, f"the command that replays {finding.id}")
+    place = f"{finding.place}, " if finding.place else ""
+    told = f"{finding.generator}, seed {finding.seed}, case {finding.index:,}"
+    name = Span(bucket.name, "code")
+    yield Paragraph((f"From {place}{told} · finding {finding.id} · bucket ", name), "quiet")
+
+
+def _script(finding: Found) -> Inline:
+    """A link to the script, relative to the report; nothing where none was saved."""
+    path = finding.reproducer
+    return path and Span(path, href=quote(path))
+
+
+def replay(finding: Found, record: RunRecord, folder: Path | None) -> str:
+    """The command that asks again; what is not registered here needs the reader's trust.
+
+    All who took part in the run take part again, whether or not they are in this finding.
+    """
+    sources = [one.source for one in record.vocabularies if one.id == finding.vocabulary]
+    # Fetched from where its user chose (:mod:`harness.engine.trust`).
+    foreign = any(source.startswith(("hf:", *PACKAGED)) for source in sources)
+    foreign = foreign or any(":" in spec for spec in record.specs.values())
+    where = ["--run", str(folder)] if folder is not None else []
+    return shlex.join(["tokgate", "replay", finding.id, *where, *(["--trust"] if foreign else [])])
+
+
+def _further(bucket: Bucket, record: RunRecord) -> Iterator[Block]:
+    """What is asked for more rarely: how to expect it, and the clearest input of each variant."""
+    if expected := expectation(bucket, record):
+        code = Code(expected, f"the expectation of {bucket.example.id}", "expect")
+        yield Details("Is this intended? The entry for the expectations file", [code])
+    more = [(one, found) for one in bucket.variants for found in one.findings]
+    more.sort(key=lambda pair: pair[1] is not pair[0].example)  # an example of each variant first
+    if len(more) < 2:
+        return
+    rows: list[list[Inline]] = [
+        [
+            kind_in(one.name), visible(input_of(found), 120),
+            (f"{found.contract} · {found.id} ", _script(found)),
+            badge(one), one.count if found is one.example else None,
         ]
-        if rows:
-            further = plural(len(rest), "further finding")
-            said = f"{further}, in full in summary.json and under findings/"
-            columns = ("What", "Smallest input", "Where", numbers("Seen")[0])
-            inside.append(Table(f"More of: {name}", columns, rows, said))
-        if hidden := len(rest) - len(rows):
-            are = "is" if hidden == 1 else "are"
-            line = f"{plural(hidden, 'finding')} more {are} in summary.json only."
-            inside.append(Paragraph(line, "quiet"))
-        lines -= len(rows)
-        seen = f"seen {sum(b.count for b in members):,}×"
-        meta: list[Inline] = [
-            badge(state),
-            plural(len(members), "finding"),
-            seen,
-            _short(members[0], 60),
-        ]
-        yield Details(name, inside, f"kind-of {state}", open=len(alike) == 1, meta=meta)
-    if len(cards) < len(buckets):
-        shown = f"{len(cards):,} of {plural(len(buckets), 'finding')} are shown in full"
-        yield Paragraph(
-            f"{shown}, the worst of each kind first; all of them are in summary.json.", "quiet"
-        )
+        for one, found in more[:MAX_MORE]
+    ]  # fmt: skip
+    columns = ("Kind", "Input", "Where", "State", Column("Seen", numeric=True))
+    rest = f", {len(more) - MAX_MORE:,} of them in summary.json" if len(more) > MAX_MORE else ""
+    title = plural(len(more), "input")
+    if len(bucket.variants) > 1:
+        title = f"{plural(len(bucket.variants), 'variant')} of this finding, {title}"
+    yield Details(f"{title}{rest}", [Table(f"Inputs of {bucket.example.id}", columns, rows)])
+
+
+def expectation(bucket: Bucket, record: RunRecord) -> str:
+    """An entry for each bucket of a cause that no expectation covers, by vocabulary."""
+    uncovered = [f for f in bucket.findings if f.culprits]
+    text = "\n".join(one.text for one in entries(uncovered, [], record.versions))
+    return text if len(text) <= MAX_ENTRY else ""

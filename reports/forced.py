@@ -1,16 +1,14 @@
-"""Forced tokens: the table by method, and the failures with both segmentations aligned."""
+"""Forced tokens: the table by method, failures with both segmentations aligned, counterexamples."""
 
 from __future__ import annotations
 
 import base64
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from reports.blocks import (
     Aligned,
     Cell,
     Code,
-    Column,
     Details,
     Group,
     Heading,
@@ -23,12 +21,14 @@ from reports.blocks import (
     numbers,
 )
 from reports.blocks.units import plural
-from reports.text import literal, surface
+from reports.studies import bad, grouped
+from reports.text import literal, surface, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from harness.events import Forced, ForcedCorpus, ForcedWitness
+    from harness.studies.forced.counterexamples import Counterexample
     from reports.blocks import Block, Inline
     from reports.record import RunRecord
 
@@ -36,6 +36,8 @@ CONTEXT_SHOWN = 60
 """Bytes before the forced ones: what decides is at their end."""
 TEXT_SHOWN = 200
 """Bytes of what is forced, and of what follows."""
+SENTENCE_SHOWN = 32
+"""Characters of a text of a counterexample."""
 MAX_FAILURES = 60
 """Failures on the page."""
 EACH = 8
@@ -60,7 +62,7 @@ def sections(record: RunRecord) -> list[Section]:
     table = Table(
         "Table of forced tokens",
         (
-            "Method", Column("Vocabulary", page=True),
+            "Method", "Vocabulary",
             *numbers("Tokens", "Share", "Sequences", group="Forced"),
             *numbers("Sequences", "Instances", "Schemas", group="Not canonical"),
             *numbers("Unsafe", "Seam"),
@@ -69,10 +71,23 @@ def sections(record: RunRecord) -> list[Section]:
         "Canonicality of forced tokens by healing method",
         "dense",
     )  # fmt: skip
-    corpora = (block for one in record.forced_corpora for block in _corpus(one))
-    errs = Group(list(failures(record.forced_witnesses)), page=True)
-    remarks = Items([line for one in record.forced for line in _remarks(one)], "remarks")
-    blocks = [Paragraph(INTRODUCTION, "quiet"), table, remarks, *corpora, errs]
+    remarks = [
+        Span(f"{one.method}: {what} {plural(number, 'time')}", style)
+        for one in record.forced
+        for number, style, what in (
+            (one.gave_up, "quiet", "gave up"),
+            (one.not_admitted, "warn", "its masks lacked the text's token"),
+            (one.outside_mask, "bad", "forced a token outside its own mask"),
+        )
+        if number
+    ]
+    blocks: list[Block] = [
+        Paragraph(INTRODUCTION, "quiet"),
+        table,
+        Items(remarks, "remarks"),
+        *(block for one in record.forced_corpora for block in _corpus(one)),
+        Group(list(failures(record.forced_witnesses)), page=True),
+    ]
     return [Section("Forced tokens", blocks, "forced")]
 
 
@@ -82,25 +97,9 @@ def _row(one: Forced) -> list[Inline | Cell]:
     return [
         one.method, one.vocabulary, one.forced_tokens,
         percent(one.forced_tokens, one.tokens), one.sequences,
-        _noted(one.non_canonical, wrong), one.non_canonical_instances, one.non_canonical_schemas,
-        _noted(one.unsafe, unknown), one.seam,
+        bad(one.non_canonical, wrong), one.non_canonical_instances, one.non_canonical_schemas,
+        bad(one.unsafe, unknown), one.seam,
     ]  # fmt: skip
-
-
-def _remarks(one: Forced) -> Iterator[Span]:
-    """What else is to be known of a method, a line each."""
-    for number, style, what in (
-        (one.gave_up, "quiet", "gave up"),
-        (one.not_admitted, "warn", "its masks lacked the text's token"),
-        (one.outside_mask, "bad", "forced a token outside its own mask"),
-    ):
-        if number:
-            yield Span(f"{one.method}: {what} {plural(number, 'time')}", style)
-
-
-def _noted(number: int, note: str) -> Cell:
-    """A number that ought to be 0, with a note below it."""
-    return Cell((number, Span(f" {note}", "count") if note else None), "bad" if number else "")
 
 
 def percent(part: int, whole: int) -> str:
@@ -112,8 +111,6 @@ def _corpus(one: ForcedCorpus) -> Iterator[Block]:
     proved = (
         f", and of {plural(one.listed_tokens, 'token')} that these prove it forces all but "
         f"{one.listed_short:,}"
-        if one.listed
-        else ""
     )
     differing = "".join(
         f" {pair} ought to agree, and differ at {plural(number, 'boundary', 'boundaries')}."
@@ -126,7 +123,7 @@ def _corpus(one: ForcedCorpus) -> Iterator[Block]:
         f"{plural(one.refused_schemas, 'schema')} and "
         f"{plural(one.refused_instances, 'instance')}. Exact was checked by "
         f"{plural(one.sampled, 'sampled continuation')}, and at {plural(one.listed, 'place')} by "
-        f"all sentences: {one.misjudged:,} contradict it{proved}.{differing}"
+        f"all sentences: {one.misjudged:,} contradict it{proved if one.listed else ''}.{differing}"
     )
     yield Paragraph(text, "quiet corpus")
     if one.failed:
@@ -136,93 +133,74 @@ def _corpus(one: ForcedCorpus) -> Iterator[Block]:
 
 def failures(witnesses: Sequence[ForcedWitness]) -> Iterator[Block]:
     """The first failures of each method; those made small before the others."""
-    by_method: dict[tuple[str, str], list[ForcedWitness]] = {}
-    for witness in witnesses:
-        by_method.setdefault((witness.policy, witness.vocabulary), []).append(witness)
     left = MAX_FAILURES
-    for (policy, vocabulary), found in by_method.items():
+    methods = grouped(witnesses, lambda one: (one.policy, one.vocabulary))
+    for (policy, vocabulary), found in methods.items():
         taken = sorted(found, key=lambda one: one.minimal is None)[: min(EACH, left)]
         left -= len(taken)
-        if not taken:
-            return
-        number = plural(len(found), "failure")
-        more = f", {len(taken)} of {number} shown" if len(found) > len(taken) else ""
-        yield Heading((f"{policy} errs ", Span(f"{vocabulary}{more}", "quiet")))
-        yield from (_failure(one, first=one is taken[0]) for one in taken)
-
-
-def _failure(witness: ForcedWitness, *, first: bool) -> Details:
-    """A failure, with the smallest like it beside it."""
-    small = witness.minimal
-    if small is None:
-        return Details(witness.schema, _shown(witness))
-    pair = [
-        Group([Heading("The smallest schema and text found", 4), *_shown(small)]),
-        Group([Heading("As found", 4), *_shown(witness)]),
-    ]
-    return Details(witness.schema, [Group(pair, "beside")], open=first)
+        if taken:
+            number = plural(len(found), "failure")
+            more = f", {len(taken)} of {number} shown" if len(found) > len(taken) else ""
+            yield Heading((f"{policy} errs ", Span(f"{vocabulary}{more}", "quiet")))
+        for one in taken:
+            blocks = _shown(one)
+            if one.minimal:
+                small = [Heading("The smallest schema and text found", 4), *_shown(one.minimal)]
+                pair = [Group(small), Group([Heading("As found", 4), *blocks])]
+                blocks = [Group(pair, "beside")]
+            yield Details(one.schema, blocks, open=one is taken[0] and one.minimal is not None)
 
 
 def _shown(witness: ForcedWitness) -> list[Block]:
-    context, forced, after = (
-        base64.b64decode(one) for one in (witness.context, witness.forced, witness.continuation)
+    context, forced, after = map(
+        base64.b64decode, (witness.context, witness.forced, witness.continuation)
     )
     whose = "a text of the corpus" if witness.of == "instance" else "a sentence of the grammar"
-    before: Inline = None
-    if context:
-        cut = "… " if len(context) > CONTEXT_SHOWN else ""
-        before = (Span("after ", "quiet"), cut, _literal(context[-CONTEXT_SHOWN:]), " ")
+    cut = "… " if len(context) > CONTEXT_SHOWN else ""
+    before = (Span("after ", "quiet"), cut, visible(context[-CONTEXT_SHOWN:], TEXT_SHOWN), " ")
     text = (
-        before, Span("forced ", "quiet"), _literal(forced),
+        before if context else None,
+        Span("forced ", "quiet"), visible(forced, TEXT_SHOWN),
         Span(f" followed, in {whose}, by ", "quiet"),
-        _literal(after) if after else Span("the end", "quiet"),
+        visible(after, TEXT_SHOWN) if after else Span("the end", "quiet"),
     )  # fmt: skip
     grammar = [Code(witness.grammar, style="log")] if witness.grammar else []
     return [*grammar, Paragraph(text), aligned(witness)]
 
 
-def _literal(data: bytes) -> Inline:
-    shown = literal(data, TEXT_SHOWN)
-    more = f" and {plural(shown.missing, 'more byte')}" if shown.missing else ""
-    return (Span(shown.code, "literal"), Span(more, "quiet"))
-
-
-Placed = list[tuple[int, bytes, int, int]]
-"""Tokens: id, bytes, and where they begin and end."""
-
-
 def aligned(witness: ForcedWitness) -> Aligned:
     """The tokens of a witness, each over the bytes that it spells."""
-    forced = [base64.b64decode(data) for data in witness.surfaces]
-    canonical = [base64.b64decode(data) for data in witness.canonical_surfaces]
+    forced, canonical = (
+        list(map(base64.b64decode, surfaces))
+        for surfaces in (witness.surfaces, witness.canonical_surfaces)
+    )
     start = _start(base64.b64decode(witness.context), b"".join(forced), canonical)
-    alike = 0
-    if not start:
-        pairs = zip(witness.ids, witness.canonical, strict=False)
-        alike = next((at for at, (a, b) in enumerate(pairs) if a != b), len(witness.ids))
+    pairs = zip(witness.ids, witness.canonical, strict=False)
+    parted = (at for at, (a, b) in enumerate(pairs) if a != b or start)
+    alike = next(parted, len(witness.ids))
     skipped = max(0, alike - ALIKE_SHOWN)
     shown = slice(skipped, skipped + CELLS)
-    rows = {
-        "forced": _placed(witness.ids[shown], forced[shown], start),
-        "canonical": _placed(witness.canonical[shown], canonical[shown], 0),
-    }
-    more = [max(0, len(every) - shown.stop) for every in (forced, canonical)]
-    edges = sorted({0, *(edge for row in rows.values() for one in row for edge in one[2:])})
-    before = [Token(f"{plural(skipped, 'token')} alike", state="gap")] if skipped else []
-    return Aligned(
-        [
-            (
-                name,
-                [
-                    *before,
-                    *_tokens(row, edges, alike - skipped),
-                    *([Token(plural(n, "more token"), state="gap")] if n else []),
-                ],
-            )
-            for (name, row), n in zip(rows.items(), more, strict=True)
-        ],
-        "Forced and canonical tokens, aligned",
-    )
+    sides = (
+        ("forced", witness.ids, forced, start), ("canonical", witness.canonical, canonical, 0),
+    )  # fmt: skip
+    ends = [start + sum(map(len, data[shown])) for _, _, data, start in sides]
+    rows = []
+    for (name, ids, data, start), end in zip(sides, ends, strict=True):
+        row = [Token(f"{plural(skipped, 'token')} alike", state="gap")] if skipped else []
+        row += _gap(start)
+        for at, (one, token) in [*enumerate(zip(data, ids, strict=False))][shown]:
+            state = "" if at < alike else "first" if at == alike else "other"
+            row.append(Token(surface(one), [str(token)], state, len(one)))
+        row += _gap(max(ends) - end)
+        if (more := len(data) - shown.stop) > 0:
+            row.append(Token(plural(more, "more token"), state="gap"))
+        rows.append((name, row))
+    return Aligned(rows, "Forced and canonical tokens, aligned")
+
+
+def _gap(span: int) -> list[Token]:
+    """Bytes for which a row has no token."""
+    return [Token("", state="gap", span=span)] if span else []
 
 
 def _start(context: bytes, forced: bytes, canonical: Sequence[bytes]) -> int:
@@ -234,20 +212,39 @@ def _start(context: bytes, forced: bytes, canonical: Sequence[bytes]) -> int:
     return 0
 
 
-def _placed(ids: Sequence[int], surfaces: Sequence[bytes], start: int) -> Placed:
-    ends = list(accumulate(map(len, surfaces), initial=start))
-    return list(zip(ids, surfaces, ends, ends[1:], strict=False))
+def found(
+    examples: Sequence[Counterexample], tried: Mapping[str, int], remarks: Sequence[str]
+) -> list[Block]:
+    """What a search has found, by policy, the worst first.
+
+    tried: grammars by policy. remarks: what failed, and what workers left behind.
+    """
+    rows: list[list[Inline | Cell]] = []
+    for policy, count in tried.items():
+        own = sorted((one for one in examples if one.policy == policy), key=lambda one: one.worth)
+        nothing = Cell(f"no error in {plural(count, 'grammar')}", "ok")
+        if not own:
+            rows.append([policy, nothing if count else "no grammar was tried", *([""] * 4)])
+        for one in reversed(own):
+            texts = [
+                literal(text, SENTENCE_SHOWN) for text in (one.context + one.forced, *one.sentences)
+            ]
+            shown = [text.code + ("…" if text.missing else "") for text in texts[:3]]
+            rows.append([policy, one.kind, Cell(str(one.depth), "bad"), *shown])
+    every = ", ".join(f"{count:,} against {policy}" for policy, count in tried.items())
+    columns = ("Policy", "Kind", "Depth", "Forced", "And then", "Or")
+    line = f"grammars tried, including earlier runs: {every}"
+    return [Table("Counterexamples", columns, rows), Items([line, *remarks], "quiet")]
 
 
-def _tokens(row: Placed, edges: Sequence[int], alike: int) -> Iterator[Token]:
-    """A row's tokens over the columns between the edges; gaps where it has none."""
-    column = {edge: index for index, edge in enumerate(edges)}
-    at = 0
-    for index, (token, data, first, last) in enumerate(row):
-        if column[first] > at:
-            yield Token("", state="gap", span=column[first] - at)
-        state = "" if index < alike else "first" if index == alike else "other"
-        yield Token(surface(data), [str(token)], state, column[last] - column[first])
-        at = column[last]
-    if at < len(edges) - 1:
-        yield Token("", state="gap", span=len(edges) - 1 - at)
+def replayed(asked: Iterable[tuple[Counterexample, Mapping[str, int | None]]]) -> list[Block]:
+    """What asking again has shown. asked: each with how deep policies err on it now."""
+    rows = [
+        (
+            one.vocabulary, one.kind, name, str(one.depth) if name == one.policy else "",
+            Cell(f"{depth} wrong tokens", "bad") if depth else Cell("no error", "ok"),
+        )
+        for one, depths in asked
+        for name, depth in depths.items()
+    ]  # fmt: skip
+    return [Table("Counterexamples", ("Vocabulary", "Kind", "Policy", "Then", "Now"), rows)]

@@ -13,7 +13,6 @@ from corpora.plain_text import one_line
 from reports.blocks.units import plural
 from reports.faults import Fault, faults, place
 from reports.record import Verdict
-from reports.words import reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,17 +32,13 @@ def wanted(environment: Mapping[str, str]) -> bool:
 
 def render(record: RunRecord) -> str:
     """What fails the gate as errors, what is amiss besides as warnings, at most ten of each."""
-    errors = list(faults(record))
+    errors, warnings = list(faults(record)), list[Fault]()
     if record.verdict is Verdict.INCOMPLETE:
-        *errors, end = errors
-        warnings = [end]
-    else:
-        warnings = []
-    if not errors and record.verdict is Verdict.FAIL:
-        errors.append(Fault("gate", "tokgate", (reason(record),), place(record), ()))
+        warnings.append(errors.pop())
+    elif record.verdict is Verdict.FAIL and not errors:
+        errors.append(Fault("gate", "tokgate", (record.reason,), place(record)))
     for one in record.withdrawn:
-        path = place(record, [one.implementation])
-        warnings.append(Fault("", "withdrawn", (one.line,), path, ()))
+        warnings.append(Fault("", "withdrawn", (one.line,), place(record, [one.implementation])))
     lines = [*_commands("error", errors), *_commands("warning", warnings)]
     return "".join(f"{line}\n" for line in lines)
 
@@ -67,5 +62,5 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    """Likewise, ``escapeProperty``."""
+    """As the runner undoes it: actions/toolkit, ``escapeProperty``."""
     return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,4 +1,4 @@
-"""``report.html``: the record of a run as a page."""
+"""The record of a run as blocks, and ``report.html``, the page that is made of them."""
 
 from __future__ import annotations
 
@@ -22,94 +22,87 @@ from reports.blocks import (
     numbers,
 )
 from reports.blocks.units import plural
-from reports.record import FAILING_EXPECTATIONS, Verdict
-from reports.words import reason
+from reports.record import FAILING_EXPECTATIONS, VERDICTS, Verdict
+from reports.studies import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from harness.events import ExpectationJudged, VocabularyLoaded
+    from harness.events import ExpectationJudged
+    from harness.ledger.trends import Seen, Trend
     from reports.blocks import Block, Inline
-    from reports.histories import FindingHistory
     from reports.record import RunRecord
-    from reports.trends import Trend
 
 LINES_SHOWN = 20
 """Reasons and notes below the verdict."""
-MESSAGE_SHOWN = 600
-"""Characters of why an implementation failed to start."""
 PROBLEMS_SHOWN = 50
 """Problems of one vocabulary."""
 FINGERPRINT_SHOWN = 12
 """Digits of a fingerprint."""
 
-_VERDICTS = {
-    Verdict.PASS: ("PASSED", "✓"),
-    Verdict.FAIL: ("FAILED", "✗"),
-    Verdict.NOT_EXAMINED: ("NOT EXAMINED", "?"),
-    Verdict.INCOMPLETE: ("INCOMPLETE", "!"),
+STATUSES = {
+    "stale": ("✗ stale", "unexpected", "gone: delete their entries"),
+    "expired": ("✗ expired", "unexpected", "expired"),
+    "shown": ("≈ seen", "expected", "seen"),
+    "not-exercised": ("· not tested", "none", "not tested"),
 }
-
-_BADGES = {
-    "stale": ("✗ stale", "unexpected"),
-    "expired": ("✗ expired", "unexpected"),
-    "shown": ("≈ shown", "expected"),
-    "not-exercised": ("· not tested", "none"),
-}
-"""What is said of an entry's status, and as what it looks."""
+"""An entry's status as a badge with its style, and what is said of several."""
 
 
 def render(
     record: RunRecord,
     series: Sequence[Trend] = (),
     folder: Path | None = None,
-    known: Mapping[str, FindingHistory] | None = None,
+    known: Mapping[str, Seen] | None = None,
 ) -> str:
-    """The page for a record, to be written in UTF-8.
+    """The page for a record, to be written in UTF-8; the rest as :func:`blocks_of` takes it."""
+    title, icon, _ = VERDICTS[record.verdict]
+    brand = "campaign report" if record.campaign else "run report"
+    blocks = list(blocks_of(record, series, folder, known or {}))
+    return html.render(Page(f"{icon} tokgate: {title}", brand, blocks))
+
+
+def blocks_of(
+    record: RunRecord,
+    series: Sequence[Trend],
+    folder: Path | None,
+    known: Mapping[str, Seen],
+) -> Iterator[Block]:
+    """All that reports for people show of a record.
 
     series: of all runs, for trends. folder: that of the run, absolute, which commands name; without
     it they are to be run in it. known: since when findings are, by their ids.
     """
-    title, icon = _VERDICTS[record.verdict]
-    carded = findings.chosen(record.buckets, findings.MAX_CARDS)
-    places = {bucket.name: place for place, bucket in enumerate(carded, start=1)}
-    blocks: list[Block] = [
-        _verdict(record),
-        _numbers(record),
-        *_failures(record),
-        *standings.sections(record, places),
-        *campaigns.sections(record.campaign),
-        findings.section(record, carded, folder, known or {}),
-        *texts.sections(record.texts),
-        *matrix.sections(record, places),
-        *growth.sections(record),
-        *trends.sections(series),
-        *forced.sections(record),
-        *_expectations(record),
-        *cluster.sections(record.cluster),
-        _inputs(record),
-        Section("This run", list(_run(record, folder)), "run"),
-    ]
-    brand = "campaign report" if record.campaign else "run report"
-    return html.render(Page(f"{icon} tokgate: {title}", brand, blocks))
+    yield _verdict(record)
+    yield _numbers(record)
+    yield from standings.sections(record)
+    yield from campaigns.sections(record.campaign)
+    yield findings.section(record, folder, known)
+    yield from texts.sections(record.texts)
+    yield from matrix.sections(record)
+    yield from growth.sections(record)
+    yield from trends.sections(series)
+    yield from forced.sections(record)
+    yield from _expectations(record)
+    yield from cluster.sections(record.cluster)
+    yield _inputs(record)
+    yield from _run(record, folder)
 
 
 def _verdict(record: RunRecord) -> Banner:
     """What the gate said, and what the run said of it, but for what the findings say below."""
-    title, icon = _VERDICTS[record.verdict]
-    because = reason(record)
+    title, icon, _ = VERDICTS[record.verdict]
     counted = plural(len(record.unexpected), "unexpected finding")
-    told = [line for line in record.reasons if not line.startswith(counted) and line != because]
-    notes = list(record.notes[:LINES_SHOWN])
-    if len(record.notes) > LINES_SHOWN:
-        notes.append(f"and {len(record.notes) - LINES_SHOWN} more notes in summary.json")
-    stamp = "Incomplete: what is missing below may only not have been reached."
-    lists = [Items(told[:LINES_SHOWN], ""), Items(notes, "quiet")]
+    told = [r for r in record.reasons if not r.startswith(counted) and r != record.reason]
+    notes, more = list(record.notes[:LINES_SHOWN]), len(record.notes) - LINES_SHOWN
+    if more > 0:
+        notes.append(f"and {more} more notes in summary.json")
+    stamp = "Incomplete: the run may not have reached what is missing below."
     return Banner(
-        title, icon, record.verdict.value, because,
+        title, icon, record.verdict.value, record.reason,
         stamp if record.verdict is Verdict.INCOMPLETE else "",
-        [one for one in lists if one.entries],
+        [Items(told[:LINES_SHOWN], ""), Items(notes, "quiet")],
     )  # fmt: skip
 
 
@@ -128,102 +121,80 @@ def _numbers(record: RunRecord) -> Facts:
     return Facts(pairs, "numbers")
 
 
-def _failures(record: RunRecord) -> Iterator[Section]:
-    if record.failures:
-        lines = [
-            (Span(one.implementation, "strong"), f" on {one.vocabulary}: ",
-             Span(one.message[:MESSAGE_SHOWN], "iso"))
-            for one in record.failures
-        ]  # fmt: skip
-        yield Section("Failed to start", [Items(lines)], "failures", nav="", style="panel warn")
-
-
 def _expectations(record: RunRecord) -> Iterator[Section]:
-    """The entries by what a reader does about them; those of who takes no part are left out."""
-    present = set(record.implementations)
-    about = [e for e in record.expectations if present.issuperset(e.implementations)]
-    failing = [e for e in record.expectations if e.status in FAILING_EXPECTATIONS]
-    shown = [e for e in about if e.status == "shown"]
-    idle = [e for e in about if e.status == "not-exercised"]
-    if not (failing or shown or idle):
-        return
-    quiet = Paragraph("No entry is stale or expired.", "quiet")
-    blocks: list[Block] = [_entries(failing) if failing else quiet]
-    if shown:
-        title = f"{plural(len(shown), 'known divergence')} shown"
-        blocks.append(Details(title, [_entries(shown)]))
-    if idle:
-        title = f"{plural(len(idle), 'entry', 'entries')} not tested"
-        blocks.append(Details(title, [_entries(idle)]))
-    yield Section("Expectations", blocks, "expectations")
+    """The entries by status, the failing ones open; those of who takes no part are left out."""
+    present, told = set(record.implementations), []
+    blocks: list[Block] = []
+    about = grouped(record.expectations, lambda one: one.status)
+    for status, (badge, style, words) in STATUSES.items():
+        failing = status in FAILING_EXPECTATIONS
+        rows: list[list[Inline]] = [
+            [
+                Span(badge, f"badge {style}"), Span(one.bucket, "code"),
+                ", ".join(one.implementations),
+                (Span(one.reason, "iso"), _reference(one) if html.link(one.link or "") else None),
+            ]
+            for one in about.get(status, [])
+            if failing or present.issuperset(one.implementations)
+        ]  # fmt: skip
+        if rows:
+            told.append(f"{len(rows):,} {words}")
+            title = f"{plural(len(rows), 'entry', 'entries')} {words}"
+            columns = ("Status", "Signature", "Implementations", "Reason")
+            table = Table(f"Expectations, {title}", columns, rows, header=1)
+            blocks.append(Details(title, [table], open=failing))
+    if blocks:
+        summary = Paragraph(f"Known differences: {', '.join(told)}.", "quiet")
+        yield Section("Expectations", [summary, *blocks], "expectations")
 
 
-def _entries(entries: Sequence[ExpectationJudged]) -> Table:
-    rows: list[list[Inline]] = []
-    for one in entries:
-        said, style = _BADGES.get(one.status, (one.status, "none"))
-        label = ("link", Span(f" for {one.bucket}", "sr"))
-        address = html.link(one.link or "")
-        link = (" ", Span(label, href=address)) if address else None
-        status, reason = Span(said, f"badge {style}"), (Span(one.reason, "iso"), link)
-        rows.append([status, Span(one.bucket, "code"), ", ".join(one.implementations), reason])
-    return Table(
-        "Table of expectations", ("Status", "Signature", "Implementations", "Reason"), rows,
-        "What became of entries of the expectations file", header=1,
-    )  # fmt: skip
+def _reference(entry: ExpectationJudged) -> Inline:
+    """A link to what an entry refers to."""
+    label = ("link", Span(f" for {entry.bucket}", "sr", page=True))
+    return " ", Span(label, href=entry.link or "")
 
 
 def _inputs(record: RunRecord) -> Section:
     kinds = ("cases", "bytes", "comparisons", "violations")
-    generators: list[list[Inline]] = [
-        [name, *(sums[kind] for kind in kinds)] for name, sums in record.coverage.generators.items()
-    ]
-    blocks: list[Block] = [
-        Table(
-            "Cases by generator",
-            ("Generator", *numbers(*(kind.capitalize() for kind in kinds))),
-            generators,
-            "Cases by generator, over all contracts",
-        )
-        if generators
-        else Paragraph("No batch of cases was finished.", "empty")
-    ]
-    if record.vocabularies:
-        vocabularies: list[list[Inline | Cell]] = [
-            [one.id, one.format, one.algorithm, one.tokens, _fingerprint(one), _problems(one)]
+    generators = Table(
+        "Cases by generator",
+        ("Generator", *numbers(*(kind.capitalize() for kind in kinds))),
+        [
+            [name, *(sums[kind] for kind in kinds)]
+            for name, sums in record.coverage.generators.items()
+        ],
+        "Cases by generator, over all contracts",
+        empty="No batch of cases was finished.",
+    )
+    vocabularies = Table(
+        "Vocabularies",
+        ("Vocabulary", "Format", "Algorithm", *numbers("Tokens"), "Fingerprint", "Preflight"),
+        [
+            [
+                one.id, one.format, one.algorithm, one.tokens,
+                Span(one.fingerprint[:FINGERPRINT_SHOWN], "code"), _problems(one.problems),
+            ]
             for one in record.vocabularies
-        ]
-        [tokens] = numbers("Tokens")
-        table = Table(
-            "Vocabularies",
-            ("Vocabulary", "Format", "Algorithm", tokens, "Fingerprint", "Preflight"),
-            vocabularies,
-            "Vocabularies and what the preflight says of them",
-        )
-        blocks.append(table)
-    return Section("Inputs", blocks, "inputs")
+        ],
+        "Vocabularies and what the preflight says of them",
+    )  # fmt: skip
+    return Section("Inputs", [generators, vocabularies], "inputs", page=True)
 
 
-def _fingerprint(vocabulary: VocabularyLoaded) -> Span:
-    return Span(vocabulary.fingerprint[:FINGERPRINT_SHOWN], "code")
-
-
-def _problems(vocabulary: VocabularyLoaded) -> Cell:
-    problems = vocabulary.problems
+def _problems(problems: Sequence[str]) -> Cell:
     if len(problems) < 2:
         return Cell(problems[0] if problems else "proper")
     listed = Items(problems[:PROBLEMS_SHOWN])
     return Cell(blocks=[Details(plural(len(problems), "problem"), [listed])])
 
 
-def _run(record: RunRecord, folder: Path | None) -> Iterator[Block]:
+def _run(record: RunRecord, folder: Path | None) -> Iterator[Section]:
     started = record.started
     if started is None:
-        yield Paragraph("The record does not say how the run was started.", "empty")
+        nothing = Paragraph("The record does not say how the run was started.", "empty")
+        yield Section("This run", [nothing], "run")
         return
     there = f"cd {shlex.quote(started.folder)} && " if folder and started.folder else ""
-    yield Paragraph("Run it again:")
-    yield Code(there + started.command, "the command that repeats this run")
     facts: list[tuple[str, Inline]] = [
         ("Seed", str(started.seed)),
         ("Suite", started.suite),
@@ -233,10 +204,10 @@ def _run(record: RunRecord, folder: Path | None) -> Iterator[Block]:
         ("Confinement", started.confinement),
         ("Exit status", record.finished.exit_status if record.finished else None),
     ]
-    yield Facts([pair for pair in facts if pair[1] not in ("", None)])
-    yield versions(record.versions)
-
-
-def versions(known: Mapping[str, str]) -> Table:
-    """What took part, in which version."""
-    return Table("Versions", ("What", "Version"), list(known.items()), "Versions", "versions")
+    blocks: list[Block] = [
+        Paragraph("Run it again:"),
+        Code(there + started.command, "the command that repeats this run"),
+        Facts([pair for pair in facts if pair[1] not in ("", None)]),
+        Table("Versions", ("What", "Version"), list(record.versions.items()), style="versions"),
+    ]
+    yield Section("This run", blocks, "run")

@@ -7,31 +7,41 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from corpora.plain_text import one_line, printable, printable_line
-from reports.matrix import Status, matrix
-from reports.record import FAILING_EXPECTATIONS, Verdict
-from reports.words import also, headline, reason, smallest
+from harness.verdict.coverage import State
+from reports import texts
+from reports.faults import told
+from reports.matrix import VIOLATED, matrix
+from reports.record import Verdict
+from reports.studies import grouped
+from reports.text import clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from harness.events import ContractOpened
     from reports.matrix import Cell
-    from reports.record import Bucket, RunRecord
+    from reports.record import RunRecord
 
 MAX_TEXT = 20_000
 """Characters of one message: CI servers load the file whole."""
 
-INPUT_SHOWN = 200
-"""Characters of an input."""
+TAGS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+"""What is counted of each suite."""
 
-IDS_SHOWN = 40
-"""Ids of an outcome."""
+ENDS = {
+    "pass": "", "shown": "",
+    "fail": "failure", "stale": "failure", "expired": "failure",
+}  # fmt: skip
+"""How growth and expectations end, as tags; whatever else is said of them was not settled."""
+
+GATE = {Verdict.PASS: "", Verdict.FAIL: "failure"}
+"""How the verdict ends; whatever else it is, is an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """A testcase. tag: ``failure``, ``error``, ``skipped``, or nothing for one that passed."""
 
+    suite: str
     name: str
     tag: str = ""
     message: str = ""
@@ -46,22 +56,18 @@ def render(record: RunRecord) -> str:
     that failed to start errors. The suite ``gate`` holds the verdict, so that a broken bound, an
     incomplete run, or one that did not examine what was named, shows, too.
     """
-    cells = matrix(record)
-    suites = [("gate", [_gate(record)])]
-    suites += [(one.id, list(_contract(record, cells, one))) for one in record.contracts]
-    more = [
-        ("texts", _texts), ("scaling", _scaling), ("expectations", _expectations),
-        ("withdrawn", _withdrawn), ("start", _unplaced),
-    ]  # fmt: skip
-    suites += [(name, cases) for name, told in more if (cases := list(told(record)))]
-    root = ET.Element("testsuites", name="tokgate")
-    for name, cases in suites:
-        suite = ET.SubElement(root, "testsuite", name=legal_line(name))
-        _count(suite, cases)
-        for one in cases:
-            _add(suite, one)
-    _count(root, [case for _, cases in suites for case in cases])
-    root.set("time", f"{record.seconds or 0.0:.3f}")
+    cases = list(_cases(record))
+    root = ET.Element("testsuites", name="tokgate", time=f"{record.seconds or 0.0:.3f}")
+    _count(root, cases)
+    for name, of in grouped(cases, lambda case: case.suite).items():
+        suite = ET.SubElement(root, "testsuite", name=legal(printable_line(name)))
+        _count(suite, of)
+        for one in of:
+            about = {"classname": one.suite, "name": one.name, "time": "0"}
+            element = ET.SubElement(suite, "testcase", _attributes(about))
+            if one.tag:
+                said = _attributes({"message": one.message, "type": one.kind})
+                ET.SubElement(element, one.tag, said).text = legal(one.text) or None
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -72,142 +78,75 @@ def legal(text: str) -> str:
     What XML forbids (section 2.2: controls, surrogates, U+FFFE and U+FFFF), which no escape of its
     own can bring in, is among what :func:`printable` writes as ``\x00`` or ``\ud800``.
     """
-    shown = printable(text)
-    return shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"
+    return clipped(printable(text), MAX_TEXT)
 
 
-def legal_line(text: str) -> str:
-    """The same as one line, as an attribute is read."""
-    return legal(printable_line(text))
-
-
-def _add(suite: ET.Element, case: Case) -> None:
-    name = legal_line(case.name)
-    element = ET.SubElement(suite, "testcase", classname=suite.get("name", ""), name=name, time="0")
-    if case.tag:
-        outcome = ET.SubElement(element, case.tag, message=legal_line(case.message))
-        if case.kind:
-            outcome.set("type", legal_line(case.kind))
-        if case.text:
-            outcome.text = legal(case.text)
+def _attributes(told: dict[str, str]) -> dict[str, str]:
+    """Attributes as they are read, a line each; those that say nothing are left out."""
+    return {name: legal(printable_line(text)) for name, text in told.items() if text}
 
 
 def _count(element: ET.Element, cases: Sequence[Case]) -> None:
     element.set("tests", str(len(cases)))
-    for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+    for key, tag in TAGS.items():
         element.set(key, str(sum(one.tag == tag for one in cases)))
 
 
-def _gate(record: RunRecord) -> Case:
-    known = {
-        Verdict.PASS: ("", ""),
-        Verdict.FAIL: ("failure", "gate"),
-        Verdict.INCOMPLETE: ("error", "incomplete"),
-        Verdict.NOT_EXAMINED: ("error", "not-examined"),
-    }
-    tag, kind = known[record.verdict]
-    return Case("verdict", tag, reason(record), kind, "\n".join(record.reasons))
-
-
-def _contract(
-    record: RunRecord, cells: Mapping[tuple[str, str, str], Cell], contract: ContractOpened
-) -> Iterator[Case]:
-    by_name = {bucket.name: bucket for bucket in record.buckets}
-    for name in record.implementations:
-        for check in record.checks:
-            cell = cells[name, contract.id, check]
-            title, why = f"{check}: {name}", cell.reason
-            match cell.status:
-                case Status.UNSUPPORTED if name not in contract.excluded:
-                    continue
-                case Status.VIOLATED:
-                    bad = [one for b in cell.buckets if not (one := by_name[b]).expected]
-                    first = headline(bad[0]) if bad else f"{cell.violations} cases at fault"
-                    more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
-                    text = "\n\n".join(_describe(b, contract.id) for b in bad)
-                    yield Case(title, "failure", f"{first}{more}", check, text)
-                case Status.FAILED:
-                    yield Case(title, "error", f"failed to start: {one_line(why)}", "start", why)
-                case Status.OK:
-                    yield Case(title)
-                case status:
-                    yield Case(title, "skipped", f"{status.value}: {why}")
-
-
-def _describe(bucket: Bucket, contract: str) -> str:
-    example = next((f for f in bucket.findings if f.contract == contract), bucket.example)
-    lines = [
-        f"{headline(bucket)}, seen {bucket.count} times{also(bucket)}",
-        f"bucket: {bucket.name}",
-        f"input: {smallest(example, INPUT_SHOWN)}",
-    ]
-    told = {
-        "seen in": example.place,
-        "difference": example.difference,
-        "reproduce": example.reproducer and f"python {example.reproducer}",
-    }
-    for group in example.partition:
-        ids = " ".join(map(str, group.ids[:IDS_SHOWN])) + " ..." * (group.total > IDS_SHOWN)
-        told[", ".join(group.implementations)] = f"{group.kind} {group.message or ids}"
-    lines += [f"{name}: {said}" for name, said in told.items() if said]
-    return "\n".join(map(printable_line, lines))
-
-
-def _texts(record: RunRecord) -> Iterator[Case]:
-    """The user's texts: whoever gives other ids on them fails, unless all of it is expected.
-
-    Differences are findings, too, which say what is behind them.
-    """
+def _cases(record: RunRecord) -> Iterator[Case]:
+    """The verdict, every cell of the matrix, and what is demanded besides."""
+    tag, said = GATE.get(record.verdict, "error"), "\n".join(record.reasons)
+    yield Case("gate", "verdict", tag, record.reason, record.verdict.value, said)
+    for cell in matrix(record).values():
+        yield from _cell(record, cell)
     blamed = {
         (found.contract, name)
         for bucket in record.unexpected
         for found in bucket.findings
         for name in found.culprits
     }
-    for row in record.texts.rows:
-        name = f"{row.implementation} on {row.contract}"
-        if row.counts.differing and (row.contract, row.implementation) in blamed:
-            named = "\n".join(f"{one.place}: from token {one.token} on" for one in row.first)
-            yield Case(name, "failure", row.line, "texts", named)
-        else:
-            yield Case(name)
-    if faults := record.texts.faults():
-        yield Case("read", "error", faults[0], "unreadable", "\n".join(faults))
-
-
-def _scaling(record: RunRecord) -> Iterator[Case]:
-    """Growth that has a bound: inconclusive is neither passed nor failed."""
-    for one in record.growth_judged:
-        name = f"{one.implementation} on {one.family}, {one.vocabulary}, in {one.measure}"
-        message = f"bound {one.bound}: {one.line or one.reason}"
-        if one.outcome == "fail":
-            yield Case(name, "failure", message, "scaling")
-        elif one.outcome == "pass":
-            yield Case(name)
-        else:
-            yield Case(name, "skipped", f"{one.outcome}: {message}")
-
-
-def _expectations(record: RunRecord) -> Iterator[Case]:
-    for one in record.expectations:
-        if one.status in FAILING_EXPECTATIONS:
-            yield Case(one.bucket, "failure", f"{one.status}: {one.reason}", one.status)
-        elif one.status == "not-exercised":
-            yield Case(one.bucket, "skipped", f"not tested: {one.reason}")
-        else:
-            yield Case(one.bucket)
-
-
-def _withdrawn(record: RunRecord) -> Iterator[Case]:
-    """Implementations that were not asked to the end: neither passed nor failed."""
-    for one in record.withdrawn:
-        yield Case(f"{one.implementation} on {one.vocabulary}", "skipped", one.line)
-
-
-def _unplaced(record: RunRecord) -> Iterator[Case]:
-    """Implementations that failed on a vocabulary for which no contract was opened."""
+    for row in record.texts["compared"] if record.texts else ():
+        # Differences are findings, too, which say what is behind them.
+        contract, name = row["contract"], row["implementation"]
+        tag = "failure" if row["differing"] and (contract, name) in blamed else ""
+        named = "\n".join(f"{one['place']}: from token {one['token']} on" for one in row["first"])
+        yield Case("texts", f"{name} on {contract}", tag, texts.told(row), "texts", named)
+    if record.texts and (faults := texts.faults(record.texts)):
+        yield Case("texts", "read", "error", faults[0], "unreadable", "\n".join(faults))
+    for judged in record.growth_judged:
+        where = f"{judged.family}, {judged.vocabulary}, in {judged.measure}"
+        tag, name = ENDS.get(judged.outcome, "skipped"), f"{judged.implementation} on {where}"
+        message = f"{judged.outcome}: bound {judged.bound}: {judged.line or judged.reason}"
+        yield Case("scaling", name, tag, message, "scaling")
+    for entry in record.expectations:
+        tag, said = ENDS.get(entry.status, "skipped"), f"{entry.status}: {entry.reason}"
+        yield Case("expectations", entry.bucket, tag, said, entry.status)
+    for gone in record.withdrawn:
+        yield Case("withdrawn", f"{gone.implementation} on {gone.vocabulary}", "skipped", gone.line)
     opened = {contract.vocabulary for contract in record.contracts}
     for one in record.failures:
         if one.vocabulary not in opened:
             name, said = f"{one.implementation} on {one.vocabulary}", one_line(one.message)
-            yield Case(name, "error", f"failed to start: {said}", "start", one.message)
+            yield Case("start", name, "error", f"failed to start: {said}", "start", one.message)
+
+
+def _cell(record: RunRecord, cell: Cell) -> Iterator[Case]:
+    """One check of one implementation; nothing of who was never to take part."""
+    suite, title = cell.contract.id, f"{cell.check}: {cell.implementation}"
+    why, status = cell.reason, cell.status
+    if status == VIOLATED:
+        bad = [one for one in record.unexpected if one.name in cell.buckets]
+        first = bad[0].headline if bad else f"{cell.violations} cases at fault"
+        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+        lines = [
+            f"{line}\n"
+            for one in bad
+            for example in [next(f for f in one.findings if f.contract == suite)]
+            for line in ("", one.headline, f"bucket: {one.name}", *told(one, example))
+        ]
+        yield Case(suite, title, "failure", f"{first}{more}", cell.check, "".join(lines))
+    elif status == State.FAILED.value:
+        yield Case(suite, title, "error", f"failed to start: {one_line(why)}", "start", why)
+    elif status == State.JUDGED.value:
+        yield Case(suite, title)
+    elif status != State.DECLINED.value or cell.implementation in cell.contract.excluded:
+        yield Case(suite, title, "skipped", f"{status}: {why}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from packaging.version import InvalidVersion, Version
 
 from harness.checks import inputless
 from harness.events import any_kind, by_cause
+from reports.words import input_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -54,23 +55,22 @@ def entries(
     known: the entries that there are already. versions: of the implementations, as recorded.
     broad: one entry for each cause, which covers inputs of all kinds.
     """
-    uncovered = [
-        one
-        for one in findings
-        if one.expected is None
-        and not any(
-            e.covers(one.bucket, one.vocabulary)
-            and e.explains(one.bucket, input_of(one), inputless=inputless(one.bucket))
-            for e in known
-        )
-    ]
     alike: dict[tuple[str, str], list[Found]] = {}
-    for cause in by_cause(uncovered).values():
+    for cause in by_cause(one for one in findings if not _covered(one, known)).values():
         for one in cause:
             # What is wrong without any input shows in the same tokens on inputs of every kind.
             name = any_kind(one.bucket) if broad or not one.input_b64 else one.bucket
             alike.setdefault((name, one.vocabulary), []).append(one)
     return [entry(found, name, versions, broad=broad) for (name, _), found in alike.items()]
+
+
+def _covered(one: Found, known: Sequence[Expectation]) -> bool:
+    """Whether an entry covers a finding: one of the run, or one that the file has by now."""
+    name, data = one.bucket, input_of(one)
+    return one.expected is not None or any(
+        e.covers(name, one.vocabulary) and e.explains(name, data, inputless=inputless(name))
+        for e in known
+    )
 
 
 def entry(
@@ -112,32 +112,31 @@ def scaling(
         cells.setdefault((cell.implementation, cell.vocabulary, cell.family), []).append(cell)
     broken: dict[tuple[str, str, str], list[GrowthJudged]] = {}
     for one in judged:
-        if one.outcome == "fail":
-            broken.setdefault((one.implementation, one.vocabulary, one.family), []).append(one)
+        place = one.implementation, one.vocabulary, one.family
+        if one.outcome == "fail" and place in cells:
+            broken.setdefault(place, []).append(one)
     found = []
     for place, lines in broken.items():
-        if place not in cells:
-            continue
         implementation, vocabulary, family = place
         bound = narrowest(cells[place])
+        # Who takes too many bytes a byte, and no more of them the longer the input, is given them.
+        hungry = any(one.measure == "memory" for one in lines)
         text = [
             SCALING,
             f"implementation = {_pattern(implementation)}",
             f"vocabulary = {_pattern(vocabulary)}",
             f"family = {_pattern(family)}",
             f"bound = {json.dumps(bound)}",
-            *(f"memory = {_room(one)}" for one in cells[place] if _hungry(one, lines)),
+            *(
+                f"memory = {_room(one)}"
+                for one in cells[place]
+                if hungry and one.measure == "memory" and one.verdict == "linear"
+            ),
             f"reason = {json.dumps(REASON)}  # {_comment(lines[0].line)}",
         ]
         says = f"{implementation} on {vocabulary}, {family}: growth up to {bound}"
         found.append(Proposal("\n".join(text) + "\n", says))
     return found
-
-
-def _hungry(cell: Measured, broken: Iterable[GrowthJudged]) -> bool:
-    """Whether a cell takes too many bytes a byte, and no more of them the longer the input."""
-    over = cell.measure == "memory" and any(one.measure == "memory" for one in broken)
-    return over and cell.verdict == "linear"
 
 
 def _room(cell: Measured) -> int:
@@ -150,14 +149,12 @@ def added(text: str, expected: Sequence[Proposal], bounds: Sequence[Proposal]) -
 
     Bounds come before those that are there, as the first one that matches counts.
     """
-    lines = text.splitlines(keepends=True)
-    first = next((i for i, line in enumerate(lines) if line.strip() == SCALING), len(lines))
-    while first and lines[first - 1].startswith("#"):
-        first -= 1  # a comment on the entry stays with it
-    before, after = "".join(lines[:first]).rstrip("\n"), "".join(lines[first:]).strip("\n")
-    parts = [before, *(one.text.rstrip("\n") for one in bounds), after]
-    parts += [one.text.rstrip("\n") for one in expected]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    # A comment on the entry stays with it.
+    found = re.search(rf"^(#.*\n)*{re.escape(SCALING)}", text, re.MULTILINE)
+    first = found.start() if found else len(text)
+    before, after = text[:first].rstrip("\n"), text[first:].strip("\n")
+    parts = [before, *(one.text for one in bounds), after, *(one.text for one in expected)]
+    return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
 def pruned(text: str, places: Sequence[int]) -> str:
@@ -165,26 +162,16 @@ def pruned(text: str, places: Sequence[int]) -> str:
 
     Comments that stand before the next entry are kept.
     """
-    chunks: list[list[str]] = [[]]
-    for line in text.splitlines(keepends=True):
-        if line.startswith("[["):
-            chunks.append([])
-        chunks[-1].append(line)
-    kept: list[str] = []
-    place = -1
-    for chunk in chunks:
-        mine = chunk[:1] != [] and chunk[0].strip().startswith(EXPECTED)
+    kept, place = "", -1
+    for entry in re.split(r"^(?=\[\[)", text, flags=re.MULTILINE):
+        mine = entry.startswith(EXPECTED)
         place += mine
         if mine and place in places:
-            end = len(chunk)
-            while chunk[end - 1].startswith("#") or not chunk[end - 1].strip():
-                end -= 1
-            while end < len(chunk) and not chunk[end].strip():
-                end += 1
-            kept += chunk[end:]
+            comments = re.search(r"(?m)(?:^(?:#.*|[ \t]*)\n)*\Z", entry)
+            kept += comments[0].lstrip("\n") if comments else ""
         else:
-            kept += chunk
-    return "".join(kept).strip("\n") + "\n"
+            kept += entry
+    return kept.strip("\n") + "\n"
 
 
 def stale(judged: Iterable[ExpectationJudged], tables: Sequence[Mapping[str, object]]) -> list[int]:
@@ -199,11 +186,6 @@ def stale(judged: Iterable[ExpectationJudged], tables: Sequence[Mapping[str, obj
             for one in gone
         )
     ]
-
-
-def input_of(one: Found) -> bytes:
-    """The input of a finding."""
-    return base64.b64decode(one.input_b64)
 
 
 def _pattern(name: str) -> str:

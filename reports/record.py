@@ -8,10 +8,11 @@ that is still going on.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from harness.events import FAIL as FAILED
 from harness.events import PASS as PASSED
@@ -30,21 +31,20 @@ from harness.events import (
     TextsGiven,
     TextsRead,
     UnitDone,
-    UnitLost,
     UnitResumed,
     by_cause,
-    cause_of,
     kind_in,
     named,
 )
 from harness.verdict.coverage import Coverage
+from reports.blocks.units import plural
 from reports.cluster import Cluster
-from reports.healers import Healers
-from reports.severity import SEVERITIES, severity
-from reports.texts import Texts
+from reports.studies import grouped
+from reports.texts import document
+from reports.words import KINDS_SHOWN, SEVERITIES, listed, severity, spoken, title
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from harness.events import (
         ContractOpened,
@@ -63,6 +63,26 @@ FAILING_EXPECTATIONS = frozenset({"stale", "expired"})
 BAD_GROWTH = frozenset({"superlinear", "failed"})
 """Verdicts on growth that a reader wants to know of."""
 
+MAX_CARDS = 200
+"""Buckets that get a card; those beyond are a line of the index, or the page grows too large."""
+
+LATEST: dict[type[Event], Sequence[str]] = {
+    Campaign: (),
+    TextsGiven: (),
+    ClusterUsed: (),
+    TextsRead: ("vocabulary",),
+    FamiliesMeasured: ("vocabulary",),
+    UnitDone: ("unit",),
+    UnitResumed: ("unit",),
+    GrowthJudged: ("implementation", "vocabulary", "family", "measure"),
+    ForcedCorpus: ("corpus", "vocabulary"),
+    ExpectationJudged: ("bucket", "vocabulary", "implementations"),
+}
+"""Events that reports show besides the coverage, the latest of each alone, by these fields."""
+
+EVERY = frozenset({TextsCompared, ForcedWitness})
+"""Those of which reports show every one."""
+
 Kind = TypeVar("Kind", bound=Event)
 
 
@@ -79,60 +99,37 @@ class Verdict(StrEnum):
     INCOMPLETE = "incomplete"
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One kind of input on which a cause shows: the findings of one bucket, the clearest first.
+VERDICTS = {
+    Verdict.PASS: ("PASSED", "✓", "ok"),
+    Verdict.FAIL: ("FAILED", "✗", "bad"),
+    Verdict.NOT_EXAMINED: ("NOT EXAMINED", "?", "warn"),
+    Verdict.INCOMPLETE: ("INCOMPLETE", "!", "warn"),
+}
+"""Each verdict as a word, with its mark and its style on a terminal."""
 
-    bucket: as expectations match it. count: how often it was seen.
-    """
 
-    bucket: str
-    findings: tuple[Found, ...]
-    count: int
-
-    @property
-    def kind(self) -> str:
-        """What the input is like."""
-        return kind_in(self.bucket)
-
-    @property
-    def reason(self) -> str | None:
-        """From the expectations file, None where any of the findings is unexpected."""
-        uncovered = any(one.expected is None for one in self.findings)
-        return None if uncovered else self.findings[0].expected
-
-    @property
-    def example(self) -> Found:
-        """The finding to look at."""
-        return self.findings[0]
+def verdict_of(finished: Finished | None) -> Verdict:
+    """The verdict of a run; only one that came to its end can pass or fail."""
+    if finished is None or not finished.complete:
+        return Verdict.INCOMPLETE
+    known = {one.value: one for one in Verdict}
+    return known.get(finished.verdict, Verdict.FAIL)
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """All findings of one cause, the clearest example first.
+    """All findings of one cause, the clearest example first; or those of one of its variants.
 
-    variants: a cause shows on inputs of several kinds; the one of the example comes first. expired:
-    an expectation covered it but is past its date.
+    name: the bucket of all its findings, with ``*`` for their kinds where these are several. count:
+    how often it was seen. expired: an expectation covered it but is past its date. variants: a
+    cause shows on inputs of several kinds, each under a bucket; that of the example comes first.
     """
 
-    findings: tuple[Found, ...]
-    variants: tuple[Variant, ...]
-    expired: bool
-
-    @cached_property
-    def name(self) -> str:
-        """The bucket of all its findings, with ``*`` for their kinds where these are several."""
-        return named(self.findings)
-
-    @property
-    def cause(self) -> str:
-        """Its name with ``*`` in any case: the same in every run, whatever variants it saw."""
-        return cause_of(self.name)
-
-    @property
-    def count(self) -> int:
-        """How often it was seen."""
-        return sum(one.count for one in self.variants)
+    name: str
+    findings: Sequence[Found]
+    count: int
+    expired: bool = False
+    variants: Sequence[Bucket] = ()
 
     @property
     def example(self) -> Found:
@@ -140,12 +137,29 @@ class Bucket:
         return self.findings[0]
 
     @property
+    def headline(self) -> str:
+        """What happened; the kind of the input where it shows on one kind only."""
+        return title(self.example, kind=len(self.variants) < 2)
+
+    @property
+    def also(self) -> str:
+        """The other kinds of input on which it shows: ``, also in the variants L, Mn``."""
+        kinds = [f"{kind_in(v.name)}{' (expected)' * bool(v.reason)}" for v in self.variants[1:]]
+        if not kinds:
+            return ""
+        more = len(kinds) - KINDS_SHOWN
+        rest = f" and {more} more" if more > 0 else ""
+        return (
+            f", also in the variant{'s' * (len(kinds) > 1)} {', '.join(kinds[:KINDS_SHOWN])}{rest}"
+        )
+
+    @property
     def reason(self) -> str | None:
         """From the expectations file, None where any finding is unexpected.
 
         An expectation of one variant does not excuse another.
         """
-        reasons = list(dict.fromkeys(one.reason for one in self.variants))
+        reasons = list(dict.fromkeys(one.expected for one in self.findings))
         return None if None in reasons else "; ".join(filter(None, reasons))
 
     @property
@@ -154,14 +168,14 @@ class Bucket:
         return next((one.link for one in self.findings if one.link), None)
 
     @property
-    def expected(self) -> bool:
-        """Whether the gate lets it through."""
-        return self.reason is not None and not self.expired
+    def state(self) -> str:
+        """``unexpected``, ``expired``, or ``expected``, which the gate lets through."""
+        return "expired" if self.expired else "unexpected" if self.reason is None else "expected"
 
     @property
-    def state(self) -> str:
-        """``unexpected``, ``expected`` or ``expired``."""
-        return "expired" if self.expired else "expected" if self.expected else "unexpected"
+    def expected(self) -> bool:
+        """Whether the gate lets it through."""
+        return self.state == "expected"
 
 
 @dataclass(frozen=True)
@@ -181,9 +195,11 @@ class RunRecord:
         kept: dict[Hashable, Event] = {}
         for number, event in enumerate(events):
             coverage.consume(event)
-            about = _about(event, number)
-            if about is not None:
-                kept[about] = event
+            kind = type(event)
+            if kind in LATEST:
+                kept[kind, *(str(getattr(event, name)) for name in LATEST[kind])] = event
+            elif kind in EVERY or (isinstance(event, BatchDone) and event.forced):
+                kept[number] = event
         return cls(coverage, kept)
 
     def of(self, *kinds: type[Kind]) -> tuple[Kind, ...]:
@@ -241,9 +257,9 @@ class RunRecord:
         return self.of(ExpectationJudged)
 
     @cached_property
-    def texts(self) -> Texts:
-        """The user's texts."""
-        return Texts.of(self.kept.values())
+    def texts(self) -> dict[str, Any] | None:
+        """What became of the user's texts; None where there were none."""
+        return document(self.kept.values())
 
     @property
     def campaign(self) -> Campaign | None:
@@ -256,9 +272,14 @@ class RunRecord:
         return Cluster.of(self.kept.values())
 
     @cached_property
-    def healers(self) -> Healers:
-        """What healers force."""
-        return Healers.of(self.kept.values())
+    def healers(self) -> Mapping[tuple[str, str], float]:
+        """What healers force, by contract and name: the share of what might be forced."""
+        forced, possible = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        for batch in self.of(BatchDone):
+            for name, counts in batch.forced.items():
+                forced[batch.contract, name] += counts["forced"]
+                possible[batch.contract, name] += counts["possible"]
+        return {place: forced[place] / number for place, number in possible.items() if number}
 
     @cached_property
     def vocabularies(self) -> tuple[VocabularyLoaded, ...]:
@@ -287,11 +308,8 @@ class RunRecord:
 
     @property
     def verdict(self) -> Verdict:
-        """The gate's verdict; only a complete run can pass or fail."""
-        if self.finished is None or not self.complete:
-            return Verdict.INCOMPLETE
-        known = {one.value: one for one in Verdict}
-        return known.get(self.finished.verdict, Verdict.FAIL)
+        """The gate's verdict."""
+        return verdict_of(self.finished)
 
     @property
     def cases(self) -> int:
@@ -368,21 +386,69 @@ class RunRecord:
         expired = {e.bucket for e in self.expectations if e.status == "expired"}
         made = []
         for alike in by_cause(self.findings).values():
-            grouped: dict[str, list[Found]] = {}
-            for one in alike:
-                grouped.setdefault(one.bucket, []).append(one)
-            variants = tuple(
-                Variant(name, tuple(found), max(self.coverage.counts.get(name, 0), len(found)))
-                for name, found in grouped.items()
-            )
-            made.append(Bucket(tuple(alike), variants, not expired.isdisjoint(grouped)))
+            variants = [
+                Bucket(name, of, max(self.coverage.counts.get(name, 0), len(of)), name in expired)
+                for name, of in grouped(alike, lambda found: found.bucket).items()
+            ]
+            count, old = sum(one.count for one in variants), any(one.expired for one in variants)
+            made.append(Bucket(named(alike), alike, count, old, variants))
         place = {b.name: SEVERITIES.index(severity(b.example)) for b in made}
         return tuple(sorted(made, key=lambda b: (b.expected, place[b.name], -b.count, b.name)))
+
+    @cached_property
+    def cards(self) -> Mapping[str, str]:
+        """The addresses on the page of the cards that there are, by the names of their buckets."""
+        return {one.name: f"#{one.example.id}" for one in self.buckets[:MAX_CARDS]}
 
     @property
     def unexpected(self) -> tuple[Bucket, ...]:
         """The buckets that fail the gate."""
         return tuple(b for b in self.buckets if not b.expected)
+
+    @cached_property
+    def reason(self) -> str:
+        """Why the verdict is what it is, in one sentence."""
+        counted = plural(len(self.unexpected), "unexpected finding")
+        cases = plural(self.cases, "case")
+        match self.verdict:
+            case Verdict.INCOMPLETE:
+                seen = counted if self.unexpected else "nothing unexpected"
+                ended = "The run did not come to its end, so nothing can be concluded"
+                return f"{ended}: {cases} run, {seen} so far."
+            case Verdict.PASS if self.forced_corpora and not self.implementations:
+                return f"Exact forced no wrong token in {plural(self.cases, 'text')} of the corpus."
+            case Verdict.PASS:
+                expected = len(self.buckets) - len(self.unexpected)
+                shown = f"; {plural(expected, 'expected divergence')} shown" if expected else ""
+                return f"No unexpected finding in {self._extent()}{shown}."
+            case Verdict.NOT_EXAMINED if len(self.reasons) > 1:
+                number = len(self.reasons)
+                return f"Nothing that was examined is wrong, but {number} things were not examined."
+        failing = sum(e.status in FAILING_EXPECTATIONS for e in self.expectations)
+        said = [counted] if self.unexpected else []
+        if failing:
+            said.append(plural(failing, "stale or expired expectation"))
+        if self.failures:
+            said.append(f"{plural(len(self.failures), 'implementation')} that failed to start")
+        if not said or self.verdict is Verdict.NOT_EXAMINED:
+            return self.reasons[0] if self.reasons else "The gate does not hold."
+        worst = ""
+        if self.unexpected:
+            example = self.unexpected[0].example
+            worst = f"; the worst is {severity(example)}: {spoken(example)}"
+        return f"{listed(said)}{worst}."
+
+    def _extent(self) -> str:
+        """What the absence of findings is a statement about: who was compared, or judged."""
+        what, who = plural(self.comparisons, "comparison"), self.compared
+        if not self.comparisons:
+            what, who = plural(self.cases, "case"), self.judged
+        idle = len(self.implementations) - len(self.judged)
+        rest = f" ({idle:,} more took no part)" if idle else ""
+        judged = {contract for (contract, _, _), n in self.coverage.judged.items() if n}
+        places = {one.vocabulary for one in self.contracts if one.id in judged}
+        vocabularies = plural(len(places), "vocabulary", "vocabularies")
+        return f"{what} of {plural(len(who), 'implementation')}{rest} on {vocabularies}"
 
     def rate(self, bucket: Bucket) -> float | None:
         """The share of the inputs judged, by its check where it was found, on which a cause shows.
@@ -398,39 +464,7 @@ class RunRecord:
         most = max(judged, default=0)
         return bucket.count / most if 0 < bucket.count <= most else None
 
-    @property
-    def broken(self) -> tuple[Measured, ...]:
-        """Growth that fails the gate: only some implementations are held to a bound."""
-        failing = {cell_of(one) for one in self.growth_judged if one.outcome == "fail"}
-        return tuple(m for m in self.measured if cell_of(m) in failing)
-
 
 def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:
     """What a measurement of growth is about."""
     return event.implementation, event.vocabulary, event.family, event.measure
-
-
-def _about(event: Event, number: int) -> Hashable:
-    """What an event is about that is shown besides the coverage; None for every other one.
-
-    number: its place in the stream, for those of which every one is kept.
-    """
-    kind = type(event).__name__
-    match event:
-        case Campaign() | TextsGiven() | ClusterUsed():
-            return kind
-        case TextsRead() | FamiliesMeasured():
-            return kind, event.vocabulary
-        case UnitDone() | UnitResumed():
-            return "unit", event.unit
-        case GrowthJudged():
-            return kind, *cell_of(event)
-        case ForcedCorpus():
-            return kind, event.corpus, event.vocabulary
-        case ExpectationJudged():
-            return kind, event.bucket, event.vocabulary, *event.implementations
-        case TextsCompared() | ForcedWitness() | UnitLost():
-            return number
-        case BatchDone() if event.forced:
-            return number
-    return None

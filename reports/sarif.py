@@ -10,7 +10,6 @@ The format: OASIS, Static Analysis Results Interchange Format 2.1.0. The limits:
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 from typing import TYPE_CHECKING, Any
@@ -22,18 +21,17 @@ from reports.blocks.units import plural
 from reports.faults import faults
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reports.faults import Fault
     from reports.record import RunRecord
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-MAX_RESULTS = 5_000
-"""GitHub rejects a run with more than 25,000 results, and shows the first 5,000."""
-MAX_GZIPPED = 10_000_000
-"""Bytes: GitHub rejects a file that is larger when compressed."""
+MAX_RESULTS = 2_000
+"""GitHub shows the first 5,000, and rejects a file of more than 10 MB when compressed: a result has
+at most about 4 KB, of which compression leaves less than half."""
 MAX_MESSAGE = 1_000
 """Characters of a result's message: it is the title of an alert."""
-MAX_DESCRIPTION = 1_024
-"""Characters of a rule's descriptions."""
 MAX_NOTES = 50
 """Notes on what was left open, withdrawn implementations among them."""
 PREFIX = "tokgate/"
@@ -56,13 +54,9 @@ _HELP = (
 
 def render(record: RunRecord) -> str:
     """The record as SARIF, worst first, within GitHub's limits on results and on size."""
-    results = [_result(one) for one in faults(record)]
-    kept = results[:MAX_RESULTS]
-    while True:
-        text = json.dumps(_log(record, kept, len(results) - len(kept)), indent=1) + "\n"
-        if len(kept) < 2 or len(gzip.compress(text.encode(), mtime=0)) < MAX_GZIPPED:
-            return text
-        kept = kept[: len(kept) // 2]
+    found = list(faults(record))
+    kept, left_out = found[:MAX_RESULTS], len(found) - MAX_RESULTS
+    return json.dumps(_log(record, kept, left_out), indent=1) + "\n"
 
 
 def demands() -> dict[str, str]:
@@ -76,34 +70,30 @@ def fingerprint(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
-def _log(record: RunRecord, results: list[dict[str, Any]], left_out: int) -> dict[str, Any]:
-    rules = sorted({one["ruleId"].removeprefix(PREFIX) for one in results} | demands().keys())
+def _log(record: RunRecord, kept: Sequence[Fault], left_out: int) -> dict[str, Any]:
+    rules = sorted({one.rule for one in kept} | demands().keys())
     notes = list(record.notes[:MAX_NOTES])
-    if left_out:
+    if left_out > 0:
         further = plural(left_out, "further result")
         notes.insert(0, f"{further} left out for GitHub's limits; see summary.json")
-    run: dict[str, Any] = {
-        "tool": {
-            "driver": {
-                "name": "tokgate",
-                "version": record.versions.get("tokgate") or "unknown",
-                "rules": [_rule(rule) for rule in rules],
-            }
-        },
+    driver = {
+        "name": "tokgate",
+        "version": record.versions.get("tokgate") or "unknown",
+        "rules": [_rule(rule) for rule in rules],
+    }
+    invocation = {
+        "executionSuccessful": record.complete,
+        "commandLine": printable(record.started.command) if record.started else "tokgate",
+        "toolExecutionNotifications": [
+            {"level": "warning", "message": {"text": printable(line)}} for line in notes
+        ],
+    }
+    run = {
+        "tool": {"driver": driver},
         "automationDetails": {"id": PREFIX},
         "columnKind": "unicodeCodePoints",
-        "invocations": [
-            {
-                "executionSuccessful": record.complete,
-                "commandLine": printable(record.started.command) if record.started else "tokgate",
-                "toolExecutionNotifications": [
-                    {"level": "warning", "message": {"text": printable(line)}} for line in notes
-                ],
-            }
-        ],
-        "results": [
-            {**one, "ruleIndex": rules.index(one["ruleId"].removeprefix(PREFIX))} for one in results
-        ],
+        "invocations": [invocation],
+        "results": [{**_result(one), "ruleIndex": rules.index(one.rule)} for one in kept],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
@@ -113,8 +103,8 @@ def _rule(rule: str) -> dict[str, Any]:
     return {
         "id": PREFIX + rule,
         "name": "".join(part.capitalize() for part in rule.split("-"))[:255],
-        "shortDescription": {"text": law[:MAX_DESCRIPTION]},
-        "fullDescription": {"text": law[:MAX_DESCRIPTION]},
+        "shortDescription": {"text": law},
+        "fullDescription": {"text": law},
         "help": {"text": _HELP},
         "defaultConfiguration": {"level": "error"},
         "properties": {"tags": ["tokenizer", "conformance"], "precision": "very-high",
@@ -123,9 +113,19 @@ def _rule(rule: str) -> dict[str, Any]:
 
 
 def _result(fault: Fault) -> dict[str, Any]:
-    name = fingerprint(fault.rule, *fault.identity)
+    name, bucket = fingerprint(fault.rule, *fault.identity), fault.bucket
     lines = [f"{fault.title}.", *fault.text]
     message = printable(" ".join(one_line(line) for line in lines if line))
+    properties: dict[str, Any] = {}
+    if bucket is not None:
+        example, shown = bucket.example, bucket.example.input_b64
+        properties = {
+            "bucket": printable(bucket.name),
+            "contract": printable(example.contract),
+            "finding": example.id,
+            "reproducer": example.reproducer,
+            "input_b64": shown if len(shown) <= MAX_MESSAGE else None,
+        }
     return {
         "ruleId": PREFIX + fault.rule,
         "level": "error",
@@ -140,20 +140,7 @@ def _result(fault: Fault) -> dict[str, Any]:
         ],
         # GitHub reads the first name alone; the second says to others what was hashed.
         "partialFingerprints": {"primaryLocationLineHash": f"{name}:1", "tokgateBucket/v1": name},
-        "properties": _properties(fault),
-    }
-
-
-def _properties(fault: Fault) -> dict[str, Any]:
-    if fault.bucket is None:
-        return {}
-    example = fault.bucket.example
-    return {
-        "bucket": printable(fault.bucket.name),
-        "contract": printable(example.contract),
-        "finding": example.id,
-        "reproducer": example.reproducer,
-        "input_b64": example.input_b64 if len(example.input_b64) <= MAX_MESSAGE else None,
+        "properties": properties,
     }
 
 

@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import base64
 import json
-from collections import defaultdict
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from dataclasses import asdict
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from harness.events import Finished
+from harness.studies.selftest.events import HuntDone, MistakeJudged, SelftestStarted
 from reports import cluster
-from reports.blocks import (
-    Banner,
-    Cell,
-    Column,
-    Items,
-    Page,
-    Paragraph,
-    Section,
-    Span,
-    Table,
-    numbers,
-)
-from reports.blocks.html import render
+from reports.blocks import Cell, Column, Items, Page, Paragraph, Section, Span, Table, numbers
 from reports.blocks.units import duration, figure, plural
-from reports.cluster import Cluster
+from reports.studies import banner, complete, of
 from reports.text import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from harness.events import Event
     from reports.blocks import Block
+
+    Sighting = dict[str, Any]
+    """See :class:`harness.studies.selftest.events.Sighting`."""
+    Line = dict[str, Any]
+    """What one generator or check did, as ``selftest.json`` has it.
+
+    tried: mistakes that it could have caught: for a generator those to which it gave cases, for a
+    check those planted for it. caught: how many it did; alone: which of them no other of its kind
+    caught. Medians are until the first catch, of this one's own. cases: in all.
+    """
+    Found = Mapping[str, Mapping[str, Sighting | None]]
+    """Of each mistake who showed it, with the sighting that counts, if there is one."""
 
 INPUT_SHOWN = 60
 """Bytes of a minimal input on the page."""
@@ -50,153 +52,63 @@ GENERATORS = (
 )
 
 
-@dataclass(slots=True)
-class SelftestRecord:
-    """What the events of a selftest told, as plain data."""
-
-    started: dict[str, Any] = field(default_factory=dict)
-    mistakes: list[dict[str, Any]] = field(default_factory=list)
-    controls: list[dict[str, Any]] = field(default_factory=list)
-    hunts: list[dict[str, Any]] = field(default_factory=list)
-    finished: dict[str, Any] = field(default_factory=dict)
-    cluster: Cluster = field(default_factory=Cluster)
-
-    def consume(self, event: Event) -> None:
-        """Take an event; those of no selftest are passed over."""
-        self.cluster.take(event)
-        row: dict[str, Any] = json.loads(event.to_json())
-        match row.pop("event"):
-            case "SelftestStarted":
-                self.started = row
-            case "MistakeJudged":
-                row["caught"] = bool(row["named"])
-                row["rightly"] = rightly(row)
-                (self.mistakes if row["check"] else self.controls).append(row)
-            case "HuntDone":
-                self.hunts.append(row)
-            case "Finished":
-                self.finished = row
-
-    @property
-    def complete(self) -> bool:
-        """Whether every mistake was hunted."""
-        return bool(self.finished.get("complete"))
-
-    @property
-    def medians(self) -> tuple[float | None, float | None]:
-        """Seconds and cases until a mistake that is caught is first seen."""
-        first = [one for row in self.mistakes if (one := earliest(row))]
-        seconds = middle(one["all_seconds"] for one in first)
-        return seconds, middle(one["all_cases"] for one in first if one["cases"])
-
-    def to_json(self) -> str:
-        """``selftest.json``: all that was told, and the tables made of it."""
-        seconds, cases = self.medians
-        return json.dumps(
-            {
-                "complete": self.complete,
-                "verdict": self.finished.get("verdict", "fail"),
-                "reasons": self.finished.get("reasons", []),
-                **self.started,
-                "seconds": self.finished.get("seconds"),
-                "median_seconds": seconds,
-                "median_cases": cases,
-                "generators": [line.plain() for line in by_generator(self)],
-                "checks": [line.plain() for line in by_check(self)],
-                "mistakes": self.mistakes,
-                "controls": self.controls,
-                "hunts": self.hunts,
-                **({"cluster": self.cluster.summary()} if self.cluster else {}),
-            },
-            indent=1,
-        )
+def mistakes(events: Sequence[Event]) -> list[MistakeJudged]:
+    """All that were judged, without the controls."""
+    return [one for one in of(events, MistakeJudged) if one.check]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """What one generator or check did.
-
-    tried: mistakes that it could have caught: for a generator those to which it gave cases, for a
-    check those planted for it. caught: names. alone: of these, what no other of its kind caught.
-    medians: until the first catch, of this one's own. cases: in all.
-    """
-
-    name: str
-    tried: int
-    caught: tuple[str, ...]
-    alone: tuple[str, ...]
-    median_seconds: float | None
-    median_cases: float | None
-    cases: int = 0
-
-    def plain(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**asdict(self), "caught": len(self.caught)}
+def begun(events: Sequence[Event]) -> SelftestStarted:
+    """What was to be done; a record of a selftest has it."""
+    return of(events, SelftestStarted)[-1]
 
 
-def rightly(row: dict[str, Any]) -> bool:
-    """Whether a mistake was found under its name."""
-    pairs = [name.partition("/") for name in row["named"]]
-    stages = row["stages"]
-    return any(check == row["check"] and (not stages or s in stages) for check, _, s in pairs)
-
-
-Sighting = dict[str, Any]
-
-
-def by_generator(record: SelftestRecord) -> list[Line]:
+def by_generator(events: Sequence[Event]) -> list[Line]:
     """A line for each generator, in their order; growth's families and schemas are not among them.
 
     Only answers that break the property that is a mistake's own count, or show it in any way where
     it was found so.
     """
-    caught: dict[str, dict[str, Sighting]] = defaultdict(dict)
-    for one in record.mistakes:
-        for sighting in sorted(one["sightings"], key=lambda one: -one["cases"]):
-            caught[sighting["generator"]][one["name"]] = sighting  # the one with the least stays
-    lines = []
-    for name in record.started.get("generators", []):
-        hunts = [hunt for hunt in record.hunts if hunt["cases"].get(name)]
-        tried = sum(len(hunt["mistakes"]) for hunt in hunts)
-        cases = sum(hunt["cases"][name] for hunt in hunts)
-        lines.append(_line(name, tried, caught, "", cases))
-    return lines
+    cases, tried = Counter[str](), Counter[str]()
+    for hunt in of(events, HuntDone):
+        cases.update(hunt.cases)
+        tried.update({name: len(hunt.mistakes) for name, n in hunt.cases.items() if n})
+    found = {
+        one.name: {sighting["generator"]: sighting for sighting in _descending(one, "cases")}
+        for one in mistakes(events)
+    }
+    return _lines(begun(events).generators, found, tried, "", cases)
 
 
-def by_check(record: SelftestRecord) -> list[Line]:
+def by_check(events: Sequence[Event]) -> list[Line]:
     """A line for each check, in their order: what it catches, planted for it or not."""
-    caught: dict[str, dict[str, Sighting]] = defaultdict(dict)
-    for one in record.mistakes:
-        named = {name.partition("/")[0] for name in one["named"]}
-        for check in named | {sighting["check"] for sighting in one["sightings"]}:
-            caught[check][one["name"]] = earliest(one, check) or {}
-    return [
-        _line(check, sum(one["check"] == check for one in record.mistakes), caught, "all_")
-        for check in record.started.get("checks", [])
-    ]
+    planted = mistakes(events)
+    found: Found = {
+        one.name: dict.fromkeys(name.partition("/")[0] for name in one.named)
+        | {sighting["check"]: sighting for sighting in _descending(one)}
+        for one in planted
+    }
+    tried = Counter(one.check for one in planted)
+    return _lines(begun(events).checks, found, tried, "all_", Counter())
 
 
-def _line(
-    name: str, tried: int, caught: dict[str, dict[str, Sighting]], of: str, cases: int = 0
-) -> Line:
-    """A line of what all of a kind have caught. of: begins the names of what is told of it."""
-    mine = caught[name]
-    others = {mistake for other, found in caught.items() if other != name for mistake in found}
-    return Line(
-        name,
-        tried,
-        tuple(mine),
-        tuple(mistake for mistake in mine if mistake not in others),
-        middle(one[f"{of}seconds"] for one in mine.values() if one),
-        middle(one[f"{of}cases"] for one in mine.values() if one),
-        cases,
-    )
+def _descending(mistake: MistakeJudged, what: str = "all_seconds") -> list[Sighting]:
+    """The sightings of a mistake, the one with the least last."""
+    return sorted(mistake.sightings, key=lambda one: -float(one[what]))
 
 
-def earliest(row: dict[str, Any], check: str = "") -> dict[str, Any] | None:
-    """The first sighting of a mistake (by a check, if one is named)."""
-    sightings = [s for s in row["sightings"] if not check or s["check"] == check]
-    return min(sightings, key=lambda one: float(one["all_seconds"]), default=None)
+def _lines(
+    names: Iterable[str], found: Found, tried: Counter[str], of: str, cases: Counter[str]
+) -> list[Line]:
+    """A line a name. of: begins the names of what a sighting tells."""
+    lines = []
+    for name in names:
+        mine = {mistake: by[name] for mistake, by in found.items() if name in by}
+        line: Line = {"name": name, "tried": tried[name], "caught": len(mine), "cases": cases[name]}
+        line["alone"] = [mistake for mistake in mine if len(found[mistake]) == 1]
+        for what in ("seconds", "cases"):
+            line[f"median_{what}"] = middle(one[f"{of}{what}"] for one in mine.values() if one)
+        lines.append(line)
+    return lines
 
 
 def middle(figures: Iterable[float]) -> float | None:
@@ -205,13 +117,75 @@ def middle(figures: Iterable[float]) -> float | None:
     return median(every) if every else None
 
 
-def verdict_of(row: dict[str, Any]) -> str:
-    """``caught``, ``misnamed``, ``escaped``, or ``not hunted``, in a word or two."""
-    if row["rightly"]:
-        return "caught"
-    if row["caught"]:
-        return "misnamed"
-    return "not hunted" if row["trouble"] else "escaped"
+def medians(events: Sequence[Event]) -> tuple[float | None, float | None]:
+    """Seconds and cases until a mistake that is caught is first seen."""
+    first = [one for mistake in mistakes(events) for one in _descending(mistake)[-1:]]
+    seconds = middle(one["all_seconds"] for one in first)
+    return seconds, middle(one["all_cases"] for one in first if one["cases"])
+
+
+def to_json(events: Sequence[Event]) -> str:
+    """``selftest.json``: all that was told, and the tables made of it."""
+    finished = of(events, Finished)[-1]
+    seconds, cases = medians(events)
+    judged: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    for one in of(events, MistakeJudged):
+        judged[bool(one.check)] += [{**asdict(one), "caught": one.caught, "rightly": one.rightly}]
+    used = cluster.Cluster.of(events)
+    whole = {
+        "complete": complete(events),
+        "verdict": finished.verdict,
+        "reasons": finished.reasons,
+        **asdict(begun(events)),
+        "seconds": finished.seconds,
+        "median_seconds": seconds,
+        "median_cases": cases,
+        "generators": by_generator(events),
+        "checks": by_check(events),
+        "mistakes": judged[True],
+        "controls": judged[False],
+        "hunts": [asdict(one) for one in of(events, HuntDone)],
+        **({"cluster": used.summary()} if used else {}),
+    }
+    return json.dumps(whole, indent=1)
+
+
+def page(events: Sequence[Event]) -> Page:
+    """``selftest.html``."""
+    started, finished = begun(events), of(events, Finished)[-1]
+    seconds, cases = medians(events)
+    planted = mistakes(events)
+    decided = f"Budget {started.budget} s in all, seed {started.seed}, {started.machine}."
+    generators = by_generator(events)
+    blocks: list[Block] = [
+        banner(
+            f"{sum(one.rightly for one in planted)} of {started.mistakes} "
+            "planted mistakes caught",
+            f"Median until detection: {shown(seconds, duration)}, {shown(cases)} cases; "
+            f"{duration(finished.seconds)} in all.",
+            "fail" if finished.reasons else "pass",
+            [Items(finished.reasons)],
+            "" if complete(events) else "Not complete: what had been hunted by then.",
+        ),
+        Paragraph((HOW, decided), "intro", page=True),
+        _section("What each check catches", "Check", CHECKS, "Planted", by_check(events)),
+        _section(
+            "What each generator brings out", "Generator", GENERATORS, "Tried", generators,
+            [Paragraph(line, "warn") for line in idle(generators)],
+        ),
+        _mistakes(planted),
+        *cluster.sections(cluster.Cluster.of(events), page=True),
+    ]  # fmt: skip
+    return Page("tokgate: selftest", "selftest", blocks, skip="tables")
+
+
+def idle(generators: Sequence[Line]) -> list[str]:
+    """A sentence on each generator that caught nothing."""
+    return [
+        f"The generator {one['name']} caught nothing in {plural(one['cases'], 'case')}."
+        for one in generators
+        if one["cases"] and not one["caught"]
+    ]
 
 
 def shown(number: float | None, write: Callable[[float], str] = figure) -> str:
@@ -219,100 +193,46 @@ def shown(number: float | None, write: Callable[[float], str] = figure) -> str:
     return "" if number is None else write(number)
 
 
-def idle(record: SelftestRecord) -> list[tuple[str, int]]:
-    """Generators that caught nothing, and how many cases they gave."""
-    lines = by_generator(record)
-    return [(line.name, line.cases) for line in lines if line.cases and not line.caught]
-
-
-def files(record: SelftestRecord) -> list[tuple[str, str]]:
-    """``selftest.json`` and ``selftest.html``, by their names."""
-    return [("selftest.json", record.to_json()), ("selftest.html", render(page(record)))]
-
-
-def page(record: SelftestRecord) -> Page:
-    """``selftest.html``."""
-    started, reasons = record.started, record.finished.get("reasons", [])
-    tone = ("fail", "✗") if reasons else ("pass", "✓")
-    if not record.complete:
-        tone = ("incomplete", "!")
-    caught = sum(one["rightly"] for one in record.mistakes)
-    seconds, cases = record.medians
-    banner = Banner(
-        f"{caught} of {started.get('mistakes', 0)} planted mistakes caught",
-        tone[1],
-        tone[0],
-        f"Median until detection: {shown(seconds, duration)}, {shown(cases)} cases; "
-        f"{shown(record.finished.get('seconds'), duration)} in all.",
-        "" if record.complete else "Not complete: what had been hunted by then.",
-        [Items(reasons)],
-    )
-    decided = ""
-    if started:
-        decided = (
-            f"Budget {started['budget']} s in all, seed {started['seed']}, {started['machine']}."
+def _section(
+    title: str, what: str, how: str, tried: str, lines: Sequence[Line], more: Sequence[Block] = ()
+) -> Section:
+    """A table of checks, or of generators."""
+    rows = [
+        (
+            line["name"], line["tried"],
+            Cell(line["caught"], "bad" if line["tried"] and not line["caught"] else ""),
+            len(line["alone"]) or None, shown(line["median_seconds"], duration),
+            shown(line["median_cases"]),
         )
-    lazy = [
-        Paragraph(f"The generator {name} caught nothing in {plural(given, 'case')}.", "warn")
-        for name, given in idle(record)
-    ]
-    checks = _grid("check", "planted", by_check(record))
-    generators = _grid("generator", "tried", by_generator(record))
-    sections = [
-        Section(
-            "What each check catches",
-            [Paragraph(CHECKS, page=True), checks],
-            "checks",
-            nav="Checks",
-        ),
-        Section(
-            "What each generator brings out",
-            [Paragraph(GENERATORS, page=True), generators, *lazy],
-            "generators",
-            nav="Generators",
-        ),
-        _mistakes(record),
-        *cluster.sections(record.cluster, page=True),
-    ]
-    blocks: list[Block] = [banner, Paragraph((HOW, decided), "intro", page=True), *sections]
-    return Page("tokgate: selftest", "selftest", blocks, skip="tables")
+        for line in lines
+    ]  # fmt: skip
+    columns: list[str | Column] = [what, *numbers(tried, "Caught", "No other", "Median", "Cases")]
+    blocks = [Paragraph(how, page=True), Table(f"By {what.lower()}", columns, rows), *more]
+    return Section(title, blocks, f"{what.lower()}s", nav=f"{what}s")
 
 
-def _grid(what: str, tried: str, lines: Sequence[Line]) -> Table:
-    return Table(
-        f"By {what}",
-        (what.capitalize(), *numbers(tried.capitalize(), "Caught", "No other", "Median", "Cases")),
-        [
-            (
-                line.name, line.tried,
-                Cell(len(line.caught), "bad" if line.tried and not line.caught else ""),
-                len(line.alone) or None, shown(line.median_seconds, duration),
-                shown(line.median_cases),
-            )
-            for line in lines
-        ],
-    )  # fmt: skip
-
-
-def _mistakes(record: SelftestRecord) -> Section:
+def _mistakes(planted: Sequence[MistakeJudged]) -> Section:
     """Every mistake, with what found it first."""
     rows = []
-    for one in record.mistakes:
-        first = earliest(one) or {"generator": "", "all_seconds": None, "cases": 0}
-        smallest = literal(base64.b64decode(one["input_b64"]), INPUT_SHOWN)
+    for one in planted:
+        nobody: Sighting = {"generator": "", "all_seconds": None, "cases": 0}
+        first = [nobody, *_descending(one)][-1]
+        smallest = literal(base64.b64decode(one.input_b64), INPUT_SHOWN)
+        missed = "not hunted" if one.trouble else "escaped"
         rows.append(
             (
-                Span(one["name"], "code"), one["summary"], one["vocabulary"], verdict_of(one),
-                ", ".join(one["named"]),
-                Span(smallest.code + ("…" if smallest.missing else ""), "code"),
+                Span(one.name, "code"), one.summary, one.vocabulary,
+                "caught" if one.rightly else "misnamed" if one.caught else missed,
+                ", ".join(one.named),
+                Span(smallest.code + "…" * bool(smallest.missing), "code"),
                 first["generator"], shown(first["all_seconds"], duration),
                 shown(first["all_cases"]) if first["cases"] else None,
-                len({sighting["generator"] for sighting in one["sightings"]}),
+                len({sighting["generator"] for sighting in one.sightings}),
             )
         )  # fmt: skip
-    columns: list[str | Column] = [
+    columns: tuple[str | Column, ...] = (
         "Mistake", "What is wrong", "Vocabulary", "Verdict", "Found as", "Smallest input",
         "First by", *numbers("After", "Cases", "Generators"),
-    ]  # fmt: skip
+    )  # fmt: skip
     table = Table("Table of the mistakes", columns, rows, style="dense mistakes")
     return Section("The mistakes", [table], "mistakes", nav="Mistakes", page=True)

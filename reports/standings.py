@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from corpora.plain_text import one_line
 from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
 from reports.blocks import Cell, Column, Section, Span, Table, numbers
 from reports.blocks.units import per_cent
-from reports.severity import SEVERITIES, severity
+from reports.growth import rank
+from reports.studies import bad
+from reports.text import clipped
+from reports.words import SEVERITIES, severity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from harness.events import Measured
     from harness.ledger.models import RunGrowth
@@ -21,22 +26,19 @@ if TYPE_CHECKING:
 Z = 1.959964
 """The quantile of the normal distribution for intervals of 95 %."""
 
-ORDER = ("failed", "superlinear", "inconclusive", "linear")
-"""Verdicts on growth, the worst first."""
-
-TROUBLE_SHOWN = 300
+TROUBLE_SHOWN = 600
 """Characters of why somebody was not loaded, or withdrawn."""
 
 NONE = len(SEVERITIES)
 """The place of who has no finding, where the table is sorted by the worst."""
 
 
-def sections(record: RunRecord, carded: Collection[str]) -> list[Section]:
-    """A row for each implementation that was judged, or failed: the references first, then by name.
-
-    carded: the names of the buckets that have a card.
-    """
-    trouble = {f.implementation: f.message.split("\n", 1)[0] for f in record.failures}
+def sections(record: RunRecord) -> list[Section]:
+    """A row for each implementation that was judged, or failed: references first, then by name."""
+    trouble = {
+        f.implementation: f"failed to start on {f.vocabulary}: {one_line(f.message)}"
+        for f in record.failures
+    }
     trouble |= {w.implementation: w.line for w in record.withdrawn}
     shown = [name for name in record.implementations if name in record.judged or name in trouble]
     if not shown:
@@ -48,39 +50,41 @@ def sections(record: RunRecord, carded: Collection[str]) -> list[Section]:
             *([Column("Worst growth")] if record.measured else []),
             *numbers("Deaths", "Cases judged"),
         ),
-        [_row(record, name, trouble.get(name, ""), carded) for name in shown],
+        [_row(record, name, trouble.get(name, "")) for name in shown],
         "Agreement is the share of comparisons without a violation, with its interval of 95 %",
         "standings",
     )  # fmt: skip
     return [Section("Implementations", [table], "implementations")]
 
 
-def _row(
-    record: RunRecord, name: str, trouble: str, carded: Collection[str]
-) -> list[Inline | Cell]:
+def _row(record: RunRecord, name: str, trouble: str) -> list[Inline | Cell]:
     coverage = record.coverage
-    judged: dict[str, int] = {}
+    judged = Counter[str]()
     for (contract, _, who), number in coverage.judged.items():
         if who == name:
-            judged[contract] = max(judged.get(contract, 0), number)
-    version = record.versions.get(name)
+            judged[contract] = max(judged[contract], number)
     title = (
         name,
-        Span(f" {version}", "quiet") if version else None,
+        Span(f" {record.versions.get(name, '')}", "quiet"),
         (" ", Span("reference", "ref")) if name in record.references else None,
-        Span(trouble[:TROUBLE_SHOWN], "quiet trouble") if trouble else None,
+        Span(clipped(trouble, TROUBLE_SHOWN), "quiet trouble") if trouble else None,
     )
     compared, wrong = (
         _of(counts, EQUIVALENCE, name) for counts in (coverage.judged, coverage.at_fault)
     )
+    # The first is to be read first: an unexpected finding, and of these the severest.
+    blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
+    word, href = "", ""
+    if blamed:
+        word, href = severity(blamed[0].example), record.cards.get(blamed[0].name, "")
     grown = [m for m in record.measured if m.implementation == name]
     return [
         title,
         agreement(compared, wrong),
-        _worst(record, name, carded),
+        worst(word, href, [b.expected for b in blamed]),
         *([growth(grown)] if record.measured else []),
-        deadly(_of(coverage.at_fault, SURVIVAL, name)),
-        sum(judged.values()),
+        bad(_of(coverage.at_fault, SURVIVAL, name)),
+        judged.total(),
     ]
 
 
@@ -99,16 +103,6 @@ def agreement(compared: int, wrong: int) -> Cell:
     return Cell((share, Span(f" {low} to {high}", "quiet block-line")), sort=right / compared)
 
 
-def _worst(record: RunRecord, name: str, carded: Collection[str]) -> Cell:
-    """Its finding to read first: an unexpected one, and of these the severest."""
-    blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
-    if not blamed:
-        return worst("", "", [])
-    first = blamed[0]
-    href = f"#{first.example.id}" if first.name in carded else ""
-    return worst(severity(first.example), href, [b.expected for b in blamed])
-
-
 def worst(word: str, href: str, expected: Sequence[bool]) -> Cell:
     """The severity of the finding to read first, and how many there are, expected or not."""
     if not expected:
@@ -123,7 +117,7 @@ def growth(rows: Sequence[Measured | RunGrowth]) -> Cell:
     """The worst growth of an implementation, and on which family."""
     if not rows:
         return Cell(Span("not measured", "quiet"), sort=-1)
-    one = min(rows, key=lambda m: ([*ORDER, m.verdict].index(m.verdict), -(m.exponent or 0.0)))
+    one = min(rows, key=lambda m: (rank(m.verdict), -(m.exponent or 0.0)))
     return Cell((tally(one), Span(f" {one.family}", "quiet")), sort=steepness(one))
 
 
@@ -138,11 +132,6 @@ def steepness(one: Measured | RunGrowth) -> float:
     return -1.0 if one.exponent is None else one.exponent
 
 
-def deadly(deaths: int) -> Cell:
-    """How often somebody gave no answer at all."""
-    return Cell(deaths, "bad" if deaths else "")
-
-
 def wilson(hits: int, number: int) -> tuple[float, float]:
     """Wilson's interval of 95 % for a share of ``hits`` among ``number`` (JASA 22, 1927).
 
@@ -150,8 +139,8 @@ def wilson(hits: int, number: int) -> tuple[float, float]:
     """
     if not number:
         return 0.0, 1.0
-    p, z2 = hits / number, Z * Z
-    middle = (p + z2 / (2 * number)) / (1 + z2 / number)
-    reach = Z * math.sqrt(p * (1 - p) / number + z2 / (4 * number * number)) / (1 + z2 / number)
-    low = middle - reach if hits else 0.0  # exactly so, whatever is rounded on the way
-    return low, middle + reach if hits < number else 1.0
+    p, z2 = hits / number, Z * Z / number
+    middle, reach = p + z2 / 2, math.sqrt(z2 * (p * (1 - p) + z2 / 4))
+    # Exactly 0 or 1 where it is, whatever is rounded on the way.
+    low = (middle - reach) / (1 + z2) if hits else 0.0
+    return low, (middle + reach) / (1 + z2) if hits < number else 1.0

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from harness.events import kind_in
 from harness.verdict import gaps
-from harness.verdict.coverage import Answers
 from reports.record import Verdict
-from reports.words import headline, reason
+from reports.studies import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
-    from harness.events import ContractOpened, Found
-    from harness.verdict.coverage import Coverage
     from reports.record import Bucket, RunRecord
 
 STARTED = ("seed", "suite", "budget", "command", "time", "machine", "confinement")
@@ -24,6 +21,25 @@ STARTED = ("seed", "suite", "budget", "command", "time", "machine", "confinement
 
 SUMS = ("cases", "bytes", "comparisons", "violations")
 """What is summed of each generator."""
+
+EVENTS = {
+    "vocabularies": "vocabularies",
+    "contracts": "contracts",
+    "failures": "failures",
+    "withdrawn": "withdrawn",
+    "expectations": "expectations",
+    "scaling": "measured",
+    "scaling_families": "families",
+    "scaling_judged": "growth_judged",
+    "canonicality_corpora": "forced_corpora",
+    "canonicality_witnesses": "forced_witnesses",
+}
+"""Keys whose entries are events as they were recorded, and where the record has them."""
+
+OF_VARIANT = (
+    "id", "bucket", "input_b64", "minimal", "difference", "expected", "link", "reproducer"
+)  # fmt: skip
+"""What is said of a finding where another one stands for both."""
 
 
 def summary(record: RunRecord) -> dict[str, Any]:
@@ -38,7 +54,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
     return {
         "complete": record.complete,
         "verdict": "fail" if record.verdict is Verdict.INCOMPLETE else record.verdict.value,
-        "reason": reason(record),
+        "reason": record.reason,
         "reasons": record.reasons,
         "notes": list(record.notes),
         "exit_status": record.finished.exit_status if record.finished else None,
@@ -47,30 +63,42 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "cases": record.cases,
         "comparisons": record.comparisons,
         "seconds": record.seconds,
-        "vocabularies": _plain(record.vocabularies),
-        "contracts": _plain(record.contracts),
-        "failures": _plain(record.failures),
-        "withdrawn": _plain(record.withdrawn),
-        "coverage": _coverage(record),
+        **{name: [asdict(one) for one in getattr(record, at)] for name, at in EVENTS.items()},
+        "coverage": {
+            "gaps": gaps.gaps(record.coverage) if record.complete else [],
+            "omissions": gaps.omissions(record.coverage),
+            "comparisons": list(_comparisons(record)),
+            "declined": [
+                {"implementation": name, "vocabulary": c.vocabulary, "mode": c.mode, "reason": why}
+                for c in record.contracts
+                for name, why in c.excluded.items()
+            ],
+        },
         "implementations_judged": list(record.judged),
         "implementations_compared": list(record.compared),
-        "buckets": [_bucket(bucket) for bucket in record.buckets],
+        "buckets": [
+            {
+                **_variant(one),
+                "title": one.headline,
+                "check": one.example.check,
+                "stage": one.example.stage,
+                "expired": one.expired,
+                "link": one.link,
+                "expected": one.expected,
+                "variants": [{"kind": kind_in(v.name), **_variant(v)} for v in one.variants],
+            }
+            for one in record.buckets
+        ],
         "findings": [one for bucket in record.buckets for one in _findings(bucket)],
-        "texts": record.texts.summary(),
+        "texts": record.texts,
         "generators": [
             {"name": name, **{key: sums[key] for key in SUMS}}
             for name, sums in record.coverage.generators.items()
         ],
-        "expectations": _plain(record.expectations),
-        "scaling": _plain(record.measured),
-        "scaling_families": _plain(record.families),
-        "scaling_judged": _plain(record.growth_judged),
         "canonicality": [
             {"policy": f.method, **asdict(f), "non_canonical_sequences": f.non_canonical}
             for f in record.forced
         ],
-        "canonicality_corpora": _plain(record.forced_corpora),
-        "canonicality_witnesses": _plain(record.forced_witnesses),
         **({"cluster": record.cluster.summary()} if record.cluster else {}),
     }  # fmt: skip
 
@@ -81,112 +109,58 @@ def render(record: RunRecord) -> str:
     ASCII only, so that lone surrogates in messages survive. Not indented further: partitions
     hold thousands of ids, which would get a line each.
     """
-    lines = (f"{_text(key)}: {_lines(value)}" for key, value in _finite(summary(record)).items())
+    # JSON has no NaN and no infinity; what could not be measured is null.
+    finite = json.loads(json.dumps(summary(record)), parse_constant=lambda _: None)
+    lines = (f"{json.dumps(key)}: {_lines(value)}" for key, value in finite.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _lines(value: Any) -> str:
     if isinstance(value, list) and value:
-        return "[\n  " + ",\n  ".join(map(_text, value)) + "\n]"
-    return _text(value)
+        return "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n]"
+    return json.dumps(value)
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, allow_nan=False)
-
-
-def _plain(events: Iterable[Any]) -> list[dict[str, Any]]:
-    return [asdict(one) for one in events]
-
-
-def _bucket(bucket: Bucket) -> dict[str, Any]:
+def _variant(one: Bucket) -> dict[str, Any]:
     return {
-        "bucket": bucket.name,
-        "title": headline(bucket),
-        "check": bucket.example.check,
-        "stage": bucket.example.stage,
-        "count": bucket.count,
-        "expected": bucket.expected,
-        "expired": bucket.expired,
-        "reason": bucket.reason,
-        "link": bucket.link,
-        "findings": [f.id for f in bucket.findings],
-        "variants": [
-            {
-                "bucket": one.bucket,
-                "kind": one.kind,
-                "count": one.count,
-                "expected": one.reason is not None,
-                "reason": one.reason,
-                "findings": [f.id for f in one.findings],
-            }
-            for one in bucket.variants
-        ],
+        "bucket": one.name,
+        "count": one.count,
+        "expected": one.reason is not None,
+        "reason": one.reason,
+        "findings": [f.id for f in one.findings],
     }
 
 
-def _coverage(record: RunRecord) -> dict[str, Any]:
-    """What was examined: by comparison, each implementation's answers and what checks judged."""
+def _comparisons(record: RunRecord) -> Iterator[dict[str, Any]]:
+    """By comparison, each implementation's answers and what checks judged."""
     coverage = record.coverage
-    return {
-        "gaps": gaps.gaps(coverage) if record.complete else [],
-        "omissions": gaps.omissions(coverage),
-        "comparisons": [
-            _examined(coverage, name, contract)
-            for contract in record.contracts
-            for name in contract.implementations
-        ],
-        "declined": [
-            {"implementation": name, "vocabulary": one.vocabulary, "mode": one.mode, "reason": why}
-            for one in record.contracts
-            for name, why in one.excluded.items()
-        ],
-    }
+    for contract in record.contracts:
+        for name in contract.implementations:
+            cells = {check: coverage.cell(name, contract, check) for check in contract.checks}
+            yield {
+                "implementation": name,
+                "vocabulary": contract.vocabulary,
+                "mode": contract.mode,
+                **asdict(coverage.answered(name, contract.id)),
+                "judged": {check: cell.judged for check, cell in cells.items() if cell.judged},
+                "unsettled": {c: cell.unsettled for c, cell in cells.items() if cell.unsettled},
+            }
 
 
-def _examined(coverage: Coverage, name: str, contract: ContractOpened) -> dict[str, Any]:
-    cells = {check: coverage.cell(name, contract, check) for check in contract.checks}
-    return {
-        "implementation": name,
-        "vocabulary": contract.vocabulary,
-        "mode": contract.mode,
-        **asdict(coverage.answers.get((name, contract.id), Answers())),
-        "judged": {check: cell.judged for check, cell in cells.items() if cell.judged},
-        "unsettled": {check: cell.unsettled for check, cell in cells.items() if cell.unsettled},
-    }
-
-
-def _findings(bucket: Bucket) -> list[dict[str, Any]]:
+def _findings(bucket: Bucket) -> Iterator[dict[str, Any]]:
     """The findings of one cause, those under one contract as one."""
-    alike: dict[str, list[Found]] = {}
-    for found in bucket.findings:
-        alike.setdefault(found.contract, []).append(found)
-    variants = {one.bucket: one for one in bucket.variants}
-    told = ("id", "bucket", "input_b64", "minimal", "difference", "expected", "link", "reproducer")
-    return [
-        {
+    counts = {one.name: one.count for one in bucket.variants}
+    for here in grouped(bucket.findings, lambda found: found.contract).values():
+        yield {
             **asdict(here[0]),
             "implementations": [n for group in here[0].partition for n in group.implementations],
-            "count": sum(variants[name].count for name in {one.bucket for one in here}),
+            "count": sum(counts[name] for name in {one.bucket for one in here}),
             "variants": [
                 {
-                    **{name: getattr(one, name) for name in told},
-                    "kind": variants[one.bucket].kind,
-                    "count": variants[one.bucket].count,
+                    **{name: getattr(one, name) for name in OF_VARIANT},
+                    "kind": kind_in(one.bucket),
+                    "count": counts[one.bucket],
                 }
                 for one in here
             ],
         }
-        for here in alike.values()
-    ]
-
-
-def _finite(value: Any) -> Any:
-    # JSON has no NaN and no infinity; what could not be measured is null.
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.plain_text import escape, shows
-from reports.blocks import Span
+from reports.blocks import Span, Token
 from reports.blocks.units import plural
 
 if TYPE_CHECKING:
@@ -26,41 +26,6 @@ if TYPE_CHECKING:
 _REORDERING = frozenset({"R", "AL", "AN"})
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
 
-# unicodedata has no names for controls; these are their aliases in the Unicode data.
-_C0 = (
-    "NULL",
-    "START OF HEADING",
-    "START OF TEXT",
-    "END OF TEXT",
-    "END OF TRANSMISSION",
-    "ENQUIRY",
-    "ACKNOWLEDGE",
-    "ALERT",
-    "BACKSPACE",
-    "CHARACTER TABULATION",
-    "LINE FEED",
-    "LINE TABULATION",
-    "FORM FEED",
-    "CARRIAGE RETURN",
-    "SHIFT OUT",
-    "SHIFT IN",
-    "DATA LINK ESCAPE",
-    "DEVICE CONTROL ONE",
-    "DEVICE CONTROL TWO",
-    "DEVICE CONTROL THREE",
-    "DEVICE CONTROL FOUR",
-    "NEGATIVE ACKNOWLEDGE",
-    "SYNCHRONOUS IDLE",
-    "END OF TRANSMISSION BLOCK",
-    "CANCEL",
-    "END OF MEDIUM",
-    "SUBSTITUTE",
-    "ESCAPE",
-    "INFORMATION SEPARATOR FOUR",
-    "INFORMATION SEPARATOR THREE",
-    "INFORMATION SEPARATOR TWO",
-    "INFORMATION SEPARATOR ONE",
-)
 _UNNAMED = {"Cc": "<control>", "Co": "<private use>", "Cn": "<unassigned>", "Cs": "<surrogate>"}
 
 LONG_PERIOD = 64
@@ -81,21 +46,6 @@ class Literal:
     missing: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CodePoint:
-    """One character of an input, or one byte of it that is not UTF-8.
-
-    glyph: the character where it shows by itself, else its escape. label: ``U+202E`` or ``0xFF``.
-    bytes: of it.
-    """
-
-    glyph: str
-    label: str
-    name: str
-    bytes: int = 1
-    valid: bool = True
-
-
 def literal(data: bytes, limit: int = 400) -> Literal:
     """``data`` as a Python expression of about ``limit`` characters at most.
 
@@ -105,10 +55,6 @@ def literal(data: bytes, limit: int = 400) -> Literal:
         folded = _folded(data)
         if folded is not None and len(folded) <= limit:
             return Literal(folded)
-    if len(data) <= limit:
-        code = _plain(data)
-        if len(code) <= limit:
-            return Literal(code)
     # Cut at a character boundary, so that valid text stays a str.
     shown = min(len(data), limit)
     while True:
@@ -129,6 +75,11 @@ def visible(data: bytes, limit: int = 400) -> Inline:
     return Span(shown.code, "literal"), more
 
 
+def clipped(text: str, limit: int) -> str:
+    """The first so many characters of a text, with ``…`` where there are more."""
+    return text if len(text) <= limit else f"{text[:limit]}…"
+
+
 def surface(data: bytes) -> str:
     """The bytes of one token, escaped, a space as U+2423; bytes that are not UTF-8 as ``\\xNN``."""
     out: list[str] = []
@@ -144,33 +95,20 @@ def surface(data: bytes) -> str:
     return "".join(out)
 
 
-def code_points(data: bytes, limit: int) -> Iterator[CodePoint]:
-    """The first ``limit`` characters of ``data`` with their names."""
-    # Four bytes a character at the most; what is cut off there is never shown.
-    for char in data[: 4 * limit].decode("utf-8", "surrogateescape")[:limit]:
-        number = ord(char)
+def code_points(data: bytes, limit: int) -> Iterator[Token]:
+    """The first ``limit`` characters of ``data`` with their names, and whether there are more."""
+    # Four bytes a character at the most.
+    text = data[: 4 * limit + 1].decode("utf-8", "surrogateescape")
+    for char in text[:limit]:
+        encoded, number = char.encode("utf-8", "surrogateescape"), ord(char)
+        shown = surface(encoded)
         if 0xDC80 <= number <= 0xDCFF:
-            byte = number - 0xDC00
-            yield CodePoint(
-                f"\\x{byte:02x}", f"0x{byte:02X}", "byte that is not UTF-8", valid=False
-            )
-            continue
-        glyph = char if shows(char) and char != " " else _SHORT.get(char, escape(char))
-        shown = "\u2423" if char == " " else glyph
-        yield CodePoint(shown, f"U+{number:04X}", _name(char), len(char.encode()))
-
-
-def hexdump(data: bytes, limit: int) -> str:
-    """The first ``limit`` bytes in hexadecimal, separated by spaces."""
-    return data[:limit].hex(" ")
-
-
-def _name(char: str) -> str:
-    if ord(char) < 0x20:
-        return _C0[ord(char)]
-    if char == "\x7f":
-        return "DELETE"
-    return unicodedata.name(char, "") or _UNNAMED.get(unicodedata.category(char), "<unnamed>")
+            yield Token(shown, [f"0x{encoded[0]:02X}", "byte that is not UTF-8"], "invalid")
+        else:
+            unnamed = _UNNAMED.get(unicodedata.category(char), "<unnamed>")
+            yield Token(shown, [f"U+{number:04X}", unicodedata.name(char, unnamed)])
+    if len(text) > limit:
+        yield Token("… more follow", state="rest")
 
 
 def _plain(data: bytes) -> str:
@@ -199,14 +137,14 @@ def _folded(data: bytes) -> str | None:
         count = (end - start) // period
         if count < 4:
             continue
-        rest = start + count * period
-        parts = prefix, unit, suffix = data[:start], data[start : start + period], data[rest:]
-        as_text = all(_is_text(part) for part in parts)
-        write = _plain if as_text else repr
-        written = [write(prefix)] if prefix else []
-        written.append(f"{write(unit)} * {count}")
-        written += [write(suffix)] if suffix else []
-        return " + ".join(written)
+        parts = data[:start], data[start : start + period], data[start + count * period :]
+        write = _plain if all(_plain(part)[0] == "'" for part in parts) else repr
+        prefix, unit, suffix = map(write, parts)
+        return " + ".join(
+            code
+            for code, part in zip((prefix, f"{unit} * {count}", suffix), parts, strict=True)
+            if part
+        )
     return None
 
 
@@ -218,11 +156,3 @@ def _extent(data: bytes, middle: int, period: int) -> tuple[int, int]:
     start = int(breaks[after - 1]) + 1 if after else 0
     end = int(breaks[after]) + period if after < len(breaks) else len(data)
     return start, end
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.events.texts import (
-    FirstDifference,
     TextsCompared,
     TextsGiven,
     TextsRead,
     TokenCounts,
 )
-from reports.blocks import Cell, Details, Items, Paragraph, Section, Table, numbers
+from reports.blocks import Details, Items, Paragraph, Section, Table, numbers
 from reports.blocks.units import plural
+from reports.studies import bad, last, of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from harness.events import Event
     from reports.blocks import Block
@@ -24,188 +26,104 @@ if TYPE_CHECKING:
 FIRST_SHOWN = 20
 """Differing documents of one implementation under one contract that are named."""
 
+PRINTED = 5
+"""Of all these, those that a terminal names, too."""
+
 MIB = 1 << 20
+
+BESIDES = {
+    "duplicates": "duplicates passed over",
+    "cut": "longer than 1 MiB, cut into pieces that are compared as documents are",
+    "not_utf8": "not UTF-8, given as raw bytes",
+    "unfit": "outside of the vocabulary's letters",
+    "unreadable": "could not be read",
+}
+"""What is counted besides while texts are read."""
+
+SHOWN = ("tokens", "more", "fewer", "unanswered")
+"""The last columns of the table."""
 
 DIGEST = (1 << 63) - 1
 """Digests are summed modulo a power of two, whatever the order in which batches are answered."""
 
-Place = tuple[str, str]
-"""A contract and an implementation."""
+Document = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class TextsRow:
-    """One implementation under one contract, over all documents; :class:`TokenCounts` has more."""
+def document(events: Iterable[Event]) -> dict[str, Any] | None:
+    """All that events tell of the user's texts, as ``summary.json`` has it; None without texts.
 
-    contract: str
-    implementation: str
-    counts: TokenCounts
-    first: Sequence[FirstDifference] = ()
-
-    @property
-    def line(self) -> str:
-        """What was found, in a sentence."""
-        n = self.counts
-        left = f"; {n.unanswered:,} could not be compared" if n.unanswered else ""
-        if not n.differing:
-            every = "the one document" if n.documents == 1 else f"all {n.documents:,} documents"
-            return f"the ids of {n.against} in {every} ({n.tokens:,} tokens){left}"
-        return (
-            f"other ids than {n.against} in {n.differing:,} of {plural(n.documents, 'document')}: "
-            f"{self._change()}, with {n.changed:,} tokens in what differs{left}"
-        )
-
-    def _change(self) -> str:
-        """How many tokens more or less: ``3 tokens more and 1 fewer (+0.010 % of 20,000)``."""
-        n = self.counts
-        if not n.more and not n.fewer:
-            return "the same number of tokens"
-        gap = n.tokens - n.against_tokens
-        share = 100 * gap / n.against_tokens if n.against_tokens else 0.0
-        both = f"{n.more:,} tokens more and {n.fewer:,} fewer"
-        return f"{both} ({share:+.3f} % of {n.against_tokens:,})"
-
-
-@dataclass(slots=True)
-class Texts:
-    """All that events tell of the user's texts; nothing where none were given.
-
-    read: by vocabulary, its last event. alone: the tokens of those that had nobody to be compared
-    with. digests: of all ids.
+    read: by vocabulary, its last event. compared: everybody over all documents, as
+    :class:`harness.events.texts.TokenCounts`, with the first that differ. alone: the tokens of
+    those that had nobody to be compared with. digests: of all ids.
     """
-
-    given: TextsGiven | None = None
-    read: dict[str, TextsRead] = field(default_factory=dict)
-    counts: dict[Place, TokenCounts] = field(default_factory=dict)
-    first: dict[Place, list[FirstDifference]] = field(default_factory=dict)
-    alone: dict[Place, int] = field(default_factory=dict)
-    digests: dict[Place, int] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return self.given is not None
-
-    @classmethod
-    def of(cls, events: Iterable[Event]) -> Texts:
-        """What these events tell; those of other things are passed over."""
-        made = cls()
-        for event in events:
-            match event:
-                case TextsGiven():
-                    made.given = event
-                case TextsRead():
-                    made.read[event.vocabulary] = event
-                case TextsCompared():
-                    made._add(event)
-        return made
-
-    def _add(self, event: TextsCompared) -> None:
-        for name, counts in event.counts.items():
-            place = event.contract, name
-            self.counts[place] = _sum(self.counts.get(place), counts)
-        for one in event.first:
-            shown = self.first.setdefault((event.contract, one.implementation), [])
-            if len(shown) < FIRST_SHOWN:
-                shown.append(one)
-        for name, tokens in event.alone.items():
-            place = event.contract, name
-            self.alone[place] = self.alone.get(place, 0) + tokens
-        for name, digest in event.digests.items():
-            place = event.contract, name
-            self.digests[place] = (self.digests.get(place, 0) + digest) & DIGEST
-
-    @property
-    def rows(self) -> list[TextsRow]:
-        """Everybody that was compared."""
-        return [
-            TextsRow(*place, counts, self.first.get(place, ()))
-            for place, counts in self.counts.items()
-        ]
-
-    def readings(self) -> Iterator[str]:
-        """How much was read on each vocabulary, a line each."""
-        for one in self.read.values():
-            yield reading(one, self.given)
-
-    def named(self) -> list[str]:
-        """The first documents that differ, a line each."""
-        return [
-            f"{one.place}: {one.implementation} and {one.against} part at token {one.token:,} on "
-            f"{contract} ({one.tokens:,} tokens, {one.against_tokens:,} of {one.against})"
-            for (contract, _), found in self.first.items()
-            for one in found
-        ]
-
-    def faults(self) -> list[str]:
-        """What could not be read, a line each."""
-        return list(dict.fromkeys(line for one in self.read.values() for line in one.faults))
-
-    @property
-    def whole(self) -> bool:
-        """Whether all were read in order, so that another run of them has the same batches."""
-        ordered = self.given is not None and self.given.only and not self.given.sampled
-        return ordered and bool(self.read) and all(one.whole for one in self.read.values())
-
-    def tokens(self) -> dict[Place, int]:
-        """The tokens that each gave, by contract and implementation."""
-        found = dict(self.alone)
-        for (contract, name), counts in self.counts.items():
-            found[contract, name] = counts.tokens
-            found.setdefault((contract, counts.against), counts.against_tokens)
-        return found
-
-    def summary(self) -> dict[str, Any] | None:
-        """The section as plain data."""
-        if self.given is None:
-            return None
-
-        def placed(place: Place, **more: Any) -> dict[str, Any]:
-            contract, name = place
-            return {"contract": contract, "implementation": name, **more}
-
-        return {
-            **asdict(self.given),
-            "read": [asdict(one) for one in self.read.values()],
-            "compared": [
-                placed(place, **asdict(counts), first=list(map(asdict, self.first.get(place, []))))
-                for place, counts in self.counts.items()
-            ],
-            "alone": [placed(place, tokens=tokens) for place, tokens in self.alone.items()],
-            "digests": [placed(place, digest=f"{n:016x}") for place, n in self.digests.items()],
-        }
+    every = list(events)
+    if (given := last(every, TextsGiven)) is None:
+        return None
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    alone, digests = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for event in of(every, TextsCompared):
+        where = event.contract
+        for name, one in event.counts.items():
+            empty = _placed((where, name), **asdict(TokenCounts(one.against)), first=[])
+            row = rows.setdefault((where, name), empty)
+            for kind, number in asdict(one).items():
+                row[kind] = number if kind == "against" else row[kind] + number
+            first = [asdict(each) for each in event.first if each.implementation == name]
+            row["first"] = [*row["first"], *first][:FIRST_SHOWN]
+        alone.update({(where, name): tokens for name, tokens in event.alone.items()})
+        digests.update({(where, name): digest for name, digest in event.digests.items()})
+    return {
+        **asdict(given),
+        "read": [*{one.vocabulary: asdict(one) for one in of(every, TextsRead)}.values()],
+        "compared": [*rows.values()],
+        "alone": [_placed(place, tokens=tokens) for place, tokens in alone.items()],
+        "digests": [_placed(place, digest=f"{n & DIGEST:016x}") for place, n in digests.items()],
+    }
 
 
-def _sum(one: TokenCounts | None, other: TokenCounts) -> TokenCounts:
-    if one is None:
-        return other
-    counted = [f.name for f in fields(TokenCounts) if f.name != "against"]
-    return TokenCounts(
-        other.against, **{name: getattr(one, name) + getattr(other, name) for name in counted}
+def _placed(place: tuple[str, str], **more: Any) -> dict[str, Any]:
+    return {"contract": place[0], "implementation": place[1], **more}
+
+
+def told(row: Document) -> str:
+    """What was found of one implementation under one contract, in a sentence."""
+    documents, against, tokens = row["documents"], row["against"], row["tokens"]
+    left = f"; {row['unanswered']:,} could not be compared" if row["unanswered"] else ""
+    if not row["differing"]:
+        every = "the one document" if documents == 1 else f"all {documents:,} documents"
+        return f"the ids of {against} in {every} ({tokens:,} tokens){left}"
+    change = "the same number of tokens"
+    if row["more"] or row["fewer"]:
+        others = row["against_tokens"]
+        share = f"({100 * (tokens - others) / (others or 1):+.3f} % of {others:,})"
+        change = f"{row['more']:,} tokens more and {row['fewer']:,} fewer {share}"
+    return (
+        f"other ids than {against} in {row['differing']:,} of {plural(documents, 'document')}: "
+        f"{change}, with {row['changed']:,} tokens in what differs{left}"
     )
 
 
-def reading(one: TextsRead, given: TextsGiven | None) -> str:
-    """How much of the texts was read for a vocabulary, in a line."""
-    size = f"{one.bytes / MIB:,.1f} MiB"
-    whole = "all of them" if one.whole else "not to their end"
-    if not one.whole and given is not None and given.bytes:
-        how = "a sample that the seed decides" if given.sampled else "in their order"
-        whole = f"{one.read / given.bytes:.0%} of the files gone through, {how}"
-    rate = f", {one.bytes / MIB / one.seconds:,.1f} MiB/s" if one.seconds > 1 else ""
-    besides = [
-        (one.duplicates, "duplicates passed over"),
-        (one.cut, "longer than 1 MiB, cut into pieces that are compared as documents are"),
-        (one.not_utf8, "not UTF-8, given as raw bytes"),
-        (one.unfit, "outside of the vocabulary's letters"),
-        (one.unreadable, "could not be read"),
-    ]
-    further = "".join(f"; {what}: {count:,}" for count, what in besides if count)
-    documents = plural(one.documents, "document")
-    return f"{one.vocabulary}: {documents}, {size}, {whole}{rate}{further}"
+def faults(texts: Document) -> list[str]:
+    """What could not be read, a line each."""
+    return list(dict.fromkeys(line for one in texts["read"] for line in one["faults"]))
 
 
-def sections(texts: Texts) -> list[Section]:
-    """What a page shows of them; nothing where none were given."""
-    if not texts:
+def reading(one: Document, given: Document) -> str:
+    """How much of the texts was read for a vocabulary, in a line; as events have both."""
+    megabytes = one["bytes"] / MIB
+    whole = "all of them" if one["whole"] else "not to their end"
+    if not one["whole"] and given.get("bytes"):
+        how = "a sample that the seed decides" if given["sampled"] else "in their order"
+        whole = f"{one['read'] / given['bytes']:.0%} of the files gone through, {how}"
+    rate = f", {megabytes / one['seconds']:,.1f} MiB/s" if one["seconds"] > 1 else ""
+    further = "".join(f"; {what}: {one[kind]:,}" for kind, what in BESIDES.items() if one[kind])
+    documents = plural(one["documents"], "document")
+    return f"{one['vocabulary']}: {documents}, {megabytes:,.1f} MiB, {whole}{rate}{further}"
+
+
+def sections(texts: Document | None) -> list[Section]:
+    """What is shown of them; nothing where none were given."""
+    if texts is None:
         return []
     table = Table(
         "Table of your texts",
@@ -215,65 +133,61 @@ def sections(texts: Texts) -> list[Section]:
         ),
         [
             (
-                row.implementation, row.contract, n.against, n.documents,
-                Cell(n.differing, "bad" if n.differing else ""),
-                n.tokens, n.more, n.fewer, n.unanswered,
+                row["implementation"], row["contract"], row["against"], row["documents"],
+                bad(row["differing"]), *(row[kind] for kind in SHOWN),
             )
-            for row in texts.rows
-            for n in (row.counts,)
+            for row in texts["compared"]
         ],
         "Ids and token counts on your texts, beside the most trusted implementation",
         empty="No two implementations were compared on them.",
     )  # fmt: skip
-    named, faults = texts.named(), texts.faults()
-    first = Details("The first documents that differ", [Items(named)], open=len(named) <= 20)
-    alone = [
-        f"{name} gives {plural(tokens, 'token')} on {contract}, and has nobody to be compared with."
-        for (contract, name), tokens in texts.alone.items()
+    named = [
+        f"{one['place']}: {one['implementation']} and {one['against']} part at token "
+        f"{one['token']:,} on {row['contract']} ({one['tokens']:,} tokens, "
+        f"{one['against_tokens']:,} of {one['against']})"
+        for row in texts["compared"]
+        for one in row["first"]
     ]
+    alone = [
+        f"{one['implementation']} gives {plural(one['tokens'], 'token')} on {one['contract']}, "
+        "and has nobody to be compared with."
+        for one in texts["alone"]
+    ]
+    more = Details("More documents that differ", [Items(named[PRINTED:])], open=len(named) <= 20)
     blocks: list[Block] = [
-        *(Paragraph(line, "quiet") for line in texts.readings()),
+        *(Paragraph(reading(one, texts), "quiet") for one in texts["read"]),
         table,
-        *(Paragraph(line, "quiet") for line in alone),
-        *([first] if named else []),
-        *([Details("Could not be read", [Items(faults)], open=True)] if faults else []),
+        Items([*alone, *named[:PRINTED], *faults(texts)]),
+        *[more] * bool(named[PRINTED:]),
     ]
     return [Section("Your texts", blocks, "texts")]
 
 
-def lines(texts: Texts, most: int = 5) -> Iterator[str]:
-    """The section as lines of plain text, with ``most`` of the documents that differ."""
-    yield from texts.readings()
-    for row in texts.rows:
-        yield f"{row.contract}: {row.implementation} gives {row.line}"
-    for (contract, name), tokens in texts.alone.items():
-        yield f"{contract}: {name} gives {tokens:,} tokens, and nobody to compare them with"
-    named = texts.named()
-    yield from named[:most]
-    if len(named) > most:
-        yield "more documents that differ are named in the report"
-    yield from texts.faults()
-
-
-def changes(old: Texts, new: Texts) -> Iterator[str]:
+def changes(old: Document | None, new: Document | None) -> Iterator[str]:
     """What became of ids and token counts from one run to another on the same texts, a line each.
 
     Nothing where the two did not read the same documents, all of them and in order.
     """
-    if not (old and new):
+    if old is None or new is None:
         return
-    same = [one.documents for one in old.read.values()] == [
-        one.documents for one in new.read.values()
-    ]
-    if not (old.whole and new.whole and same):
+    # Another run of the same texts has the same batches where they were read in order.
+    sure = all(
+        run["only"] and not run["sampled"] and run["read"] and all(r["whole"] for r in run["read"])
+        for run in (old, new)
+    )
+    numbers = [[one["documents"] for one in run["read"]] for run in (old, new)]
+    if not sure or numbers[0] != numbers[1]:
         yield "your texts: the two runs did not read the same documents in order; not compared"
         return
-    before = old.tokens()
-    for place, now in new.tokens().items():
+    before, digests = (
+        tokens(old),
+        [{_place(d): d["digest"] for d in run["digests"]} for run in (old, new)],
+    )
+    for place, now in tokens(new).items():
         if place not in before:
             continue
         contract, name = place
-        if old.digests.get(place) == new.digests.get(place):
+        if digests[0].get(place) == digests[1].get(place):
             yield f"your texts: {name} gives the same ids as before on {contract}"
             continue
         gap = now - before[place]
@@ -282,3 +196,15 @@ def changes(old: Texts, new: Texts) -> Iterator[str]:
             f"your texts: {name} gives other ids than before on {contract}, "
             f"{before[place]:,} tokens then and {now:,} now: {gap:+,}{share}"
         )
+
+
+def _place(one: Document) -> tuple[str, str]:
+    return one["contract"], one["implementation"]
+
+
+def tokens(texts: Document) -> dict[tuple[str, str], int]:
+    """The tokens that each gave, by contract and implementation."""
+    found = {_place(one): one["tokens"] for one in (*texts["alone"], *texts["compared"])}
+    for row in texts["compared"]:
+        found.setdefault((row["contract"], row["against"]), row["against_tokens"])
+    return found

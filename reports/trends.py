@@ -1,17 +1,16 @@
-"""Trends: quantities over all runs that are known, with the steps in them.
+"""What a ledger says of all runs: trends, with the steps in them; since when findings are known.
 
-Fed with plain series, wherever they come from; see :mod:`reports.steps` for what a step is.
+See :mod:`reports.steps` for what a step is.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.ledger.trends import Trend
 from reports.blocks import (
     Axis,
-    Cell,
     Figure,
     Group,
     Paragraph,
@@ -26,9 +25,9 @@ from reports.blocks.units import duration, figure, plural
 from reports.steps import LEAST, steps, stretches
 
 if TYPE_CHECKING:
-    import datetime
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from harness.ledger.trends import Seen
     from reports.blocks import Block
     from reports.steps import Step
 
@@ -48,135 +47,111 @@ INTRODUCTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
-    """One quantity over time. points: (when, version, value), the oldest first.
-
-    unit: ``s`` for seconds, else what stands behind a number (``ns/byte``, ``findings``).
-    """
-
-    name: str
-    unit: str
-    points: Sequence[tuple[datetime.datetime, str, float]]
-
-    def written(self, value: float) -> str:
-        """A value with its unit; a count is named by its series."""
-        if self.unit in SECONDS:
-            return duration(value)
-        return figure(value) + ("" if self.unit in COUNTS else f" {self.unit}")
-
-
-@dataclass(frozen=True, slots=True)
-class Stepped:
-    """A trend's finite points, and the steps in them. number: its place among all."""
-
-    trend: Trend
-    number: int
-    found: Sequence[Step]
-
-    @property
-    def latest(self) -> float:
-        """When the last step was, in seconds; before everything where there is none."""
-        return max((self.when(step).timestamp() for step in self.found), default=-math.inf)
-
-    def when(self, step: Step) -> datetime.datetime:
-        """The first run at the new level."""
-        return self.trend.points[step.place][0]
+def history_of(ids: Iterable[str], known: Mapping[str, Seen]) -> str:
+    """A line on the findings of one cause; nothing where the ledger has none of them."""
+    seen = [known[one] for one in ids if one in known]
+    if not seen:
+        return ""
+    begun, ended, numbers = zip(*seen, strict=True)
+    first, last, runs = min(begun).date(), max(ended).date(), max(numbers)
+    if runs == 1:
+        return f"seen in one run of the ledger, on {first}"
+    return f"first seen {first}, last seen {last}, in {plural(runs, 'run')} of the ledger"
 
 
 def sections(series: Sequence[Trend]) -> list[Section]:
     """What to show of these series; nothing where there is not one with two runs."""
-    known = [
-        Stepped(Trend(one.name, one.unit, points), number, _steps(one.unit, points))
-        for number, one in enumerate(series)
-        if len(points := [point for point in one.points if math.isfinite(point[2])]) >= FEWEST
-    ]
+    known: list[tuple[Trend, list[Step]]] = []
+    for one in series:
+        points = [point for point in one.points if math.isfinite(point[2])]
+        if len(points) >= FEWEST:
+            # A count changes by what it changes; of a timing only what is worth telling.
+            least = 0.0 if one.unit in COUNTS else LEAST
+            found = steps([value for _, _, value in points], least)
+            known.append((Trend(one.name, one.unit, points), found))
     if not known:
         return []
     # Sorting is stable: the latest step first, then those without in the order given.
-    known.sort(key=lambda one: -one.latest)
-    drawn, hidden = known[:MAX_PLOTS], known[MAX_PLOTS:]
-    found = sorted(
-        ((one, step) for one in known for step in one.found),
-        key=lambda pair: (-pair[0].when(pair[1]).timestamp(), pair[0].number),
-    )
-    linked = {one.number for one in drawn}
-    rows = [_row(one, step, link=one.number in linked) for one, step in found[:MAX_STEPS]]
+    known.sort(key=lambda one: -max((_when(one[0], step) for step in one[1]), default=-math.inf))
+    told = [
+        (trend, step, f"#trend-{place}" if place < MAX_PLOTS else "")
+        for place, (trend, found) in enumerate(known)
+        for step in found
+    ]
+    told.sort(key=lambda one: -_when(*one[:2]))
+    earlier = plural(len(told) - MAX_STEPS, "earlier step")
+    further = plural(len(known) - MAX_PLOTS, "further series", "further series")
+    drawn = [_figure(*one, f"trend-{place}") for place, one in enumerate(known[:MAX_PLOTS])]
     blocks: list[Block] = [
         Paragraph(INTRODUCTION, "quiet"),
         Table(
             "Steps",
             ("Since", "What", *numbers("Before", "After", "Change"), "Version"),
-            rows,
+            [_row(*one) for one in told[:MAX_STEPS]],
             "Steps, the latest first",
             "since",
             header=1,
             empty="No series has a step.",
         ),
+        Paragraph(f"{earlier} not listed." if len(told) > MAX_STEPS else None, "quiet"),
+        Group(drawn, "trends"),
+        Paragraph(
+            f"{further} without a later step not drawn." if len(known) > MAX_PLOTS else None,
+            "quiet",
+        ),
     ]
-    if len(found) > MAX_STEPS:
-        more = plural(len(found) - MAX_STEPS, "earlier step")
-        blocks.append(Paragraph(f"{more} not listed.", "quiet"))
-    blocks.append(Group([_figure(one) for one in drawn], "trends"))
-    if hidden:
-        said = plural(len(hidden), "further series", "further series")
-        blocks.append(Paragraph(f"{said} without a later step not drawn.", "quiet"))
     return [Section("Trends", blocks, "trends")]
 
 
-def _steps(unit: str, points: Sequence[tuple[datetime.datetime, str, float]]) -> list[Step]:
-    # A count changes by what it changes; of a timing only what is worth telling.
-    return steps([value for _, _, value in points], 0.0 if unit in COUNTS else LEAST)
+def _when(trend: Trend, step: Step) -> float:
+    """When the first run at the new level was, in seconds."""
+    return trend.points[step.place][0].timestamp()
 
 
-def _row(one: Stepped, step: Step, *, link: bool) -> list[str | Span | Cell]:
-    trend, worse = one.trend, step.after > step.before
-    version, before = (trend.points[place][1] for place in (step.place, step.place - 1))
-    change = Span(
-        f"{'▲' if worse else '▼'} {_change(step)}", f"tally {'superlinear' if worse else 'linear'}"
-    )
+def _written(trend: Trend, value: float) -> str:
+    """A value with its unit; a count is named by its series."""
+    if trend.unit in SECONDS:
+        return duration(value)
+    return figure(value) + ("" if trend.unit in COUNTS else f" {trend.unit}")
+
+
+def _row(trend: Trend, step: Step, href: str) -> list[str | Span]:
+    (_, before, _), (when, version, _) = trend.points[step.place - 1 : step.place + 1]
+    change = f"+{figure(step.after - step.before)}"
+    if step.before > 0:
+        ratio = step.after / step.before
+        change = f"{ratio - 1:+.0%}" if ratio < 3 else f"× {ratio:,.3g}"
+    worse = step.after > step.before
+    sign, look = ("▲", "tally superlinear") if worse else ("▼", "tally linear")
     return [
-        one.when(step).date().isoformat(),
-        Span(trend.name, href=f"#trend-{one.number}") if link else trend.name,
-        trend.written(step.before),
-        trend.written(step.after),
-        change,
+        when.date().isoformat(),
+        Span(trend.name, href=href),
+        _written(trend, step.before),
+        _written(trend, step.after),
+        Span(f"{sign} {change}", look),
         version if version == before or not before else f"{before} → {version}",
     ]
 
 
-def _change(step: Step) -> str:
-    if step.before <= 0:
-        return f"+{figure(step.after - step.before)}"
-    ratio = step.after / step.before
-    return f"{ratio - 1:+.0%}" if ratio < 3 else f"× {ratio:,.3g}"
-
-
-def _figure(one: Stepped) -> Figure:
-    last = one.trend.written(one.trend.points[-1][2])
-    runs = plural(len(one.trend.points), "run")
-    caption = (one.trend.name, Span(f" {last}, {runs}", "quiet"))
-    return Figure(caption, [plot(one)], f"trend-{one.number}")
-
-
-def plot(one: Stepped) -> Plot:
+def _figure(trend: Trend, found: Sequence[Step], anchor: str) -> Figure:
     """The runs as dots in even distance, the levels as lines, the steps marked."""
-    trend = one.trend
     values = [value for _, _, value in trend.points]
+    last, runs = _written(trend, values[-1]), plural(len(values), "run")
     levels = [
         (float(place), part.level)
         for part in stretches(values)
         for place in range(part.start, part.end)
     ]
     names = [f"{when:%Y-%m-%d %H:%M} {version}".rstrip() for when, version, _ in trend.points]
-    return Plot(
-        f"{trend.name}: {len(values)} runs, now {trend.written(values[-1])}",
+    drawn = Plot(
+        f"{trend.name}: {runs}, now {last}",
         Axis("place", names=names),
         Axis("time" if trend.unit in SECONDS else "number"),  # others have theirs in the heading
         [
             Series("level", levels, "text", "steps"),
             Series("run", list(enumerate(values)), "accent", "dots"),
         ],
-        marks=[(s.place - 0.5, "bad" if s.after > s.before else "ok") for s in one.found],
+        marks=[(s.place - 0.5, "bad" if s.after > s.before else "ok") for s in found],
         height=170,
     )
+    return Figure((trend.name, Span(f" {last}, {runs}", "quiet")), [drawn], anchor)

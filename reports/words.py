@@ -1,25 +1,32 @@
-"""Sentences about a record: the reason for its verdict, and each bucket's title."""
+"""A finding in words, as every report tells it: how bad it is, what happened, on which input."""
 
 from __future__ import annotations
 
 import base64
 from typing import TYPE_CHECKING
 
+from harness.checks import CHECKS
+from harness.checks.base import Severity
+from harness.events.causes import SLOTS, slots_of
 from reports.blocks.units import plural
-from reports.record import FAILING_EXPECTATIONS, Verdict
-from reports.severity import check_of, dead, severity
 from reports.text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.events import Found
-    from reports.record import Bucket, RunRecord
+    from harness.checks.base import Check
+    from harness.events import Found, Group
+
+SEVERITIES = tuple(Severity)
+"""The worst first."""
 
 KINDS_SHOWN = 8
 """Variants of a cause that a line names."""
 
-_DIED = {
+INPUT_SHOWN = 60
+"""Characters of an input in a line of a list."""
+
+DIED = {
     "crashed": "crashed",
     "out-of-memory": "ran out of memory",
     "timed-out": "timed out",
@@ -28,6 +35,8 @@ _DIED = {
     "left-processes": "left processes behind",
     "false-claim": "claims what it does not do",
 }
+"""Kinds of :class:`harness.events.Group` in which an implementation gave no answer at all, or left
+processes behind."""
 
 _DOES = {
     "pre-tokens": "splits the text otherwise than",
@@ -46,171 +55,83 @@ _DOES = {
     "byte-fallback": "falls back to bytes otherwise than",
     "rejection": "rejects other inputs than",
 }
-"""What an implementation does that disagrees, by the stage at which outcomes part; what is said of
-any other stage, :data:`_GIVES` has."""
-
-_GIVES = "gives other ids than"
+"""What an implementation does that disagrees, by the stage at which outcomes part."""
 
 NAMES_SHOWN = 3
 """Names of implementations in a headline; of more the first stand for all."""
 
 
-def listed(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+def listed(names: Sequence[str], most: int = 0) -> str:
+    """``a``, ``a and b``, ``a, b and c``; of more than ``most``, the first: ``a and 4 others``."""
+    if 0 < most < len(names) - 1:
+        names = [*names[:most], f"{len(names) - most} others"]
+    *first, last = names or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
-def some(names: Sequence[str], most: int = NAMES_SHOWN) -> str:
-    """As :func:`listed`, of many the first alone: ``a and 4 others``."""
-    if len(names) <= most + 1:
-        return listed(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} others"
+def check_of(finding: Found) -> Check | None:
+    """The check of a finding; None for one that this version of tokgate does not have."""
+    return CHECKS.get(finding.check.replace("_", "-").replace(" ", "-"))
 
 
-def headline(bucket: Bucket) -> str:
-    """What happened in a cause, in words; the kind of the input where it shows on one kind only."""
-    return title(bucket.example, kind=len(bucket.variants) < 2)
+def dead(finding: Found) -> Group | None:
+    """The first outcome that is no answer, of somebody who is blamed."""
+    blamed = set(finding.culprits)
+    groups = (g for g in finding.partition if g.kind in DIED and blamed & set(g.implementations))
+    return next(groups, None)
+
+
+def severity(finding: Found) -> Severity:
+    """How bad a finding is: a crash where somebody blamed gave no answer, else by its check."""
+    check = check_of(finding)
+    if dead(finding):
+        return Severity.CRASH
+    return check.severity if check else Severity.SERVICE
 
 
 def title(finding: Found, *, kind: bool = True) -> str:
-    """What happened, in words: ``tokenizers disagrees with tiktoken (pre-tokens: Mn)``.
+    """What happened, and where: ``mine merges otherwise than tiktoken (merges: Mn)``.
 
-    kind: whether the kind of the input is told. Where the finding blames nobody, so it says.
+    kind: whether the kind of the input is told.
     """
-    said = f"{listed(finding.culprits)} {_does(finding)}" if finding.mistake else heading(finding)
-    if dead(finding) or not finding.stage:
+    said, stage = spoken(finding), finding.stage
+    if dead(finding) or not stage:
         return said
-    parts = finding.bucket.split("/")
-    kind = kind and len(parts) > 5 and parts[3] == finding.stage and parts[4] != ""
-    return f"{said} ({finding.stage}: {parts[4]})" if kind else f"{said} ({finding.stage})"
+    _, _, _, at, sort, *_ = [*slots_of(finding.bucket), *[""] * SLOTS]
+    return f"{said} ({stage}: {sort})" if kind and at == stage and sort else f"{said} ({stage})"
 
 
 def spoken(finding: Found) -> str:
-    """What happened, in the words of a maintainer: ``mine merges otherwise than tiktoken``."""
-    plain = heading(finding)
-    if said_of(finding) or finding.undecided or " disagree" not in plain:
-        return plain.replace(listed(finding.culprits), some(finding.culprits))
-    trusted = "" if finding.mistake else f" {some(finding.partition[0].implementations, 1)}"
-    return f"{some(finding.culprits)} {_does(finding)}{trusted}"
+    """What happened, in the words of a maintainer: ``mine merges otherwise than tiktoken``.
 
-
-def heading(finding: Found) -> str:
-    """The title without the stage: what is alike in it belongs together."""
-    said, who = said_of(finding), listed(finding.culprits) or "An implementation"
+    Where the finding blames nobody, so it says.
+    """
+    check, died, parts = check_of(finding), dead(finding), finding.partition
+    who = listed(finding.culprits, NAMES_SHOWN) or "An implementation"
     if finding.undecided:
         # Who differs from whom, where none of them is blamed: ``a and b = c differ``.
-        culprits = set(finding.culprits)
-        sides = [[n for n in group.implementations if n in culprits] for group in finding.partition]
+        sides = [[n for n in one.implementations if n in finding.culprits] for one in parts]
         parties = [" = ".join(names) for names in sides if names] or finding.culprits
-        if said:
-            return f"{' or '.join(parties)} {said}: nobody is blamed"
         return f"{listed(parties)} differ, and nobody is blamed"
-    group = dead(finding)
-    if group is not None:
-        return f"{listed(group.implementations)} {_DIED[group.kind]}"
-    if said:
-        return f"{who} {said}"
-    if check_of(finding) and finding.partition:
-        verb = "disagrees" if len(finding.culprits) == 1 else "disagree"
-        return f"{who} {verb} with {listed(finding.partition[0].implementations)}"
-    return f"{who}: {finding.check}"
+    if died:
+        return f"{listed(died.implementations)} {DIED[died.kind]}"
+    if check and check.said:
+        return f"{who} {check.said}"
+    if not (check and parts):
+        return f"{who}: {finding.check}"
+    does = finding.mistake or _DOES.get(finding.stage, "gives other ids than")
+    if len(finding.culprits) > 1:
+        verb, _, rest = does.partition(" ")
+        does = f"{verb.removesuffix('s').replace('doe', 'do')} {rest}"
+    return f"{who} {does}" + ("" if finding.mistake else f" {listed(parts[0].implementations, 1)}")
 
 
-def said_of(finding: Found) -> str:
-    """What the culprits did by the finding's check; nothing where they disagree with others."""
-    check = check_of(finding)
-    return check.said if check else ""
+def input_of(finding: Found) -> bytes:
+    """The input of a finding."""
+    return base64.b64decode(finding.input_b64)
 
 
-def _does(finding: Found) -> str:
-    """What the culprits do: the mistake that they make, or at which stage they part."""
-    does = finding.mistake or _DOES.get(finding.stage, _GIVES)
-    if len(finding.culprits) < 2:
-        return does
-    verb, _, rest = does.partition(" ")
-    return f"{verb.removesuffix('s').replace('doe', 'do')} {rest}"
-
-
-def also(bucket: Bucket) -> str:
-    """The other kinds of input on which a cause shows: ``, also in the variants L, Mn``."""
-    kinds = [one.kind + (" (expected)" if one.reason else "") for one in bucket.variants[1:]]
-    if not kinds:
-        return ""
-    more = len(kinds) - KINDS_SHOWN
-    rest = f" and {more} more" if more > 0 else ""
-    plurally = "s" if len(kinds) > 1 else ""
-    return f", also in the variant{plurally} {', '.join(kinds[:KINDS_SHOWN])}{rest}"
-
-
-def smallest(finding: Found, limit: int) -> str:
+def smallest(finding: Found, limit: int = INPUT_SHOWN) -> str:
     """Its input as a Python literal of about so many characters, and what is left out of it."""
-    shown = literal(base64.b64decode(finding.input_b64), limit)
+    shown = literal(input_of(finding), limit)
     return shown.code + (f" and {plural(shown.missing, 'more byte')}" if shown.missing else "")
-
-
-def reason(record: RunRecord) -> str:
-    """Why the verdict is what it is, in one sentence."""
-    counted = plural(len(record.unexpected), "unexpected finding")
-    match record.verdict:
-        case Verdict.INCOMPLETE:
-            so_far = f"{counted} so far" if record.unexpected else "nothing unexpected so far"
-            return (
-                f"The run did not come to its end, so nothing can be concluded: "
-                f"{plural(record.cases, 'case')} run, {so_far}."
-            )
-        case Verdict.PASS if record.forced_corpora and not record.implementations:
-            return f"Exact forced no wrong token in {plural(record.cases, 'text')} of the corpus."
-        case Verdict.PASS:
-            expected = len(record.buckets) - len(record.unexpected)
-            shown = f"; {plural(expected, 'expected divergence')} shown" if expected else ""
-            return f"No unexpected finding in {_judged(record)}{shown}."
-        case Verdict.NOT_EXAMINED if len(record.reasons) == 1:
-            return record.reasons[0]
-        case Verdict.NOT_EXAMINED:
-            number = len(record.reasons)
-            return f"Nothing that was examined is wrong, but {number} things were not examined."
-    failing = sum(e.status in FAILING_EXPECTATIONS for e in record.expectations)
-    faults = [
-        (len(record.unexpected), "unexpected finding", ""),
-        (failing, "stale or expired expectation", ""),
-        (
-            len(record.failures),
-            "implementation that failed to start",
-            "implementations that failed to start",
-        ),
-    ]
-    said = [plural(number, *nouns) for number, *nouns in faults if number]
-    if not said:
-        return record.reasons[0] if record.reasons else "The gate does not hold."
-    worst = ""
-    if record.unexpected:
-        example = record.unexpected[0].example
-        worst = f"; the worst is {severity(example)}: {spoken(example)}"
-    return f"{listed(said)}{worst}."
-
-
-def _judged(record: RunRecord) -> str:
-    """What the absence of findings is a statement about: those that were compared, or judged."""
-    if record.comparisons:
-        what, who = plural(record.comparisons, "comparison"), record.compared
-    else:
-        what, who = plural(record.cases, "case"), record.judged
-    idle = len(record.implementations) - len(record.judged)
-    rest = f" ({idle:,} more took no part)" if idle else ""
-    contracts = {contract for (contract, _, _), n in record.coverage.judged.items() if n}
-    places = {one.vocabulary for one in record.contracts if one.id in contracts}
-    vocabularies = plural(len(places), "vocabulary", "vocabularies")
-    return f"{what} of {plural(len(who), 'implementation')}{rest} on {vocabularies}"
-
-
-def growth_left_out(record: RunRecord) -> list[str]:
-    """A line for each vocabulary on which there was no time to measure growth on all families."""
-    return [
-        f"On {one.vocabulary} there was no time for growth on {len(one.left_out)} of "
-        f"{plural(len(one.chosen), 'chosen family', 'chosen families')} (of {one.known} known): "
-        f"{', '.join(one.left_out)}."
-        for one in record.families
-        if one.left_out
-    ]

@@ -1,16 +1,14 @@
-"""A search for the worst input: its record, as ``worst.json`` has it, and what is shown."""
+"""What a search for the worst input has found: ``worst.html``, and what is printed of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reports import cluster
 from reports.blocks import (
     COLOURS,
     SIZES,
     Axis,
-    Banner,
     Cell,
     Code,
     Column,
@@ -25,14 +23,13 @@ from reports.blocks import (
     Table,
     numbers,
 )
-from reports.blocks.html import render
 from reports.blocks.units import interval, plural, rate, size, usable
-from reports.cluster import Cluster
+from reports.studies import banner
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from harness.studies.worst.results import Entry, Report
     from reports.blocks import Block, Inline
+    from reports.cluster import Cluster
 
 PEERS = 2
 """Listed families drawn behind what was found, besides the control."""
@@ -51,287 +48,154 @@ DRAWN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One kind of input, found or listed; see :class:`harness.studies.worst.results.Entry`.
-
-    times: of the control's cost a byte.
-    """
-
-    name: str
-    kind: str
-    a_byte: float | None
-    points: list[list[float]]
-    exponent: float | None
-    low: float | None
-    high: float | None
-    verdict: str
-    memory: float | None
-    length: int | None
-    message: str
-    expression: str
-    origin: str
-    times: float | None = None
-
-    @property
-    def died(self) -> bool:
-        """Whether there is no answer to it."""
-        return self.length is not None
-
-    @property
-    def remark(self) -> str:
-        """How it died, or what else went wrong."""
-        return f"No answer at {self.length:,} bytes: {self.message}" if self.died else self.message
+def title(report: Report) -> str:
+    """``tiktoken 0.14.0 on tekken_240911``."""
+    return f"{report.implementation} {report.version} on {report.vocabulary}"
 
 
-@dataclass(frozen=True, slots=True)
-class WorstRecord:
-    """A whole search: ``worst.json``, with its rows. facts: what decided it, and how far it got.
-
-    cluster: what one did for it, if there was one.
-    """
-
-    facts: dict[str, Any]
-    control: Entry | None = None
-    found: list[Entry] = field(default_factory=list)
-    listed: list[Entry] = field(default_factory=list)
-    cluster: Cluster = field(default_factory=Cluster)
-
-    @classmethod
-    def of(cls, data: dict[str, Any]) -> WorstRecord:
-        """The record of a report as plain data. Raises KeyError or TypeError for what is none."""
-        base = None if data["control"] is None else data["control"]["a_byte"]
-        rows = {"control", "found", "listed"}
-        return cls(
-            {key: value for key, value in data.items() if key not in rows},
-            None if data["control"] is None else _entry(data["control"], base),
-            [_entry(one, base) for one in data["found"]],
-            [_entry(one, base) for one in data["listed"]],
+def verdict(report: Report) -> str:
+    """What was found, held against what was known: one sentence."""
+    found = max((row.a_byte for row in report.found if row.a_byte), default=None)
+    known = max(report.listed, key=lambda row: row.a_byte or 0.0, default=None)
+    died = sum(row.length is not None for row in report.found)
+    deaths = f"{plural(died, 'way')} to bring it down" if died else ""
+    if not report.complete:
+        said = "broken off before what stood out was measured beside what is listed"
+    elif not report.compared:
+        said = "there was no time to measure what stood out beside what is listed"
+    elif found is None or known is None or not known.a_byte:
+        return deaths or f"nothing stood out in {report.readings:,} inputs"
+    else:
+        told = "was not told of" if known.name in report.withheld else "began with"
+        said = (
+            f"the worst input found costs {found / known.a_byte:.2f} times the worst listed "
+            f"family ({known.name}, which it {told}) at {size(report.size)}"
         )
-
-    @property
-    def title(self) -> str:
-        """``tiktoken 0.14.0 on tekken_240911``."""
-        facts = self.facts
-        return f"{facts['implementation']} {facts['version']} on {facts['vocabulary']}".strip()
-
-    @property
-    def size(self) -> str:
-        """The size at which costs are compared."""
-        return size(self.facts["size"])
-
-    @property
-    def verdict(self) -> str:
-        """What was found, held against what was known: one sentence."""
-        found = max((r.a_byte for r in self.found if r.a_byte), default=None)
-        known = max(self.listed, key=lambda row: row.a_byte or 0.0, default=None)
-        died = sum(row.died for row in self.found)
-        deaths = f"{plural(died, 'way')} to bring it down" if died else ""
-        if not self.facts["complete"]:
-            said = "broken off before what stood out was measured beside what is listed"
-        elif not self.facts.get("compared", 1):
-            said = "there was no time to measure what stood out beside what is listed"
-        elif found is None or known is None or not known.a_byte:
-            return deaths or f"nothing stood out in {self.facts['readings']:,} inputs"
-        else:
-            withheld = known.name in self.facts["withheld"]
-            told = "which it was not told of" if withheld else "which it began with"
-            said = (
-                f"the worst input found costs {found / known.a_byte:.2f} times the worst listed "
-                f"family ({known.name}, {told}) at {self.size}"
-            )
-        return f"{said}; {deaths}" if deaths else said
-
-    @property
-    def left(self) -> str:
-        """What the worker left behind, as a sentence; empty where it left nothing."""
-        said = self.facts.get("left")
-        return f"{self.facts['implementation']} {said}" if said else ""
-
-    @property
-    def how(self) -> str:
-        """How far the search got."""
-        facts = self.facts
-        guided = facts["guided"]
-        places = "" if guided is None else f", {guided} places in its source"
-        ended = f"; ended early: {facts['ended']}" if facts["ended"] else ""
-        return (
-            f"{facts['readings']:,} inputs in {facts['seconds']:.0f} s, {facts['generations']:,} "
-            f"generations, {facts['kinds']} kinds of pattern kept{places}, "
-            f"seed {facts['seed']}{ended}; {self.finals}"
-        )
-
-    @property
-    def finals(self) -> str:
-        """How often what was found was measured beside what is listed."""
-        compared, grown = self.facts.get("compared", 0), self.facts.get("grown", 0)
-        if not compared:
-            return f"measured in no whole round at {self.size}"
-        rounds = f"measured in {plural(compared, 'round')} at {self.size}"
-        if not grown:
-            return f"{rounds}; growth in no whole round, for want of time"
-        return f"{rounds}, growth in {grown}"
+    return f"{said}; {deaths}" if deaths else said
 
 
-def _entry(data: dict[str, Any], control: float | None) -> Entry:
-    times = data["a_byte"] / control if data["a_byte"] and control else None
-    told = {one.name: data[one.name] for one in fields(Entry) if one.name != "times"}
-    return Entry(**told, times=times)
-
-
-def shown_exponent(row: Entry) -> str:
-    """``1.02 (0.98 to 1.05)``."""
-    between = interval(row.low, row.high)
-    return f"{row.exponent:.2f} ({between})" if row.exponent is not None and between else ""
-
-
-def files(record: WorstRecord, text: str) -> list[tuple[str, str]]:
-    """``worst.json``, which is the text, and ``worst.html``, by their names."""
-    return [("worst.json", text), ("worst.html", render(page(record)))]
-
-
-def page(record: WorstRecord) -> Page:
-    """``worst.html``."""
-    facts, verdict = record.facts, record.verdict
-    banner = Banner(
-        f"The worst inputs of {record.title}",
-        "≡" if facts["complete"] else "!",
-        "neutral" if facts["complete"] else "incomplete",
-        f"{verdict[:1].upper()}{verdict[1:]}.",
-        "" if facts["complete"] else "Not searched to the end.",
-        [
-            *([Paragraph(f"{record.left}.", "bad")] if record.left else []),
-            Paragraph(f"{record.how}.", "quiet"),
-        ],
+def how(report: Report) -> str:
+    """How far the search got, and how often what was found was measured beside what is listed."""
+    places = "" if report.guided is None else f", {report.guided} places in its source"
+    ended = f"; ended early: {report.ended}" if report.ended else ""
+    rounds = plural(report.compared, "round") if report.compared else "no whole round"
+    grown = f", growth in {report.grown or 'no whole round, for want of time'}"
+    return (
+        f"{report.readings:,} inputs in {report.seconds:.0f} s, {report.generations:,} "
+        f"generations, {report.kinds} kinds of pattern kept{places}, seed {report.seed}{ended}; "
+        f"measured in {rounds} at {size(report.size)}{grown if report.compared else ''}"
     )
-    search: list[Block] = [Code(facts["command"], "the command that repeats this search")]
-    if facts["families"]:
-        search.append(Paragraph(("Added to ", Span(facts["families"], "code"), ".")))
+
+
+def page(report: Report, used: Cluster) -> Page:
+    """``worst.html``. used: what a cluster did for it."""
+    said, left = verdict(report), f"{report.implementation} {report.left}." if report.left else ""
+    added = ("Added to ", Span(report.families, "code"), ".") if report.families else None
+    again = Code(report.command, "the command that repeats this search")
     blocks: list[Block] = [
-        banner,
-        _found(record),
-        *(_pattern(number, row) for number, row in enumerate(record.found, 1)),
-        _listed(record),
-        Section("This search", search, "search", page=True),
-        *cluster.sections(record.cluster, page=True),
+        banner(
+            f"The worst inputs of {title(report)}",
+            f"{said[:1].upper()}{said[1:]}.",
+            blocks=[Paragraph(left, "bad"), Paragraph(f"{how(report)}.", "quiet")],
+            cut_off="" if report.complete else "Not searched to the end.",
+        ),
+        _found(report),
+        *(_pattern(number, row) for number, row in enumerate(report.found, 1)),
+        _listed(report),
+        Section("This search", [again, Paragraph(added)], "search", page=True),
+        *cluster.sections(used, page=True),
     ]
-    title = f"tokgate: worst inputs of {record.title}"
-    return Page(title, "worst inputs", blocks, skip="inputs")
+    return Page(f"tokgate: worst inputs of {title(report)}", "worst inputs", blocks, "inputs")
 
 
 def _pattern(number: int, row: Entry) -> Section:
-    return Section(
-        f"{number}: {row.kind}",
-        [
-            Code(row.expression, f"pattern {number}"),
-            *([Paragraph(row.remark, "bad")] if row.remark else []),
-        ],
-        f"found-{number}",
-        tags=[row.verdict] if row.verdict else [],
-        nav="",
-        style="pattern",
-        level=3,
-    )
+    remark = row.message
+    if row.length is not None:
+        remark = f"No answer at {row.length:,} bytes: {row.message}"
+    blocks: list[Block] = [Code(row.expression, f"pattern {number}"), Paragraph(remark, "bad")]
+    title, tags = f"{number}: {row.kind}", [row.verdict] * bool(row.verdict)
+    return Section(title, blocks, f"found-{number}", tags, nav="", style="pattern", level=3)
 
 
-def _found(record: WorstRecord) -> Section:
-    """What was found, with a plot of all of it."""
-    until = "" if record.facts["complete"] else ", until the search was broken off"
-    readings = plural(record.facts["readings"], "input")
-    rows: list[Sequence[Inline | Cell]] = [
-        (
-            Span(f"{number}: {row.kind}", href=f"#found-{number}"),
-            Cell("no answer", "bad", "9e99") if row.died else _nanoseconds(row),
-            rate(row.times),
-            Cell(
-                (
-                    Span(row.verdict, f"tally {row.verdict}") if row.verdict else None,
-                    f" {shown_exponent(row)}",
-                ),
-                sort=-1.0 if row.exponent is None else row.exponent,
-            ),
-            f"{row.memory:,.0f} B" if row.memory else None,
-            row.origin,
-        )
-        for number, row in enumerate(record.found, 1)
+def _costs(report: Report, row: Entry) -> list[Inline | Cell]:
+    """Nanoseconds a byte, times those of prose, and the exponent."""
+    base = report.control.a_byte if report.control else None
+    between = interval(row.low, row.high)
+    exponent = f" {row.exponent:.2f} ({between})" if row.exponent is not None and between else ""
+    tally = Span(row.verdict, f"tally {row.verdict}") if row.verdict else None
+    return [
+        f"{row.a_byte or 0:,.0f}" if row.length is None else Cell("no answer", "bad", "9e99"),
+        rate(row.a_byte / base) if row.a_byte and base else "",
+        Cell((tally, exponent), sort=-1.0 if row.exponent is None else row.exponent),
     ]
+
+
+COLUMNS = (*numbers("ns/byte", "× prose"), Column("Exponent"))
+
+
+def _found(report: Report) -> Section:
+    """What was found, with a plot of all of it."""
+    until = "" if report.complete else ", until the search was broken off"
+    rows = [
+        (
+            Span(f"{number}: {row.kind}", href=f"#found-{number}"), *_costs(report, row),
+            f"{row.memory:,.0f} B" if row.memory else None, row.origin,
+        )
+        for number, row in enumerate(report.found, 1)
+    ]  # fmt: skip
     table = Table(
         "Inputs that were found",
-        (
-            "Pattern",
-            *numbers("ns/byte", "× prose"),
-            "Exponent",
-            *numbers("Memory a byte"),
-            Column("Origin", page=True),
-        ),
+        ("Pattern", *COLUMNS, *numbers("Memory a byte"), Column("Origin", page=True)),
         rows,
-        f"The worst first; costs at {record.size}",
-        empty=f"Nothing stood out in {readings}{until}.",
+        f"The worst first; costs at {size(report.size)}",
+        empty=f"Nothing stood out in {plural(report.readings, 'input')}{until}.",
     )
     note = (COSTS, Span("n", "code"), " is the size in bytes, with ", Span("random", "code"),
             " imported.")  # fmt: skip
-    plot = overlay(record)
-    return Section(
-        "What was found",
-        [
-            Paragraph(note, "quiet"),
-            table,
-            *([Figure(DRAWN, [plot])] if plot is not None else []),
-        ],
-        "found",
-        nav="Found",
-    )
+    drawn = [Figure(DRAWN, [plot])] if (plot := overlay(report)) else []
+    blocks: list[Block] = [Paragraph(note, "quiet"), table, *drawn]
+    return Section("What was found", blocks, "found", nav="Found")
 
 
-def _listed(record: WorstRecord) -> Section:
+def _listed(report: Report) -> Section:
     """The listed families, the worst first, and prose."""
-    hidden = set(record.facts["withheld"])
     rows = [
         Row(
             (
-                row.name, _nanoseconds(row), rate(row.times), shown_exponent(row),
-                "no, withheld" if row.name in hidden else "yes", row.origin,
+                row.name, *_costs(report, row),
+                "no, withheld" if row.name in report.withheld else "yes", row.origin,
             ),
             page=place >= LISTED,
         )
-        for place, row in enumerate(record.listed)
+        for place, row in enumerate(report.listed)
     ]  # fmt: skip
-    if (one := record.control) is not None:
-        rows.append(Row((one.name, _nanoseconds(one), "1.00", "", "", one.origin)))
+    if (one := report.control) is not None:
+        rows.append(Row((one.name, *_costs(report, one), "", one.origin)))
     table = Table(
         "Listed families",
-        (
-            "Family",
-            *numbers("ns/byte", "× prose"),
-            "Exponent",
-            "Told to the search",
-            Column("Reason", page=True),
-        ),
+        ("Family", *COLUMNS, "Told to the search", Column("Reason", page=True)),
         rows,
-        f"At {record.size}, measured in the same rounds",
+        f"At {size(report.size)}, measured in the same rounds",
     )
     title = "Listed families, the worst of them"
     return Section(title, [table], "listed", nav="Listed families")
 
 
-def _nanoseconds(row: Entry) -> str:
-    return f"{row.a_byte or 0:,.0f}"
-
-
-def overlay(record: WorstRecord) -> Plot | None:
+def overlay(report: Report) -> Plot | None:
     """All that was found in one plot, by number; dashed behind it, the worst listed, and prose."""
-    found = [
-        (f"{number}: {row.kind}", usable(row.points)) for number, row in enumerate(record.found, 1)
+    behind = [*report.listed[:PEERS], *filter(None, [report.control])]
+    named = [(f"{number}: {row.kind}", row, False) for number, row in enumerate(report.found, 1)]
+    drawn = [
+        (name, points, dash)
+        for name, row, dash in [*named, *((row.name, row, True) for row in behind)]
+        if (points := usable(row.points))
     ]
-    found = [(name, points) for name, points in found if points]
-    if not found:
+    if all(dash for *_, dash in drawn):
         return None
-    peers = [*record.listed[:PEERS], *filter(None, [record.control])]
-    behind = [(row.name, points) for row in peers if (points := usable(row.points))]
     series = [
-        Series(name, points, place % COLOURS, dash=place >= len(found))
-        for place, (name, points) in enumerate([*found, *behind])
+        Series(name, points, place % COLOURS, dash=dash)
+        for place, (name, points, dash) in enumerate(drawn)
     ]
     slowest = max(series, key=lambda one: one.points[-1][1]).name
-    label = f"{len(series)} inputs of {record.title}; slowest at the end: {slowest}"
+    label = f"{len(series)} inputs of {title(report)}; slowest at the end: {slowest}"
     return Plot(label, SIZES, Axis("time", "", 10), series)

@@ -258,12 +258,9 @@ def densest_lattice(vocabulary: Vocabulary) -> Recipe:
 @lru_cache(maxsize=KEPT)
 def most_extensions(vocabulary: Vocabulary) -> Recipe | None:
     """The beginnings of words that most tokens go on from."""
-    counts = Counter(
-        token[:length]
-        for token in material(vocabulary).text
-        for length in (2, 3, 4)
-        if len(token) > length and (token.isascii() or is_text(token[:length]))
-    )
+    text = material(vocabulary).text
+    begun = Counter(one[:length] for length in (2, 3, 4) for one in text if len(one) > length)
+    counts = {beginning: count for beginning, count in begun.items() if is_text(beginning)}
     best = sorted(counts, key=lambda begun: (-counts[begun] * len(begun), begun))[:PARTS]
     return Drawn(tuple(best)) if best else None
 

@@ -51,11 +51,8 @@ def _words(vocabulary: Vocabulary) -> _Words:
     """Made once: a campaign asks for the cases of a vocabulary again and again."""
     surfaces = [surface.decode(errors="replace") for surface in material(vocabulary).text]
     words = [text for text in surfaces if text.isalpha()] or surfaces
-    contracted = [
-        text
-        for text in words
-        if any(text.lower().startswith(e) and len(text) > len(e) for e in CONTRACTION_ENDINGS)
-    ]
+    begun = [text for text in words if text.lower().startswith(CONTRACTION_ENDINGS)]
+    contracted = [text for text in begun if text.lower() not in CONTRACTION_ENDINGS]
     capitals = [text for text in words if text[0].isupper()]
     wide = [text for text in words if not text.isascii()]
     wide_capitals = [text for text in capitals if not text.isascii()]

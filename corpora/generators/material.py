@@ -131,23 +131,23 @@ class Material:
         most frequent units. Never empty.
         """
         exact: Counter[Units] = Counter()
-        octets: Counter[int] = Counter()
-        characters: Counter[str] = Counter()
+        octets: list[int] = []
+        characters: list[str] = []
         for surface in self.surfaces:
             # Sets of numbers and of strings, as units of bytes would be made for each letter.
             if surface.isascii() or not is_text(surface):
                 used = set(surface)
-                octets.update(used)
+                octets += used
                 units = [bytes((octet,)) for octet in used] if len(used) <= 3 else []
             else:
                 letters = set(surface.decode())
-                characters.update(letters)
+                characters += letters
                 units = [letter.encode() for letter in letters] if len(letters) <= 3 else []
             if units:
                 # Sorted, for the order of a set differs from process to process.
                 exact[tuple(sorted(units))] += 1
-        frequent = Counter({bytes((octet,)): count for octet, count in octets.items()})
-        frequent.update({letter.encode(): count for letter, count in characters.items()})
+        frequent = Counter({bytes((octet,)): count for octet, count in Counter(octets).items()})
+        frequent.update({letter.encode(): n for letter, n in Counter(characters).items()})
         found: dict[Units, None] = {}
         for size in (1, 2, 3):
             found.update(dict.fromkeys(_top((u for u in exact if len(u) == size), exact)))

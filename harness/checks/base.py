@@ -10,17 +10,17 @@ from __future__ import annotations
 import random
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from functools import lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from harness.core.messages import Decode, Encode, Serve, Way
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.messages import Decode, Encode, Serve
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.core.partition import Part, blames, partition
 
 if TYPE_CHECKING:
@@ -79,6 +79,11 @@ class Judgement:
     violations: list[Violation] = field(default_factory=list)
     exercised: Counter[str] = field(default_factory=Counter)
     forced: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def note(self, name: str, count: int) -> None:
+        """Count outcomes of an implementation that are right; who has none does not appear."""
+        if count:
+            self.exercised[name] += count
 
 
 class Severity(StrEnum):
@@ -192,14 +197,6 @@ class Check(Protocol):
         """The violations; ``ask`` puts further questions."""
         ...
 
-    def subjects(self, seen: Observation, one: Participant, judgement: Judgement) -> list[Subject]:
-        """The inputs of a batch with what an implementation answered."""
-        answered = zip(seen.inputs, seen.results[one.name], strict=True)
-        return [
-            Subject(self, seen, one, index, data, outcome, judgement)
-            for index, (data, outcome) in enumerate(answered)
-        ]
-
     def parted(
         self,
         seen: Observation,
@@ -263,29 +260,32 @@ def packed(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np
     return flat, np.cumsum([len(ids) for ids in rows], dtype=np.int64)
 
 
-def spellings(vocabulary: Vocabulary, ids: Sequence[int]) -> list[bytes] | None:
+# Most implementations give the same ids, so that what these spell is looked up once for all.
+@lru_cache(maxsize=1024)
+def spellings(vocabulary: Vocabulary, ids: tuple[int, ...]) -> tuple[bytes, ...] | None:
     """The bytes of each token; None where one of the ids is no token's."""
     try:
-        return [vocabulary.spelling(token_id) for token_id in ids]
+        return tuple(map(vocabulary.spelling, ids))
     except KeyError:
         return None
 
 
-def spelled(vocabulary: Vocabulary, ids: Sequence[int]) -> bytes | None:
+def spelled(vocabulary: Vocabulary, ids: tuple[int, ...]) -> bytes | None:
     """What ids spell; None where one of them is no token's."""
     parts = spellings(vocabulary, ids)
     return None if parts is None else b"".join(parts)
 
 
-def character_ends(vocabulary: Vocabulary, ids: Sequence[int], data: bytes) -> list[int]:
+@lru_cache(maxsize=1024)
+def character_ends(vocabulary: Vocabulary, ids: tuple[int, ...], data: bytes) -> tuple[int, ...]:
     """After how many of its ids, but not all, a text has whole characters behind it.
 
     Nowhere, where the ids spell another text.
     """
     ends = [*accumulate(map(len, spellings(vocabulary, ids) or ()))]
     if not ends or ends[-1] != len(data):
-        return []
-    return [k for k, end in enumerate(ends[:-1], 1) if data[end] & 0xC0 != 0x80]
+        return ()
+    return tuple(k for k, end in enumerate(ends[:-1], 1) if data[end] & 0xC0 != 0x80)
 
 
 @lru_cache(maxsize=4)
@@ -332,175 +332,3 @@ REPLACEMENT = "\ufffd".encode()
 def has_lost(decoded: Encoded, data: bytes) -> bool:
     """Whether a decoded text has U+FFFD that the input lacks: the bytes of its ids are no text."""
     return (decoded.text or b"").count(REPLACEMENT) > data.count(REPLACEMENT)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a check asks about one input; those of one kind are put in one request.
-
-    implementation: who is asked. request, how: the class of the request, and what it is made with
-    besides what each input has of its own. row: a text, or ids to decode. numbers: those of a
-    service.
-    """
-
-    implementation: str
-    request: type
-    how: tuple[tuple[str, Any], ...]
-    row: Any
-    numbers: tuple[int, ...] = ()
-
-    @property
-    def kind(self) -> tuple[object, ...]:
-        """What is the same of all that are put in one request."""
-        return self.implementation, self.request, self.how
-
-
-def put(questions: Sequence[Question], ask: Ask) -> Iterator[Outcome]:
-    """Put questions in as few requests as can be; the answers come in their order."""
-    alike: dict[tuple[object, ...], list[Question]] = {}
-    groups = [alike.setdefault(one.kind, []) for one in questions]
-    for group, one in zip(groups, questions, strict=True):
-        group.append(one)
-    probes = []
-    for some in alike.values():
-        first, rows = some[0], [one.row for one in some]
-        how = dict(first.how)
-        if first.request is Decode:
-            how["ids"], how["ends"] = packed(rows)
-        else:
-            how["inputs"] = Inputs.of(rows)
-        if first.request is Serve:
-            how["numbers"] = tuple(one.numbers for one in some)
-        probes.append(Probe(first.implementation, first.request(**how)))
-    answers = dict(zip(map(id, alike.values()), map(iter, ask(probes)), strict=True))
-    return (next(answers[id(group)]) for group in groups)
-
-
-Look = Generator[Sequence[Question], Sequence[Outcome], Any]
-"""How a check looks at one input of one implementation: it yields questions, and is sent the
-answers in their order, as often as it likes. What it returns is compared with what it returns of
-others."""
-
-Fault = tuple[str, Part, Part]
-"""The stage of a violation, what is right, and what is wrong."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Subject:
-    """An input and an implementation that answered it: how to ask further, and tell what is wrong.
-
-    data: the input. outcome: what was answered at first. judgement: what the check makes of all.
-    """
-
-    check: Check
-    seen: Observation
-    participant: Participant
-    index: int
-    data: bytes
-    outcome: Outcome
-    judgement: Judgement
-
-    @property
-    def name(self) -> str:
-        """The implementation's."""
-        return self.participant.name
-
-    @property
-    def contract(self) -> Contract:
-        """The comparison."""
-        return self.seen.contract
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """That of the comparison."""
-        return self.contract.vocabulary
-
-    @property
-    def ids(self) -> tuple[int, ...]:
-        """The ids that it answered, if any."""
-        return ids_of(self.outcome)
-
-    def encode(self, data: bytes, by: str = "", **how: Any) -> Question:
-        """Ask to encode, as :class:`Encode` has it; ``by`` another implementation, if named."""
-        how.setdefault("mode", self.contract.mode)
-        return Question(by or self.name, Encode, tuple(how.items()), data)
-
-    def decode(self, ids: Sequence[int], **how: Any) -> Question:
-        """Ask to decode, as :class:`Decode` has it."""
-        return Question(self.name, Decode, tuple(how.items()), ids)
-
-    def serve(self, service: Capability, data: bytes, *numbers: int) -> Question:
-        """Ask for a service, as :class:`Serve` has it."""
-        how = ("service", service), ("mode", self.contract.mode)
-        return Question(self.name, Serve, how, data, numbers)
-
-    def says(self, outcome: Outcome, words: str = "") -> Part:
-        """Its part in a violation; words: by which way it came to the outcome."""
-        return Part((f"{self.name} ({words})" if words else self.name,), outcome)
-
-    def judge(self, outcome: Outcome, fault: Fault | None) -> None:
-        """Note what is wrong with an outcome, if anything; who does not do this is not judged."""
-        if isinstance(outcome, Unsupported):
-            return
-        self.judgement.exercised[self.name] += 1
-        if fault is not None:
-            stage, *parts = fault
-            found = self.check.violation(self.seen, self.index, (*parts,), (self.name,), stage)
-            self.judgement.violations.append(found)
-
-    def expect(self, stage: str, right: Part, outcome: Outcome, words: str = "") -> None:
-        """Judge an outcome by whether it is the right one; words: as :meth:`says` has them."""
-        fault = stage, right, self.says(outcome, words)
-        self.judge(outcome, None if outcome == right.outcome else fault)
-
-
-class AsksAgain(Check):
-    """A check that judges each implementation on each input by answers to further questions."""
-
-    def look(self, one: Subject) -> Look:
-        """Ask about an input, and judge the answers."""
-        raise NotImplementedError
-
-    def rows(self, results: Results) -> Iterable[int]:
-        """The inputs that it looks at: those that were encoded."""
-        return encoded_indices(results)
-
-    def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
-        """Compare implementations with one another; told: what ``look`` returned."""
-
-    def judge(self, seen: Observation, ask: Ask) -> Judgement:
-        """Look at all side by side: each round of questions is put at the same time."""
-        judgement, told = Judgement(), {}
-        looks = {}
-        for one in self.asked(seen):
-            subjects = self.subjects(seen, one, judgement)
-            for index in self.rows(seen.results[one.name]):
-                looks[subjects[index]] = self.look(subjects[index])
-        answers: dict[Subject, Any] = dict.fromkeys(looks)  # which each is sent next
-        while answers:
-            asked: dict[Subject, Sequence[Question]] = {}
-            for subject, answer in answers.items():
-                try:
-                    asked[subject] = looks[subject].send(answer)
-                except StopIteration as end:
-                    told[subject] = end.value
-            outcomes = put([one for questions in asked.values() for one in questions], ask)
-            answers = {one: [*islice(outcomes, len(some))] for one, some in asked.items()}
-        self.compare(seen, judgement, told)
-        return judgement
-
-
-class EncodesAnotherWay(AsksAgain):
-    """The same inputs, encoded by another way, have the same ids.
-
-    Who does not know a way answers that it is unsupported.
-    """
-
-    stages: ClassVar[tuple[tuple[Way, str], ...]]
-    """The ways, and what to call them."""
-
-    def look(self, one: Subject) -> Look:
-        """Compare each way with the first answer."""
-        answers = yield [one.encode(one.data, way=way) for way, _ in self.stages]
-        for (way, stage), again in zip(self.stages, answers, strict=True):
-            one.expect(stage, one.says(one.outcome), again, way.words)

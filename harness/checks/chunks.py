@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import Algorithm, PieceType
-from harness.checks.base import AsksAgain, Judgement, Look, Observation, Severity, Subject, draw
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Judgement, Observation, Severity, draw
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded
 from harness.core.pretokens import piece_ends

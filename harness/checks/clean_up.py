@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
-from harness.checks.base import AsksAgain, Look, Severity, Subject, decoding_stage
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Severity, decoding_stage
 from harness.core.outcomes import Encoded, Unsupported
 from impls.interface import Capability
 

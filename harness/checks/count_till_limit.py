@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from harness.checks.base import AsksAgain, LongRuns, Look, Severity, Subject, draw
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import LongRuns, Severity, draw
 from harness.checks.serving import unanswered, wrong_count
 from harness.core.messages import PAST_THE_LIMIT
 from harness.core.outcomes import Encoded

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
-from harness.checks.base import AsksAgain, Fault, Look, Severity, Subject, ids_of
+from harness.checks.asking import AsksAgain, Fault, Look, Subject
+from harness.checks.base import Severity, ids_of
 from harness.checks.heal_questions import HealQuestion, question
 from harness.checks.serving import DEFINITION, against, unanswered
 from harness.core.comparisons import Contract

@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Alphabet, PieceType, RankOrder, Vocabulary
-from harness.checks.base import (
-    AsksAgain,
-    Look,
-    Severity,
-    Subject,
-    added_ids,
-    first_past,
-    ids_of,
-    spelled,
-    spellings,
-)
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Severity, added_ids, first_past, ids_of, spelled, spellings
 from harness.checks.round_trip import trusted
 from harness.core.comparisons import Contract
 from harness.core.messages import Dropout, sequences_in

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from harness.checks.base import EncodesAnotherWay, Severity
+from harness.checks.asking import EncodesAnotherWay
+from harness.checks.base import Severity
 from harness.core.messages import Way
 
 

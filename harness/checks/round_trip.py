@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from corpora.generators.material import is_text
+from harness.checks.asking import AsksAtOnce, Encodings, Expected, Fault, Subject
 from harness.checks.base import (
     Ask,
-    AsksAgain,
     Judgement,
     LongRuns,
-    Look,
     Observation,
     Probe,
     Script,
     Severity,
     Shows,
-    Subject,
     decoding_stage,
     encoded_indices,
     has_lost,
@@ -29,7 +28,7 @@ from harness.core.standing import Standing, most_trusted
 from impls.interface import Capability
 
 
-class RoundTrip(AsksAgain):
+class RoundTrip(AsksAtOnce):
     """decode(encode(x)) = x for each implementation with ``decode``.
 
     For vocabularies whose normalizer changes the text (SentencePiece), or whose added tokens take
@@ -54,11 +53,18 @@ class RoundTrip(AsksAgain):
         able = [c for c in contract.participants if c.can(Capability.DECODE)]
         return len(able) > (1 if loses(contract) else 0)
 
-    def look(self, one: Subject) -> Look:
-        """Its own ids give the text back."""
-        (outcome,) = yield [one.decode(one.ids)]
-        right = Part(("the input",), Encoded(one.ids, text=one.data))
-        one.expect(decoding_stage(outcome), right, outcome)
+    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
+        """Each one's own ids give the texts back."""
+        ids, ends = given.results.ids, given.results.ends
+        right = replace(given.results, text=given.inputs.data, text_ends=given.inputs.ends)
+        return [Expected(Decode(ids, ends), right, "decode", "the input")]
+
+    def fault(
+        self, one: Subject, asked: Expected, right: Outcome, outcome: Outcome
+    ) -> Fault | None:
+        """What is wrong with a text; a refusal is a stage of its own."""
+        found = super().fault(one, asked, right, outcome)
+        return found and (decoding_stage(outcome), *found[1:])
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at each by itself; where texts do not come back, compare them with one another."""
@@ -67,11 +73,12 @@ class RoundTrip(AsksAgain):
         judgement, common = Judgement(), trusted(seen)
         names = [one.name for one in self.asked(seen)]
         answers = ask([Probe(name, Decode(common.ids, common.ends)) for name in names])
+        columns = dict(zip(names, map(list, answers), strict=True))
         groups = seen.contract.compared_groups(names)
         for index in encoded_indices(common):
             outcomes: dict[str, Outcome] = {
-                name: answer.outcome(index)
-                for name, answer in zip(names, answers, strict=True)
+                name: column[index]
+                for name, column in columns.items()
                 if speaks_of(seen, name, index, common)
             }
             data = seen.inputs[index]
@@ -81,7 +88,7 @@ class RoundTrip(AsksAgain):
             )
             alike = [name for group in groups[:1] for name in group.names if name in outcomes]
             parts = partition({name: outcomes[name] for name in alike}, seen.contract.standing)
-            right = (*parts, Part(("the encoding",), common.outcome(index)))[0]
+            right = parts[0] if parts else Part(("the encoding",), common.outcome(index))
             judgement.violations += self.failed(seen, index, outcomes, right)
             for group in groups:
                 judgement.violations += self.parted(seen, index, outcomes, group, "decode")

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from harness.checks.base import AsksAgain, Look, Subject, is_raw
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import is_raw
 from harness.core.messages import PAST_THE_LIMIT
 from harness.core.outcomes import Answered, Encoded, Outcome
 from harness.core.partition import Part
 
 if TYPE_CHECKING:
-    from harness.checks.base import Fault, Question
+    from harness.checks.asking import Fault, Question
     from harness.core.comparisons import Contract
     from impls.interface import Capability
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, islice
 from typing import TypeVar
 
-from harness.checks.base import AsksAgain, Look, Severity, Subject, ids_of, stage_of
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Severity, ids_of, stage_of
 from harness.core.comparisons import Contract
 from harness.core.messages import Padding, Windows
-from harness.core.outcomes import Encoded, Outcome
+from harness.core.outcomes import Encoded, Outcome, Unsupported
 from harness.core.partition import Part
 
 WINDOWS = (
@@ -73,10 +74,10 @@ class PaddedRows(AsksAgain):
         whatever stands where the mask is 0.
         """
         shape = drawn(one, PADDING)
-        outcome, *others = yield [
-            one.encode(one.data, shape=shape),
-            *map(one.encode, (one.data * 2, b"")),
-        ]
+        (outcome,) = yield [one.encode(one.data, shape=shape)]
+        if isinstance(outcome, Unsupported):
+            return
+        others = yield [*map(one.encode, (one.data * 2, b""))]
         if all(isinstance(other, Encoded) for other in others):
             texts = [one.ids, *map(ids_of, others)]
             right, made = by_definition(shape, masked(texts, shape)), unpadded(outcome)
@@ -112,12 +113,14 @@ def flat(rows: Sequence[Sequence[int]]) -> Iterator[int]:
     return (number for row in rows for number in (len(row), *row))
 
 
-def masked(rows: Sequence[Sequence[int]], shape: Padding) -> Iterator[int]:
+def masked(rows: Sequence[Sequence[int]], shape: Padding) -> list[int]:
     """The rows by definition: the length, the mask, and the ids that are not padding."""
     length = -(-max(map(len, rows)) // shape.multiple) * shape.multiple
+    found: list[int] = []
     for row in rows:
         mask = [1] * len(row) + [0] * (length - len(row))
-        yield from (length, *(mask[::-1] if shape.left else mask), *row)
+        found += [length, *(mask[::-1] if shape.left else mask), *row]
+    return found
 
 
 def unpadded(outcome: Outcome) -> Outcome:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import zlib
 
+from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import (
     REPLACEMENT,
-    AsksAgain,
-    Look,
     Script,
     Severity,
     Shows,
-    Subject,
     first_past,
     numbers_in,
     special_numbers,

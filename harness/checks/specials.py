@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.tokenizer_json_native import made_by_model
-from harness.checks.base import AsksAgain, Look, Severity, Subject
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Severity
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded
 from harness.core.partition import Part

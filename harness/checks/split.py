@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 
 from corpora.generators.material import is_text
-from harness.checks.base import AsksAgain, Fault, LongRuns, Look, Severity, Subject, draw, ids_of
+from harness.checks.asking import AsksAgain, Fault, Look, Subject
+from harness.checks.base import LongRuns, Severity, draw, ids_of
 from harness.checks.serving import (
     against,
     by_definers,
@@ -23,7 +24,8 @@ LIMITS = (1, 2, 3, 7)
 CHUNKS = 50
 
 LONGEST_CHARACTER = 4
-"""Bytes. In a text that is not UTF-8, what a character is is for the implementation to say."""
+"""Bytes. In a text that is not UTF-8, what a character is is for the implementation to say: so many
+bytes, or one with all that follow it and begin no character."""
 
 
 class Split(AsksAgain):
@@ -56,6 +58,11 @@ class Split(AsksAgain):
         one.judge(outcome, fault(one, limit, ends, by_definer))
 
 
+def is_character(chunk: bytes) -> bool:
+    """Whether bytes of a text that is not UTF-8 may be one character."""
+    return len(chunk) <= LONGEST_CHARACTER or all(byte & 0xC0 == 0x80 for byte in chunk[1:])
+
+
 def covers(data: bytes, ends: Sequence[int]) -> bool:
     """Whether chunks that end there are non-empty, in order, and make up the text."""
     bounds = (0, *ends)
@@ -83,7 +90,7 @@ def fault(
             return broken("character", "no cut inside a character", f"a cut at {end}")
     for (definer, (start, end)), ids in chunks:
         chunk = data[start:end]
-        alone = len(chunk) <= LONGEST_CHARACTER and (not text or len(chunk.decode()) == 1)
+        alone = len(chunk.decode()) == 1 if text else is_character(chunk)
         if len(ids) > limit and not alone:
             law = f"at most {counted(limit)} a chunk of several characters"
             wrong = f"a chunk from {start} to {end}, of {counted(len(ids))} by {definer}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from corpora.generators.material import is_text
-from harness.checks.base import REPLACEMENT, AsksAgain, Look, Severity, Subject, stage_of
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import REPLACEMENT, Severity, stage_of
 from harness.core.outcomes import Encoded, Outcome
 from impls.interface import Capability
 

@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 from corpora.generators.material import is_text
-from harness.checks.base import (
-    AsksAgain,
-    Look,
-    Severity,
-    Subject,
-    character_ends,
-    decoding_stage,
-    draw,
-)
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Severity, character_ends, decoding_stage, draw
 from harness.checks.round_trip import rewrites
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corpora.generators.material import is_text
-from harness.checks.base import AsksAgain, Look, Severity, Subject, draw, stage_of
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Severity, draw, stage_of
 from harness.core.messages import Way
-from harness.core.outcomes import Encoded, Failed, Outcome, Status
+from harness.core.outcomes import Encoded, Failed, Outcome, Status, Unsupported
 
 STAND_INS = ("\ufffd", "\ufffd" * 3, "?", "")
 """What may stand for a lone surrogate: U+FFFD, one for each of its bytes, as Python's ``replace``
@@ -38,10 +39,10 @@ class Surrogates(AsksAgain):
         if not is_text(one.data):
             return
         *texts, half = readings(one.data)
-        outcome, *taken = yield [
-            one.encode(half, way=Way.STR),
-            *map(one.encode, [*texts, half]),
-        ]
+        (outcome,) = yield [one.encode(half, way=Way.STR)]
+        if isinstance(outcome, Unsupported):
+            return
+        taken = yield [*map(one.encode, [*texts, half])]
         known = [way for way in taken if isinstance(way, Encoded)]
         right = one.says(known[0] if known else outcome, "U+FFFD in place of the surrogate")
         wrong = one.says(outcome, f"{Way.STR.words}, with a surrogate")

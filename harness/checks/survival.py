@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from harness.checks.base import (
-    Ask,
-    Check,
-    Judgement,
-    Observation,
-    Script,
-    Severity,
-    Shows,
-)
+from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity, Shows
 from harness.core.outcomes import Failed, Outcome, Status
 from harness.core.partition import Part
 

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.checks.base import (
-    AsksAgain,
-    Judgement,
-    Look,
-    Observation,
-    Severity,
-    Subject,
-    stage_of,
-)
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Judgement, Observation, Severity, stage_of
 from harness.core.messages import Template
-from harness.core.outcomes import Encoded, Outcome
+from harness.core.outcomes import Encoded, Outcome, Unsupported
 from harness.core.partition import Part
 
 SHAPES = Template(pair=False), Template(pair=True)
@@ -50,11 +43,13 @@ class AddedSpecials(AsksAgain):
 
         Returns the answers by template and ids of the texts.
         """
-        letter, letters, twice, *framed_by = yield [
-            *map(one.encode, (LETTER, LETTER * 2, one.data * 2)),
-            *(one.encode(text, shape=each) for each in SHAPES for text in (LETTER, one.data)),
+        told: dict[tuple[Template, Frame], Encoded] = {}
+        framed_by = yield [
+            one.encode(text, shape=each) for each in SHAPES for text in (LETTER, one.data)
         ]
-        told = {}
+        if all(isinstance(outcome, Unsupported) for outcome in framed_by):
+            return told
+        letter, letters, twice = yield [*map(one.encode, (LETTER, LETTER * 2, one.data * 2))]
         for number, shape in enumerate(SHAPES):
             shown, outcome = framed_by[2 * number : 2 * number + 2]
             first, ids = texts_of(letter, letters, shape), texts_of(one.outcome, twice, shape)

@@ -6,12 +6,13 @@ import zlib
 from collections.abc import Sequence
 
 from corpora.generators.material import is_text
-from harness.checks.base import AsksAgain, Fault, Look, Severity, Subject, draw, ids_of, spelled
+from harness.checks.asking import AsksAgain, Fault, Look, Subject
+from harness.checks.base import Severity, draw, ids_of, spelled
 from harness.checks.heal import shown, tokens
 from harness.checks.heal_questions import STAND_INS, boundary, tails
 from harness.checks.serving import against, unanswered
 from harness.core.comparisons import Contract
-from harness.core.messages import Unstable, unstable_parts
+from harness.core.messages import Unstable, sequences_in
 from harness.core.outcomes import Encoded, Outcome, Unsupported
 
 WHOLE = 64
@@ -88,7 +89,7 @@ def fault(
     def broken(stage: str, law: str, wrong: str, who: str = "the rule") -> Fault:
         return against(one, stage, "stable", who, law, f"{wrong} of {shown(text)}")
 
-    stable, completions = unstable_parts(outcome.ids)
+    stable, *completions = sequences_in(outcome.ids)
     said = spelled(vocabulary, stable)
     if said is None or not text.startswith(said):
         law = "what is stable spells the beginning of the text"

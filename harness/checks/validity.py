@@ -5,7 +5,8 @@ from __future__ import annotations
 import zlib
 
 from corpora.vocabularies.model import Algorithm, Alphabet
-from harness.checks.base import AsksAgain, Look, Severity, Subject, is_raw, spelled, stage_of
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Severity, is_raw, spelled, stage_of
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Rejected
 

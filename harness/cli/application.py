@@ -9,34 +9,38 @@ import logging
 import os
 import sys
 import traceback
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from corpora.errors import UserError
-from harness.cli.deferred import COMMANDS, Commands
+from harness.cli.deferred import COMMANDS, ROWS, Commands
 from harness.cli.display import Display, PlainFormatter
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.core import exit_statuses
-from harness.core.interruption import INTERRUPTED, Terminated, cause, exit_status, listen
+from harness.core.interruption import Terminated, exit_status, listen
 from harness.core.writing import NO_ROOM, cannot_write
 from impls.errors import ImplementationError
 
 app = typer.Typer(
     name="tokgate",
     cls=Commands,
-    help="Differential fuzzing and conformance harness for LLM tokenizers.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
+    invoke_without_command=True,
+    rich_markup_mode=None,  # Click's own help gives options half of the line, Rich's 20 columns
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+UsageError: Any = typer.BadParameter.__base__
+"""Click's error for a wrong option or command; recent Typers have a Click of their own."""
 
 SELDOM = (5_000, 10, 10)
 """Python's thresholds for collecting garbage, in place of (700, 10, 10). A run holds vocabularies
 of millions of objects and makes few circles; a sixth of its time went into visiting them again and
 again. More seldom, what lies in circles would take 200 MiB in a run over a gigabyte of text."""
+
+COMPLETION = "_TOKGATE_COMPLETE"
+"""The variable by which a shell asks for the completion of a command line."""
 
 ENOUGH = 1
 """The exit status where nobody reads the output any more."""
@@ -50,8 +54,13 @@ def tell_version(wanted: bool) -> None:
 
 
 @app.callback(
-    epilog="Add --debug to any command to see the traceback of an error. Add --no-confinement to "
-    "let implementations use the network and write files (see docs/boundary.md)."
+    epilog="""
+\b
+Every command takes these options, too:
+  --debug           Show the traceback of an error.
+  --no-confinement  Let implementations use the network and write files (see
+                    docs/boundary.md).
+"""
 )
 def common(
     context: typer.Context,
@@ -63,7 +72,10 @@ def common(
     ] = False,
 ) -> None:
     """Differential fuzzing and conformance harness for LLM tokenizers."""
-    row = COMMANDS.get(context.invoked_subcommand or "")
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit(exit_statuses.USAGE)
+    row = COMMANDS.get(context.invoked_subcommand)
     if row is not None and row.starts_workers and not {"-h", "--help"} & set(sys.argv):
         tell_of_confinement()
 
@@ -90,19 +102,20 @@ def main() -> None:
         logging.getLogger("harness").setLevel(logging.DEBUG)
     gc.set_threshold(*SELDOM)
     listen()
+    program = typer.main.get_command(app)
+    if COMPLETION in os.environ:
+        program.main()
     try:
         try:
-            app()
+            with program.make_context("tokgate", sys.argv[1:]) as context:
+                program.invoke(context)
         finally:
             sys.stdout.flush()  # what cannot be written is to be told now, not when Python ends
-    except SystemExit as ended:
-        # Typer has one exit status for a KeyboardInterrupt that no command handled.
-        interrupt = cause(ended)
-        if not isinstance(interrupt, Terminated) or ended.code != INTERRUPTED:
-            raise
-        fail("terminated", exit_status(interrupt), debug=debug)
+    except typer.Exit as ended:
+        raise SystemExit(ended.exit_code) from None
     except KeyboardInterrupt as interrupt:
-        fail("interrupted", exit_status(interrupt), debug=debug)
+        word = "terminated" if isinstance(interrupt, Terminated) else "interrupted"
+        fail(word, exit_status(interrupt), debug=debug)
     except BrokenPipeError:  # whoever read the output has had enough
         drop_output()
         raise SystemExit(ENOUGH) from None
@@ -113,18 +126,34 @@ def main() -> None:
         if explanation is None:
             raise
         fail(*explanation, debug=debug)
+    raise SystemExit(exit_statuses.HOLDS)
 
 
 def explained(error: Exception) -> tuple[str, int] | None:
     """The one line for an error that a user can mend, and the exit status; None for a defect."""
     if isinstance(error, UserError):
         return str(error), exit_statuses.USAGE
+    if isinstance(error, UsageError):
+        return usage(error), exit_statuses.USAGE
     if isinstance(error, ImplementationError):
         return str(error), exit_statuses.USAGE if error.unknown else exit_statuses.CANNOT_START
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         where = error.filename or "standard output, or a temporary file"
         return str(cannot_write(where, error)), exit_statuses.USAGE
     return None
+
+
+def usage(error: Any) -> str:
+    """The line for an option or a command that is wrong, or is missing."""
+    line = " ".join(error.format_message().split()).rstrip(".")
+    command = error.ctx.command_path if error.ctx is not None else "tokgate"
+    if getattr(error, "option_name", "") == "--cluster":
+        others = ", ".join(f"tokgate {one.name}" for one in ROWS if one.on_cluster)
+        return (
+            f"--cluster: {command} runs on this machine only; these commands can run on a cluster: "
+            f"{others}"
+        )
+    return f"{line} (see {command} --help)"
 
 
 def drop_output() -> None:

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.segment import Segment
-from rich.text import Span, Text
+from rich.text import Text
 
 from corpora.plain_text import pieces, printable
 from harness.core.quiet import terminal
@@ -69,7 +69,7 @@ class Display(Console):
     def render_str(self, text: str, **layout: Any) -> Text:
         """Return a string as a text of one line, with nothing in it interpreted."""
         shown = {"style", "justify", "overflow"} & set(layout)
-        return safe(Text(text, **{name: layout[name] for name in shown}))
+        return safe(self, Text(text, **{name: layout[name] for name in shown}))
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -80,7 +80,7 @@ class Display(Console):
         a table, passes here again as segments; line ends between these are the layout's own.
         """
         if isinstance(renderable, Text):
-            renderable = safe(renderable)
+            renderable = safe(self, renderable)
         for segment in super().render(renderable, options):
             if segment.control or (segment.text.isascii() and segment.text.isprintable()):
                 yield segment
@@ -88,21 +88,13 @@ class Display(Console):
                 yield Segment(printable(segment.text), segment.style)
 
 
-def safe(text: Text) -> Text:
+def safe(console: Console, text: Text) -> Text:
     """Return the text as one line of visible characters, its styles kept where they were."""
-    plain = text.plain
-    if plain.isascii() and plain.isprintable():
+    if text.plain.isascii() and text.plain.isprintable():
         return text
-    shown = list(pieces(plain, breaks=""))
-    places = [0]
-    for piece in shown:
-        places.append(places[-1] + len(piece))
-    made = text.blank_copy("".join(shown))
-    made.spans = [
-        Span(places[span.start], places[min(span.end, len(plain))], span.style)
-        for span in text.spans
-        if span.start < len(plain)
-    ]
+    made = text.blank_copy()
+    for part in text.render(console):
+        made.append("".join(pieces(part.text, breaks="")), part.style)
     return made
 
 

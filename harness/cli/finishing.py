@@ -9,55 +9,55 @@ import typer
 
 from harness.cli.display import Display
 from harness.cli.options import command_line
-from harness.cli.progress.run import RunProgress
-from harness.cli.records import reported
+from harness.cli.progress.moving import Progress
+from harness.cli.records import opened, reported
 from harness.engine.runner import execute
 from harness.events import by_cause
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from reports import github
-from reports.closing import closing, run_summary, tell
-from reports.texts import lines
+from reports.blocks import terminal
+from reports.closing import closing, run_summary, told
+from reports.texts import sections
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from harness.engine.planning import Plan
-    from harness.engine.runner import Elsewhere, RunResult
+    from harness.engine.runner import Elsewhere
 
 
 def perform(
-    plan: Plan, out: Path, ledger: str | None = None, elsewhere: Elsewhere | None = None
-) -> RunResult:
-    """Carry out a plan into a folder, with its display and its record.
+    plan: Plan,
+    out: Path,
+    ledger: str | None = None,
+    elsewhere: Elsewhere | None = None,
+    whole: Callable[[], None] = lambda: None,
+) -> NoReturn:
+    """Carry out a plan into a folder, write all reports, and exit with the verdict's status.
 
-    elsewhere: as :func:`harness.engine.runner.execute` takes it. Raises LedgerError, OutputError.
+    elsewhere: as :func:`harness.engine.runner.execute` takes it. whole: is called where the run
+    came to its own end. Raises LedgerError, OutputError.
     """
-    consumers = []
-    if ledger is not None:
-        from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
-        from harness.ledger.recorder import Recorder  # noqa: PLC0415 (likewise)
-
-        consumers.append(Recorder(open_database(ledger), folder=out).consume)
-    folder = RunFolder(out)
-    progress = RunProgress(Display(stderr=True), plan.budget.seconds)
-    consumers.append(progress.consume)
+    opened(ledger)  # one that cannot be used is told before the run
+    console = Display(stderr=True)
+    progress = Progress(console, plan.budget.seconds)
     try:
-        return execute(plan, folder, consumers, command_line(), studies, elsewhere)
+        result = execute(
+            plan, RunFolder(out), [progress.consume], command_line(), studies, elsewhere
+        )
     finally:
         progress.stop()
-
-
-def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
-    """Write all reports, say the last words, exit with the verdict's status."""
-    record = reported(out, ledger)
+    finished = result.finished
+    if finished.complete:
+        whole()
+    record = reported(out, ledger, keep=True)
     if github.wanted(os.environ):
         print(github.render(record), end="")
-    console = Display(stderr=True)
-    for line in lines(record.texts):
-        console.print(line)
     unexpected = [one for one in result.findings if one.expected is None]
-    tell(console, unexpected, result.expectations)
-    summary = run_summary(result.finished, len(by_cause(unexpected)))
-    closing(console, result.finished, summary, out / "report.html")
-    raise typer.Exit(result.finished.exit_status)
+    summary = run_summary(finished, len(by_cause(unexpected)))
+    last = closing(finished, summary, out / "report.html")
+    blocks = [*sections(record.texts), *told(unexpected, result.expectations), *last]
+    console.show(terminal.render(blocks))
+    raise typer.Exit(finished.exit_status)

@@ -17,7 +17,7 @@ from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget, parse_budget
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
@@ -43,11 +43,6 @@ ONE_VOCAB_HELP = (
     "(FILE#pattern=NAME where the format has no pattern)."
 )
 VOCAB_HELP = f"{ONE_VOCAB_HELP} May be repeated."
-ONE_IMPL_HELP = (
-    "An implementation: a registered name, module:attr, path.py:attr, pip:NAME==VERSION, "
-    "npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'."
-)
-IMPL_HELP = f"{ONE_IMPL_HELP} May be repeated."
 
 
 def finite(parameter: typer.CallbackParam, value: float) -> float:
@@ -57,13 +52,20 @@ def finite(parameter: typer.CallbackParam, value: float) -> float:
     return value
 
 
-Vocabs = Annotated[
-    list[str] | None, typer.Option("--vocab", "-V", metavar="VOCAB", help=VOCAB_HELP)
-]
+Vocabs = Annotated[list[str], typer.Option("--vocab", "-V", metavar="VOCAB", help=VOCAB_HELP)]
 OneVocab = Annotated[str, typer.Option("--vocab", "-V", metavar="VOCAB", help=ONE_VOCAB_HELP)]
-Impls = Annotated[list[str] | None, typer.Option("--impl", "-i", metavar="IMPL", help=IMPL_HELP)]
+Impls = Annotated[
+    list[str],
+    typer.Option(
+        "--impl",
+        "-i",
+        metavar="IMPL",
+        help="An implementation: a registered name, module:attr, path.py:attr, "
+        "pip:NAME==VERSION, npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'. May be repeated.",
+    ),
+]
 References = Annotated[
-    list[str] | None,
+    list[str],
     typer.Option(
         metavar="IMPL",
         help="An implementation to trust: the others are compared with it. The default depends on "
@@ -71,26 +73,53 @@ References = Annotated[
     ),
 ]
 Checks = Annotated[
-    list[str] | None,
+    list[str],
     typer.Option(
         metavar="CHECK", help="Run only this check (see tokgate list checks). May be repeated."
     ),
 ]
 Generators = Annotated[
-    list[str] | None,
+    list[str],
     typer.Option(
         metavar="GENERATOR",
         help="Use only this generator (see tokgate list generators). May be repeated.",
     ),
 ]
 Inputs = Annotated[
-    list[str] | None,
+    list[str],
     typer.Option(
         "--input",
         metavar="TEXTS",
         help="Your own texts: a file, a folder, a file name pattern, - for standard input, or "
         "hf:ORG/NAME. Say after # how to read them: corpus.jsonl#field=text. May be repeated; see "
         "docs/texts.md.",
+    ),
+]
+Amount = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="BUDGET",
+        help="Time from the first case on, such as 60s, 5m or 8h, or a number of cases, such as "
+        "20000cases.",
+    ),
+]
+Families = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="File of your own families (default: the one that tokgate worst writes).",
+    ),
+]
+Policies = Annotated[
+    list[str],
+    typer.Option(
+        "--policy",
+        "-p",
+        metavar="POLICY",
+        help="none, printed, healed[:tokens=4|:bytes=7][:conservative], drop-pretoken, exact, "
+        "llguidance, llguidance.partial, xgrammar, or a healer of your own: path.py:Mine, "
+        "module:attr, cmd:PROGRAM. May be repeated.",
     ),
 ]
 Jobs = Annotated[
@@ -160,8 +189,13 @@ Cluster = Annotated[
 ]
 
 
-def budget_of(text: str, option: str = "--budget") -> Budget:
-    """A time or a number of cases. Raises SelectionError with the option at fault."""
+def budget_of(text: str | None, option: str = "--budget") -> Budget:
+    """A time or a number of cases; no end where none is given.
+
+    Raises SelectionError with the option at fault.
+    """
+    if text is None:
+        return Budget()
     try:
         return parse_budget(text)
     except ValueError as error:
@@ -188,7 +222,7 @@ def bytes_of(gib: float) -> int:
     return int(gib * 2**30)
 
 
-def texts_of(given: list[str] | None) -> Corpus | None:
+def texts_of(given: list[str]) -> Corpus | None:
     """The texts that a user named, if any. Raises TextsError."""
     if not given:
         return None
@@ -197,7 +231,7 @@ def texts_of(given: list[str] | None) -> Corpus | None:
     return Corpus.of(given)
 
 
-def check_cluster(address: str | None, texts: list[str] | None = None) -> None:
+def check_cluster(address: str | None, texts: Sequence[str] = ()) -> None:
     """Raise ClusterError where a cluster cannot be used, before anything is begun.
 
     Raises SelectionError where texts of the user's would have to leave this machine.

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.events import read_events
+from harness.ledger import trends
 from reports import write_all
-from reports.histories import FindingHistory
 from reports.record import RunRecord
-from reports.trends import Trend
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy.engine import Engine
+
+    from harness.ledger.history import History
 
 
 def recorded(folder: Path) -> RunRecord:
@@ -29,35 +30,47 @@ def recorded(folder: Path) -> RunRecord:
         raise SelectionError(f"{path}: damaged ({error}); run again") from error
 
 
-def reported(folder: Path, ledger: str | None = None) -> RunRecord:
+def reported(folder: Path, ledger: str | None = None, *, keep: bool = False) -> RunRecord:
     """Write all reports of a run into its folder, and return its record.
 
-    Raises SelectionError, LedgerError, OutputError.
+    keep: the run itself is first written into the ledger, if there is one. Raises SelectionError,
+    LedgerError, OutputError.
     """
     record = recorded(folder)
+    database = opened(ledger) if keep else None
+    if database is not None:
+        from harness.ledger.recorder import keep_run  # noqa: PLC0415 (SQLAlchemy is slow)
+
+        keep_run(database, record.coverage, folder)
     with writing(folder):
         write_all(record, folder, *known(ledger))
     return record
 
 
-def known(ledger: str | None) -> tuple[list[Trend], dict[str, FindingHistory]]:
+def opened(ledger: str | None) -> Engine | None:
+    """The database of a ledger, if there is one, with all its tables. Raises LedgerError."""
+    if ledger is None:
+        return None
+    from harness.ledger import models  # noqa: F401, PLC0415 (SQLAlchemy is slow)
+    from harness.ledger.engine import open_database  # noqa: PLC0415 (likewise)
+
+    return open_database(ledger)
+
+
+def known(ledger: str | None) -> tuple[list[trends.Trend], dict[str, trends.Seen]]:
     """What a ledger knows of all runs: trends, and since when each finding is there, by its id.
 
     Raises LedgerError.
     """
-    if ledger is None:
+    database = opened(ledger)
+    if database is None:
         return [], {}
-    from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
-    from harness.ledger.trends import seen  # noqa: PLC0415 (likewise)
+    from harness.ledger.history import history  # noqa: PLC0415 (SQLAlchemy is slow)
 
-    engine = open_database(ledger)
-    found = {identity: FindingHistory(*one) for identity, one in seen(engine).items()}
-    return trends(engine), found
+    known = history(database)
+    return series(known), trends.seen(known)
 
 
-def trends(engine: Engine) -> list[Trend]:
+def series(known: History) -> list[trends.Trend]:
     """Series over all runs of a ledger."""
-    from harness.ledger.trends import findings, worst  # noqa: PLC0415 (SQLAlchemy is slow)
-
-    known = [*findings(engine), *worst(engine)]
-    return [Trend(one.name, one.unit, one.points) for one in known]
+    return [*trends.findings(known), *trends.worst(known)]

@@ -10,7 +10,7 @@ import contextlib
 import queue
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from harness.cluster.executor import Done, UnitError
 from harness.events import NodeJoined, UnitStarted
@@ -23,6 +23,18 @@ if TYPE_CHECKING:
 
 NODE = "this machine"
 
+JOIN_SECONDS = 0.1
+"""Between two looks at what a place has begun to keep meanwhile, when all is to end."""
+
+
+@runtime_checkable
+class Killable(Protocol):
+    """What a place keeps that can be ended while it is at work, from any thread."""
+
+    def kill(self) -> None:
+        """End it."""
+        ...
+
 
 class LocalExecutor:
     """Performs units in so many threads, each of which is a place."""
@@ -33,6 +45,7 @@ class LocalExecutor:
         self._done: queue.SimpleQueue[Done | UnitError] = queue.SimpleQueue()
         self._waiting: list[Unit] = []
         self._closed = False
+        self._kept: list[dict[str, Any]] = []
         self._changed = threading.Condition()
         self._threads = [
             threading.Thread(target=self._perform_all, args=(str(place),), daemon=True)
@@ -59,6 +72,7 @@ class LocalExecutor:
     def _perform_all(self, place: str) -> None:
         with contextlib.ExitStack() as kept:
             keep: dict[str, Any] = {}
+            self._kept.append(keep)
             kept.callback(lambda: [one.close() for one in keep.values()])
             while (unit := self._taken(place)) is not None:
                 self._tell(UnitStarted(unit.name, NODE, 1))
@@ -66,8 +80,7 @@ class LocalExecutor:
                 try:
                     result = unit.work(keep, *unit.shared, *unit.arguments)
                 except Exception as error:
-                    line = str(error).split("\n", 1)[0]
-                    self._done.put(UnitError(f"{unit.name}: {type(error).__name__}: {line}"))
+                    self._done.put(failed(unit, error))
                 else:
                     seconds = time.monotonic() - began
                     self._done.put(Done(unit.name, result, NODE, place, 1, seconds))
@@ -94,9 +107,21 @@ class LocalExecutor:
         return done
 
     def close(self) -> None:
-        """Begin no further unit, and wait for those that are on."""
+        """Begin no further unit, end what places keep that can be killed, and wait for the rest."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
         for thread in self._threads:
-            thread.join()
+            while thread.is_alive():
+                for one in [one for keep in self._kept for one in list(keep.values())]:
+                    if isinstance(one, Killable):
+                        one.kill()
+                thread.join(JOIN_SECONDS)
+
+
+def failed(unit: Unit, error: Exception) -> UnitError:
+    """The error to raise for a unit that failed, with what it raised as its cause."""
+    line = str(error).split("\n", 1)[0]
+    made = UnitError(f"{unit.name}: {type(error).__name__}: {line}")
+    made.__cause__ = error
+    return made

@@ -44,21 +44,6 @@ def exit_status(interrupt: KeyboardInterrupt) -> int:
     return TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
 
 
-def cause(ended: BaseException) -> KeyboardInterrupt | None:
-    """The interrupt that an exception was raised from, or while handling; None if there is none.
-
-    Typer makes a ``SystemExit`` of a ``KeyboardInterrupt`` that no command handled.
-    """
-    seen: set[int] = set()
-    at: BaseException | None = ended
-    while at is not None and id(at) not in seen:
-        if isinstance(at, KeyboardInterrupt):
-            return at
-        seen.add(id(at))
-        at = at.__cause__ or at.__context__
-    return None
-
-
 def again(status: int) -> KeyboardInterrupt:
     """The interrupt behind the exit status of a part, for a command that consists of such parts."""
     return Terminated() if status == TERMINATED else KeyboardInterrupt()

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -137,15 +137,9 @@ class Dropout:
 Shape = Windows | Padding | Template | Unstable | Dropout
 
 
-def unstable_numbers(stable: Sequence[int], completions: Sequence[Sequence[int]]) -> list[int]:
-    """The numbers of an answer to :class:`Unstable`, each sequence after its length."""
-    return [number for ids in (stable, *completions) for number in (len(ids), *ids)]
-
-
-def unstable_parts(numbers: Sequence[int]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
-    """The stable ids and the completions that numbers stand for."""
-    stable, *completions = sequences_in(numbers)
-    return stable, completions
+def numbers_of(sequences: Iterable[Sequence[int]]) -> list[int]:
+    """The numbers that sequences travel as, each after its length."""
+    return [number for one in sequences for number in (len(one), *one)]
 
 
 def sequences_in(numbers: Sequence[int]) -> list[tuple[int, ...]]:
@@ -166,7 +160,7 @@ class Encode:
     meter: measure this cost of each input, and throw the ids away. way: unsupported by encoders
     that do not have it. shape: likewise; the answer's ids are the windows, or the draws with
     dropout, each after its length, or of each row its length, its mask and its ids, or those that
-    a template gives, or those that are stable and the completions (:func:`unstable_numbers`).
+    a template gives, or those that are stable and the completions (:func:`numbers_of`).
     """
 
     inputs: Inputs

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence, Sized
+    from collections.abc import Iterable, Iterator, Sequence, Sized
 
     from numpy.typing import NDArray
 
@@ -139,17 +139,24 @@ class Results:
         return len(self.status)
 
     def __iter__(self) -> Iterator[Outcome]:
-        if self.offsets is not None or self.status.any():
-            yield from map(self.outcome, range(len(self)))
-            return
-        # Of encodings alone, which most batches are, all numbers are read at once.
-        ids, ends = self.ids.tolist(), [0, *self.ends.tolist()]
-        texts: list[bytes | None] = [None] * len(self)
+        # All numbers are read at once: one by one takes several times as long.
+        ids, ends = tuple(self.ids.tolist()), [0, *self.ends.tolist()]
+        texts: Iterable[bytes | None] = repeat(None, len(self))
         if self.text_ends is not None:
             cuts = [0, *self.text_ends.tolist()]
             texts = [self.text[start:end] for start, end in pairwise(cuts)]
-        for (start, end), text in zip(pairwise(ends), texts, strict=True):
-            yield Encoded(tuple(ids[start:end]), text)
+        spans = None if self.offsets is None else tuple(map(tuple, self.offsets.tolist()))
+        rows = zip(self.status.tolist(), pairwise(ends), texts, strict=True)
+        for index, (number, (start, end), text) in enumerate(rows):
+            message = self.messages.get(index, "")
+            if number == _ENCODED:
+                yield Encoded(ids[start:end], text, None if spans is None else spans[start:end])
+            elif number == _REJECTED:
+                yield Rejected(message)
+            elif number == _UNSUPPORTED:
+                yield Unsupported(message)
+            else:
+                yield Failed(Status(number), message)
 
     def row(self, index: int) -> NDArray[np.int32]:
         """The token ids of one input."""
@@ -163,22 +170,7 @@ class Results:
 
     def outcome(self, index: int) -> Outcome:
         """One row."""
-        number, message = self.status.item(index), self.messages.get(index, "")
-        if number == _REJECTED:
-            return Rejected(message)
-        if number == _UNSUPPORTED:
-            return Unsupported(message)
-        if number != _ENCODED:
-            return Failed(Status(number), message)
-        text: bytes | None = None
-        if self.text_ends is not None:
-            start, end = _span(self.text_ends, index, index + 1)
-            text = self.text[start:end]
-        offsets: tuple[tuple[int, int], ...] | None = None
-        if self.offsets is not None:
-            start, end = _span(self.ends, index, index + 1)
-            offsets = tuple((a, b) for a, b in self.offsets[start:end].tolist())
-        return Encoded(tuple(self.ids_of(index)), text, offsets)
+        return next(iter(self.part(index, index + 1)))
 
     @property
     def unsupported(self) -> bool:
@@ -197,6 +189,9 @@ class Results:
             and not other.messages
             and np.array_equal(self.ends, other.ends)
             and np.array_equal(self.ids, other.ids)
+            and self.text == other.text
+            and _equal(self.text_ends, other.text_ends)
+            and _equal(self.offsets, other.offsets)
         )
 
     def part(self, first: int, last: int) -> Results:
@@ -213,7 +208,7 @@ class Results:
             self.status[first:last],
             self.ids[start:end],
             self.ends[first:last] - start,
-            {row - first: text for row, text in self.messages.items() if first <= row < last},
+            {row - first: self.messages[row] for row in range(first, last) if row in self.messages},
             text,
             text_ends,
             None if self.offsets is None else self.offsets[start:end],
@@ -280,6 +275,11 @@ def _ends(rows: Sequence[Sized]) -> NDArray[np.int64]:
     """Where each row ends in what all of them make."""
     lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
     return np.cumsum(lengths, dtype=np.int64)
+
+
+def _equal(one: NDArray[np.int64] | None, other: NDArray[np.int64] | None) -> bool:
+    """Whether both columns are there and the same, or neither is."""
+    return other is None if one is None else other is not None and np.array_equal(one, other)
 
 
 def _span(ends: NDArray[np.int64], first: int, last: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 import regex
@@ -18,12 +18,11 @@ def piece_ends(vocabulary: Vocabulary, data: bytes) -> set[int]:
     except UnicodeDecodeError:
         return set()
     for pattern in vocabulary.splits:
-        finer: list[str] = []
-        for piece in pieces:
-            place = 0
-            for match in regex.finditer(pattern, piece):
-                finer += [piece[place : match.start()], match.group()]
-                place = match.end()
-            finer.append(piece[place:])
-        pieces = [piece for piece in finer if piece]
+        pieces = [
+            piece[start:end]
+            for piece in pieces
+            for start, end in pairwise(
+                sorted({0, len(piece), *chain(*(m.span() for m in regex.finditer(pattern, piece)))})
+            )
+        ]
     return set(accumulate(len(piece.encode()) for piece in pieces))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from harness.checks import CHECKS
 from harness.core.comparisons import contracts_of
 from harness.core.outcomes import Status
-from harness.findings import inputless
+from harness.findings.entries import inputless
 from harness.workers.claims import Claim, false_claims
 from impls import registry
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.engine.planning import Plan, Tally
-    from harness.findings.entries import Tracker
+    from harness.findings.tracker import FindingTracker
     from harness.verdict.coverage import Coverage
 
 
@@ -25,7 +25,7 @@ def broken(plan: Plan, tally: Tally) -> dict[str, str]:
     Libraries that tokgate knows by name are left out, and their releases (``pip:``) as well: there
     the adapter claims, for all vocabularies at once.
     """
-    if CHECKS[inputless.CHECK] not in plan.checks:
+    if CHECKS["survival"] not in plan.checks:
         return {}
     candidates = {
         one.name
@@ -36,11 +36,17 @@ def broken(plan: Plan, tally: Tally) -> dict[str, str]:
     return false_claims(Claim(*one) for one in tally.claims if one[0] in candidates)
 
 
-def note(tracker: Tracker, lines: Mapping[str, str], plan: Plan, record: Coverage) -> None:
+def note(
+    tracker: FindingTracker,
+    lines: Mapping[str, str],
+    plan: Plan,
+    record: Coverage,
+    status: Status = Status.FALSE_CLAIM,
+) -> None:
     """Enter a finding for each of the lines whose implementation was asked.
 
-    record: says who was asked on which vocabulary, by whomever and in whichever sitting. The last
-    of them in the order of the plan is told.
+    status: what the lines say. record: says who was asked on which vocabulary, by whomever and in
+    whichever sitting. The last of them in the order of the plan is told.
     """
     places = {source: place for place, source in enumerate(plan.vocabularies)}
     sources = {one.id: one.source for one in record.vocabularies.values() if one.source in places}
@@ -53,5 +59,4 @@ def note(tracker: Tracker, lines: Mapping[str, str], plan: Plan, record: Coverag
         made = contracts_of(plan.vocabularies[source](), members, plan.references, proper=True)
         for contract in made:
             if contract.id == last[name].id:
-                line, contracts = {name: lines[name]}, {name: contract}
-                inputless.note(tracker, Status.FALSE_CLAIM, line, contracts, plan.seed)
+                tracker.note(inputless(contract, status, name, lines[name], plan.seed))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.checks.base import Check, Violation
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
-    from harness.findings.entries import Tracker
+    from harness.findings.tracker import FindingTracker
     from harness.verdict.expectations import Expectation
     from harness.workers.pool import WorkerPool
 
@@ -51,7 +51,7 @@ def due(plan: Plan, contracts: Sequence[Contract]) -> Iterator[Due]:
 
 
 def exercises(
-    plan: Plan, tracker: Tracker, pool: WorkerPool, contracts: Sequence[Contract]
+    plan: Plan, tracker: FindingTracker, pool: WorkerPool, contracts: Sequence[Contract]
 ) -> Iterator[Exercise]:
     """Run the examples of the expectations that concern contracts, and enter what they show.
 

@@ -6,16 +6,13 @@ did so itself would keep its batch, and with it the run, waiting.
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from harness.engine.judging import AHEAD
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from harness.engine.judging import Suspicion
 
@@ -32,14 +29,13 @@ Kind = tuple[str, str, str | None, tuple[str, ...]]
 class Inquiry:
     """Looks into violations in a thread of its own, those of the rarest kind first.
 
-    look_into: called with one violation after another, and with those of its kind that come next,
-    :data:`AHEAD` at most. stopped: whether the run was ended. over:
+    look_into: called with one violation after another. stopped: whether the run was ended. over:
     whether no more time is left for findings; what comes or waits then is not looked into.
     """
 
     def __init__(
         self,
-        look_into: Callable[[Suspicion, Sequence[Suspicion]], None],
+        look_into: Callable[[Suspicion], None],
         stopped: Callable[[], bool],
         over: Callable[[], bool],
     ) -> None:
@@ -102,30 +98,26 @@ class Inquiry:
     def _number(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def _next(self) -> tuple[Suspicion, Sequence[Suspicion]] | None:
-        """The violation to look into next, as soon as there is one, and some of those that follow.
-
-        None at the end.
-        """
+    def _next(self) -> Suspicion | None:
+        """The violation to look into next, as soon as there is one; None at the end."""
         with self._changed:
             while not self._stopped() and not (self._closing and self._over()):
                 if self._waiting and not self._over():
                     kind = min(self._waiting, key=self._taken.__getitem__)
                     self._taken[kind] += 1
                     suspicion = self._waiting[kind].popleft()
-                    following = list(itertools.islice(self._waiting[kind], AHEAD))
                     if not self._waiting[kind]:
                         del self._waiting[kind]
                     self._changed.notify_all()
-                    return suspicion, following
+                    return suspicion
                 if self._closing and not self._waiting:
                     return None
                 self._changed.wait(LOOK_SECONDS)
         return None
 
     def _run(self) -> None:
-        while (following := self._next()) is not None:
-            self._look_into(*following)
+        while (suspicion := self._next()) is not None:
+            self._look_into(suspicion)
 
 
 def kind_of(suspicion: Suspicion) -> Kind:

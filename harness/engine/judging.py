@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 TIMED_OUT = Status.TIMED_OUT.label
 
-AHEAD = 100
-"""Violations that are shown ahead to whoever looks into one of their kind."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suspicion:
@@ -61,6 +58,7 @@ class Judge:
         self._run = run
         self._texts = texts
         self._before_a_finding = before_a_finding
+        self._whole: dict[str, Contract] = {}
         self.coverage = Coverage()
         """What was examined so far, of the vocabularies that were judged here."""
 
@@ -114,15 +112,17 @@ class Judge:
                 at_fault.add(violation.index)
                 if violation.check == "survival" and violation.stage == TIMED_OUT:
                     self._run.tally.hung.update(violation.culprits)
+                # Of a batch that few have answered others may say which of two equals is wrong.
+                whole = self._whole.get(contract.id, contract) if violation.undecided else contract
                 case = self._case(batch, violation.index)
-                suspicions.append(Suspicion(pool, Entry(contract, violation, case)))
-            for place, suspicion in enumerate(suspicions):
+                suspicions.append(Suspicion(pool, Entry(whole, violation, case)))
+            for suspicion in suspicions:
                 if self._run.stop.is_set():
                     return len(at_fault)
                 if looked_into is not None:
                     looked_into(suspicion)
                 else:
-                    self.look_into(suspicion, suspicions[place + 1 : place + 1 + AHEAD])
+                    self.look_into(suspicion)
             if blamed:
                 violations[check.name] = dict(blamed)
         compared = comparisons(seen) if "equivalence" in exercised else 0
@@ -149,14 +149,15 @@ class Judge:
             self._texts.compared(seen, batch)
         return len(at_fault)
 
-    def look_into(self, one: Suspicion, following: Sequence[Suspicion] = ()) -> None:
-        """Hand a violation to the tracker, which asks again, and makes it minimal.
-
-        following: those of its kind that are looked into next.
-        """
+    def look_into(self, one: Suspicion) -> None:
+        """Hand a violation to the tracker, which asks again, and makes it minimal."""
         self._before_a_finding()
         with one.pool.turn:
-            self._run.tracker.consider(one.pool, one.entry, [other.entry for other in following])
+            self._run.tracker.consider(one.pool, one.entry)
+
+    def open(self, contracts: Sequence[Contract]) -> None:
+        """Take note of who takes part in the contracts of a vocabulary."""
+        self._whole |= {one.id: one for one in contracts}
 
     def examples(self, pool: WorkerPool, contracts: Sequence[Contract]) -> None:
         """Run the examples of the expectations that concern these contracts."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from harness.events import Counted, Found
-from harness.findings.entries import Snapshot
+from harness.findings.causes import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

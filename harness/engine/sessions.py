@@ -18,7 +18,7 @@ from harness.engine.parts import Undivided
 from harness.engine.study import Session
 from harness.engine.unvisited import Unvisited
 from harness.events import Phase, Withdrawn
-from harness.findings import inputless
+from harness.findings.entries import inputless
 from harness.verdict.bounds import own_candidates
 from harness.workers.forking import shared_server
 from harness.workers.pool import Stopped, WorkerPool
@@ -125,9 +125,11 @@ class Sessions:
             return
         finally:
             pool.close()
-            if CHECKS[inputless.CHECK] in run.plan.checks:
-                left, known = Status.LEFT_PROCESSES, self._contracts
-                inputless.note(run.tracker, left, pool.left(), known, run.plan.seed)
+            if CHECKS["survival"] in run.plan.checks:
+                for name, line in pool.left().items():
+                    if (where := self._contracts.get(name)) is not None:
+                        status = Status.LEFT_PROCESSES
+                        run.tracker.note(inputless(where, status, name, line, run.plan.seed))
 
     def _share(self, source: str, ahead: float, jobs: int) -> float:
         """The seconds for which a vocabulary is checked, from now on."""

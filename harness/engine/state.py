@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.events import Event
-    from harness.findings.entries import Tracker
+    from harness.findings.tracker import FindingTracker
     from harness.workers.pool import WorkerPool
 
 
@@ -28,9 +28,10 @@ NO_TIME = "no time was left for it: give a larger --budget, or name it with --vo
 
 SETTLE_SECONDS = 30.0
 """After the last case of a vocabulary what was found there is looked into for so many seconds more,
-if it takes that long. To ask again and to make an input minimal takes up to four seconds for each
-kind of difference, and most runs find a few kinds on a vocabulary. Where everything is wrong it
-would take hours, and what is left is told by the event ``Unsettled``."""
+if it takes that long, and for longer on a busy machine. To ask again and to make an input minimal
+takes up to four seconds for each kind of difference, and most runs find a few kinds on a
+vocabulary. Where everything is wrong it would take hours, and what is left is told by the event
+``Unsettled``."""
 
 
 class RunState:
@@ -40,7 +41,7 @@ class RunState:
     found. stop: set when the run is to end. lock: guards the tally.
     """
 
-    def __init__(self, plan: Plan, emit: Callable[[Event], None], tracker: Tracker) -> None:
+    def __init__(self, plan: Plan, emit: Callable[[Event], None], tracker: FindingTracker) -> None:
         self.plan = plan
         self.emit = emit
         self.tracker = tracker
@@ -54,7 +55,7 @@ class RunState:
         self.going_on = ""
         """How the user goes on with it, where it is interrupted: the end of a sentence."""
 
-    def part(self, emit: Callable[[Event], None], tracker: Tracker) -> RunState:
+    def part(self, emit: Callable[[Event], None], tracker: FindingTracker) -> RunState:
         """A run of its own for one vocabulary, on the same clock, and stopped with this one.
 
         Who hangs, and was waited for, is known to all parts: nobody is waited for twice.

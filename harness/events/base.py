@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar, dataclass_transform
 
 import msgspec
 
@@ -28,7 +28,7 @@ Point = Annotated[list[float], msgspec.Meta(min_length=2, max_length=2)]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Base of all events; subclasses register themselves by name."""
+    """Base of all events. kinds: each by the name of its class, as :func:`event` adds them."""
 
     kinds: ClassVar[dict[str, type[Event]]] = {}
 
@@ -58,10 +58,15 @@ class Event:
             raise ValueError(f"an event {kind.__name__}: {error}") from error
 
 
-def event(cls: type[Event]) -> type[Event]:
-    """Register a kind of event by its name."""
-    Event.kinds[cls.__name__] = cls
-    return cls
+T = TypeVar("T", bound=Event)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def event(cls: type[T]) -> type[T]:
+    """Make a class a kind of event: frozen data, known by its name."""
+    made = dataclass(frozen=True, slots=True)(cls)
+    Event.kinds[cls.__name__] = made
+    return made
 
 
 def read_events(path: Path) -> Iterator[Event]:

@@ -26,7 +26,6 @@ class Outlook:
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Campaign(Event):
     """A campaign as it stands.
 
@@ -48,7 +47,6 @@ class Campaign(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class FindingFixed(Event):
     """A finding of a campaign that no longer shows when its input is asked again."""
 

@@ -8,7 +8,6 @@ from harness.events.base import Event, event
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class NodeJoined(Event):
     """A node of a cluster takes part. slots: how many units it performs at a time."""
 
@@ -17,7 +16,6 @@ class NodeJoined(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class NodeLeft(Event):
     """A node takes no part any more: it is gone, or was excluded, as it did nothing but fail."""
 
@@ -27,7 +25,6 @@ class NodeLeft(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class UnitStarted(Event):
     """A unit is on its way at a node. tries: this one included."""
 
@@ -37,7 +34,6 @@ class UnitStarted(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class UnitLost(Event):
     """A unit came to no end at a node, and is performed again; nothing of it was committed."""
 
@@ -47,7 +43,6 @@ class UnitLost(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class UnitDone(Event):
     """A unit was performed.
 
@@ -64,7 +59,6 @@ class UnitDone(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class UnitResumed(Event):
     """A unit that an earlier driver had performed, whose result was kept. node: as it was then."""
 
@@ -87,7 +81,6 @@ class NodeUsed:
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class ClusterUsed(Event):
     """What a cluster did in a run, or in a session of a campaign.
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from harness.events.base import Base64, Event, event
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Forced(Event):
     """Canonicality of forced tokens under one healing method: one row of the table.
 
@@ -47,7 +44,6 @@ class Forced(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class ForcedCorpus(Event):
     """The corpus on which forced tokens were walked.
 
@@ -77,7 +73,6 @@ class ForcedCorpus(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class ForcedWitness(Event):
     """Forced tokens that are not canonical, and the text that shows it.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from harness.events.base import Event, Point, event
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Measured(Event):
     """Growth of one implementation on one family.
 
@@ -53,7 +52,6 @@ class Measured(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class FamiliesMeasured(Event):
     """Growth was measured on a vocabulary, as far as there was time.
 
@@ -70,7 +68,6 @@ class FamiliesMeasured(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class GrowthJudged(Event):
     """A cell that a bound is on, of the expectations file or by default, judged at a run's end.
 

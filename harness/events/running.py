@@ -27,7 +27,6 @@ something that the user named was not examined."""
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Started(Event):
     """A run begins. ``versions`` has ``tokgate``, ``python`` and every implementation's."""
 
@@ -55,7 +54,6 @@ class Started(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class VocabularyLoaded(Event):
     """A vocabulary is ready; ``problems`` are the preflight's lines (empty: proper)."""
 
@@ -103,7 +101,6 @@ def _hash(vocabulary: Vocabulary) -> str:
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class ContractOpened(Event):
     """Implementations whose outputs must agree, and why the others take no part.
 
@@ -124,7 +121,6 @@ class ContractOpened(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class ImplementationFailed(Event):
     """An implementation could not be started for a vocabulary (load failed)."""
 
@@ -134,7 +130,6 @@ class ImplementationFailed(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class VocabularyRefused(Event):
     """An implementation would not load a random vocabulary: counted, and no failure."""
 
@@ -144,7 +139,6 @@ class VocabularyRefused(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Phase(Event):
     """What the run is busy with, for whoever watches."""
 
@@ -152,7 +146,6 @@ class Phase(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Withdrawn(Event):
     """An implementation died so often that it is no longer asked on this vocabulary."""
 
@@ -168,7 +161,6 @@ class Withdrawn(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Preparing(Event):
     """Some implementations have not loaded a vocabulary yet.
 
@@ -183,7 +175,6 @@ class Preparing(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class SlowOnce(Event):
     """A failure that did not come back when its input was asked again alone: it is no finding.
 
@@ -210,7 +201,6 @@ class SlowOnce(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class NotReached(Event):
     """Nothing was asked on a vocabulary. source: as the user gave it. reason: one line."""
 
@@ -219,7 +209,6 @@ class NotReached(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Unsettled(Event):
     """Violations that were seen and never looked into, so that nobody knows what they are.
 
@@ -234,7 +223,6 @@ class Unsettled(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class BatchDone(Event):
     """A batch of cases was encoded by all and checked.
 
@@ -280,7 +268,7 @@ class Group:
 
 
 class Stage(TypedDict):
-    """The fields of ``findings.explanation.Stage``."""
+    """One stage on both sides; they are alike so far as it tells if both say the same."""
 
     name: str
     left: str | None
@@ -288,7 +276,11 @@ class Stage(TypedDict):
 
 
 class Explained(TypedDict):
-    """The fields of ``findings.explanation.Explanation``, which imports what events may not."""
+    """Two pipelines on one input.
+
+    left, right: the implementations that differ, the trusted one first. left_model, right_model:
+    whose stages were run for them, often themselves. parted: the first stage that differs.
+    """
 
     left: str
     right: str
@@ -299,7 +291,6 @@ class Explained(TypedDict):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Found(Event):
     """A finding is new, or known and now smaller (same id, later event replaces earlier).
 
@@ -351,7 +342,6 @@ class Found(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Counted(Event):
     """How often a bucket was seen so far (the last one of a bucket counts)."""
 
@@ -360,7 +350,6 @@ class Counted(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class ExpectationJudged(Event):
     """What became of one entry of the expectations file.
 
@@ -377,7 +366,6 @@ class ExpectationJudged(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Finished(Event):
     """The run ended by itself (``complete``) or was interrupted.
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from harness.events.base import Event, event
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class StudyStarted(Event):
     """A study of steps begins; this is the first line of its record.
 
@@ -21,7 +19,6 @@ class StudyStarted(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class StepDone(Event):
     """A step was done whole, so that whoever goes on with the record does not do it again.
 
@@ -33,7 +30,6 @@ class StepDone(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Searched(Event):
     """What a search for the worst input came to.
 
@@ -44,7 +40,6 @@ class Searched(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class SearchGathered(Event):
     """One of several searches for the worst input, on some node, has come to its end.
 
@@ -58,7 +53,6 @@ class SearchGathered(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class MatchPlayed(Event):
     """A library was compared with the reference on one vocabulary, in a run of its own.
 

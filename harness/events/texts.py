@@ -8,7 +8,6 @@ from harness.events.base import Event, event
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class TextsGiven(Event):
     """The run has texts of the user's own.
 
@@ -25,7 +24,6 @@ class TextsGiven(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class TextsRead(Event):
     """How far the texts have been read for a vocabulary (its last one counts).
 
@@ -81,7 +79,6 @@ class FirstDifference:
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class TextsCompared(Event):
     """A batch of texts was compared; the sum of all is what the run found.
 

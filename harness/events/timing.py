@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict
 
 from harness.events.base import Event, event
@@ -14,7 +13,6 @@ THREADS = "threads"
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class BenchStarted(Event):
     """A measurement of speed begins.
 
@@ -43,7 +41,6 @@ class BenchStarted(Event):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class Benched(Event):
     """One cell: an implementation on one kind of text at one size, in one mode.
 
@@ -98,7 +95,6 @@ class Timing(TypedDict):
 
 
 @event
-@dataclass(frozen=True, slots=True)
 class VocabularyOpened(Event):
     """What it took an implementation to open a vocabulary.
 

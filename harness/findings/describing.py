@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import asdict
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from harness.checks.base import spellings
 from harness.core.outcomes import Encoded
 from harness.events import Found, Group
-from harness.findings.diagnosis import known
 from harness.verdict.expectations import UNMINIMISED
 from impls.explaining import literal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
     from harness.core.outcomes import Outcome
     from harness.core.partition import Part
-    from harness.events.running import Explained
     from harness.findings.entries import Entry
     from harness.verdict.expectations import Expectation
 
@@ -64,7 +64,7 @@ def finding(
         expected=expectation.reason if expectation else None,
         link=expectation.link if expectation else None,
         reproducer=reproducer,
-        explanation=cast("Explained", asdict(entry.explanation)) if entry.explanation else None,
+        explanation=entry.explanation,
         undecided=violation.undecided,
         mistake=entry.mistake,
     )
@@ -88,6 +88,11 @@ def in_base64(data: bytes) -> str:
 def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:
     """A part of a partition as :class:`harness.events.Group` has it."""
     outcome = part.outcome
+
+    def spelling(token_id: int) -> bytes | None:
+        told = spellings(vocabulary, (token_id,))
+        return told[0] if told else None
+
     group: dict[str, Any] = {
         "implementations": list(part.names),
         "kind": outcome.status.label,
@@ -98,7 +103,7 @@ def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:
         group["ids"] = list(ids)
         group["total"] = len(outcome.ids)
         group["surfaces"] = [
-            in_base64(vocabulary.spelling(i)) if known(vocabulary, i) else None for i in ids
+            None if text is None else in_base64(text) for text in map(spelling, ids)
         ]
         if outcome.text is not None:
             group["decoded"] = in_base64(outcome.text)
@@ -124,24 +129,30 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None
     theirs, other = " = ".join(culprit.names), culprit.outcome
     if not isinstance(one, Encoded) or not isinstance(other, Encoded):
         return None, f"{ours}: {_described(one)}; {theirs}: {_described(other)}"
-    place, here, there = _first(one.ids, other.ids)
-    if place is not None:
-        left, right = _token(vocabulary, here), _token(vocabulary, there)
-        return place, f"token {place}: {left} in {ours}, {right} in {theirs}"
+
+    def token(token_id: int | None) -> str:
+        if token_id is None:
+            return "the end"
+        spelled = spellings(vocabulary, (token_id,))
+        return f"{token_id} ({literal(spelled[0]) if spelled else 'not in the vocabulary'})"
+
+    def place(span: object) -> str:
+        return f"at {span}"
+
+    compared: list[tuple[Sequence[Any], Sequence[Any], Callable[[Any], str]]]
+    compared = [(one.ids, other.ids, token)]
+    if one.text == other.text and violation.check == "release-offsets":
+        compared.append((one.offsets or (), other.offsets or (), place))
+    for mine, hers, shown in compared:
+        for at, pair in enumerate(zip_longest(mine, hers)):
+            if pair[0] != pair[1]:
+                left, right = map(shown, pair)
+                return at, f"token {at}: {left} in {ours}, {right} in {theirs}"
     if one.text != other.text:
         left, right = literal(one.text or b""), literal(other.text or b"")
         return None, f"{theirs} decodes {right} where {ours} has {left}"
-    if violation.check == "release-offsets":
-        place, here, there = _first(one.offsets or (), other.offsets or ())
-        return place, f"token {place}: at {here} in {ours}, at {there} in {theirs}"
     spans = list(other.offsets or ())[:OFFSETS_SHOWN]
     return None, f"{theirs}: offsets {spans} do not fit the text"
-
-
-def _first(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[int | None, Any, Any]:
-    """The first place at which two rows differ, and what stands there; None beyond an end."""
-    pairs = enumerate(zip_longest(one, other))
-    return next(((place, *pair) for place, pair in pairs if pair[0] != pair[1]), (None, None, None))
 
 
 def _described(outcome: Outcome) -> str:
@@ -150,11 +161,3 @@ def _described(outcome: Outcome) -> str:
     message = outcome.message.split("\n", 1)[0]
     label = outcome.status.label
     return f"{label} ({message})" if message else label
-
-
-def _token(vocabulary: Vocabulary, token_id: int | None) -> str:
-    if token_id is None:
-        return "the end"
-    has = known(vocabulary, token_id)
-    spelled = literal(vocabulary.spelling(token_id)) if has else "not in the vocabulary"
-    return f"{token_id} ({spelled})"

@@ -1,30 +1,32 @@
-"""What the tracker of findings writes down: violations by their signature, and all it knows."""
+"""What the tracker of findings writes down: violations, by their signature and by their bucket."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
-from harness.findings.diagnosis import bucket, kind_of, signature
-from harness.findings.explanation import explain
-from harness.findings.looks import Traits, traits_of
+from corpora.generators.base import Case
+from harness.checks.base import Violation
+from harness.core.outcomes import Failed, Status
+from harness.core.partition import Part
+from harness.findings.diagnosis import bucket, differences, explain, kind_of, signature
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from corpora.generators.base import Case
-    from harness.checks.base import Violation
     from harness.core.comparisons import Contract
-    from harness.events import Found
-    from harness.findings.diagnosis import Signature
-    from harness.findings.explanation import Explanation
-    from harness.workers.pool import WorkerPool
+    from harness.events.running import Explained
+    from harness.findings.diagnosis import Pair, Signature
+
+    Group = tuple[str, Signature]
+    """The id of a contract, and a signature: what is minimised and known together."""
 
 FINER = {(NORMALIZATION, "white-space")}
 """Stages of an explanation that the diagnosis names better; as it does merges, ties and scores."""
+
+ORIGINS = {Status.LEFT_PROCESSES: "end of the worker", Status.FALSE_CLAIM: "claims"}
+"""What stands in place of the name of a generator, of what no input brings about."""
 
 EXAMPLES = "expectations"
 """The origin of the examples of expectations, which stands in place of the name of a generator."""
@@ -53,15 +55,20 @@ class Entry:
         """What it is grouped by before it is minimised."""
         return signature(self.violation, self.contract)
 
-    @cached_property
-    def explanation(self) -> Explanation | None:
-        """Where the outcomes part, stage by stage, if anybody can tell."""
-        return explain(self.violation, self.contract)
+    @property
+    def group(self) -> Group:
+        """Where it belongs before it is minimised."""
+        return self.contract.id, self.signature
 
     @cached_property
-    def traits(self) -> Traits:
-        """What it looks like before anything is asked about it."""
-        return traits_of(self.violation, self.contract, self.case.generator)
+    def differences(self) -> frozenset[Pair]:
+        """The tokens in which its first two encodings differ, place by place."""
+        return differences(self.violation, self.contract)
+
+    @cached_property
+    def explanation(self) -> Explained | None:
+        """Where the outcomes part, stage by stage, if anybody can tell."""
+        return explain(self.violation, self.contract)
 
     @cached_property
     def label(self) -> Signature:
@@ -69,12 +76,11 @@ class Entry:
         why, sign = self.explanation, self.signature
         if why is None:
             return sign
-        stage = why.parted
-        cut_out = any(one.name == "user-defined" and not one.same for one in why.stages)
-        if sign.stage == "unknown" and cut_out:
-            stage = (
-                "user-defined"  # only where it is not cut out are its neighbours, or it, unknown
-            )
+        stage = why["parted"]
+        apart = {one["name"] for one in why["stages"] if one["left"] != one["right"]}
+        if sign.stage == "unknown" and "user-defined" in apart:
+            # Only where it is not cut out are its neighbours, or it, unknown.
+            stage = "user-defined"
         elif (stage, sign.stage) in FINER or stage in {SEGMENTATION, IDS}:
             stage = sign.stage
         return replace(sign, stage=stage)
@@ -84,59 +90,22 @@ class Entry:
         """What sort of input it shows, if it is minimal."""
         return kind_of(self.violation, self.label.stage, self.contract)
 
-    def bucket(self, kind: str) -> str:
-        """Its bucket as a finding whose minimal input is of this kind."""
-        return bucket(self.label, self.contract, kind)
+    def bucket(self, kind: str | None = None) -> str:
+        """Its bucket as a finding whose minimal input is of a kind, or if it is minimal itself."""
+        return bucket(self.label, self.contract, self.kind if kind is None else kind)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """All that a tracker knows, for one that goes on elsewhere.
+def inputless(contract: Contract, status: Status, name: str, line: str, seed: int) -> Entry:
+    """A violation of survival that no single input brings about: nothing is asked or minimised.
 
-    known: by contract and signature, the minimal inputs with their buckets. looks: likewise, what
-    looking into violations has shown (:meth:`harness.findings.looks.Looks.plain`).
+    A process that has left its worker's session outlives the program that uses the library, unless
+    somebody finds it: the harness does, and kills it (:mod:`harness.workers.keeper`). And who
+    claims a capability, and answers to all requests of a run that it is not supported, has claimed
+    falsely. line: says exactly what.
     """
-
-    findings: Sequence[Found] = ()
-    known: Sequence[tuple[str, Signature, Sequence[tuple[bytes, str]]]] = ()
-    looks: Sequence[tuple[str, Signature, Mapping[str, Any]]] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
-    provisionals: Sequence[str] = ()
-
-
-class Tracker(Protocol):
-    """What a run hands the violations to that its checks find. Thread-safe."""
-
-    @property
-    def unexpected(self) -> bool:
-        """Whether it has found what a run may be ended for at once."""
-        ...
-
-    def consider(self, pool: WorkerPool, entry: Entry, upcoming: Sequence[Entry] = ()) -> str:
-        """Enter a violation; gives the bucket under which it was counted, or an empty text.
-
-        upcoming: others of its kind that are entered next, each by a call of its own.
-        """
-        ...
-
-    def alike(self, entry: Entry) -> bool:
-        """Count a violation that is like others, if enough of these were looked into."""
-        ...
-
-    def note(self, entry: Entry) -> str:
-        """Enter a violation that no input brings back; gives its bucket, or an empty text."""
-        ...
-
-    def leave(self, entry: Entry) -> None:
-        """Keep a violation that there is no time to look into until findings are settled."""
-        ...
-
-    def settle(self, pool: WorkerPool) -> None:
-        """Go on with findings on a pool's vocabulary whose inputs are not minimal yet.
-
-        Then tell of violations of which nobody knows what they are.
-        """
-        ...
+    parts = (Part((name,), Failed(status, line)),)
+    violation = Violation("survival", 0, b"", parts, (name,), stage=status.label)
+    return Entry(contract, violation, Case(b"", ORIGINS[status], seed, 0))
 
 
 def finding_id(*parts: str) -> str:

@@ -3,81 +3,81 @@
 from __future__ import annotations
 
 import datetime
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from harness.checks import inputless
-from harness.events import kind_in
-from harness.findings.asking import asked_of
 from harness.findings.describing import input_of
-from harness.findings.diagnosis import BYTES, bucket
-from harness.findings.masking import left, like
-from harness.findings.minimising import NO_TIME
+from harness.findings.diagnosis import bucket
+from harness.findings.entries import EXAMPLES
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from harness.core.comparisons import Contract
     from harness.events import Found
+    from harness.findings.asking import Asking
     from harness.findings.entries import Entry
     from harness.verdict.expectations import Expectation
-    from harness.workers.pool import WorkerPool
 
-    Shrink = Callable[[WorkerPool, Entry], tuple[Entry, str | None]]
-    """Makes an input minimal; what kept it from that comes beside it."""
+NO_EXAMPLE = b"\xff no entry has this example"
+
+SLOTS = 6
+"""Parts of the name of a bucket."""
 
 WHATEVER = "\0"
 """A kind of input that only a pattern for all kinds fits."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExpectedFindings:
     """The entries of the expectations files, beside the versions of this run.
 
-    versions: of each implementation by its name. minimal: by the place of an entry what its
-    examples came to when they were minimised.
+    versions: of each implementation by its name. minimal: by the place of an entry further inputs
+    that its examples explain, such as what they came to when they were minimised.
     """
 
     entries: Sequence[Expectation]
     versions: Mapping[str, str]
-    minimal: dict[int, set[bytes]] = field(default_factory=dict)
+    minimal: defaultdict[int, set[bytes]] = field(default_factory=lambda: defaultdict(set))
 
-    def matching(self, name: str, vocabulary: str) -> list[tuple[int, Expectation]]:
-        """The entries that match a bucket, with their places; one that has expired does not."""
+    @cached_property
+    def current(self) -> list[tuple[int, Expectation]]:
+        """The entries that say something today, with their places."""
         today = datetime.datetime.now(datetime.UTC).date()
         return [
             (place, one)
             for place, one in enumerate(self.entries)
-            if one.covers(name, vocabulary)
-            and one.applies(self.versions)
-            and not one.expired(today)
+            if one.applies(self.versions) and not one.expired(today)
         ]
+
+    def matching(self, name: str, vocabulary: str) -> list[tuple[int, Expectation]]:
+        """The entries that match a bucket, with their places; one that has expired does not."""
+        return [(place, one) for place, one in self.current if one.covers(name, vocabulary)]
 
     def entry(self, name: str, vocabulary: str, data: bytes) -> Expectation | None:
         """The entry that covers a finding of a bucket with this minimal input today."""
         for place, one in self.matching(name, vocabulary):
-            learned = data in self.minimal.get(place, ())
-            if learned or one.explains(name, data, inputless=inputless(name)):
+            if data in self.minimal[place] or one.explains(name, data, inputless=inputless(name)):
                 return one
         return None
 
     def still(self, found: Found) -> Expectation | None:
         """The entry that covers a finding of an earlier session today.
 
-        What covered it then does so still: its examples are not minimised again to know it.
+        What covered it then does so still: its examples are not asked again to know it.
         """
         matching = self.matching(found.bucket, found.vocabulary)
         same = (one for _, one in matching if one.reason == found.expected)
         return self.entry(found.bucket, found.vocabulary, input_of(found)) or next(same, None)
 
-    def has(self, name: str, contract: Contract, data: bytes) -> bool:
-        """Whether a finding is expected, so that it does not fail the gate."""
-        return self.entry(name, contract.vocabulary.id, data) is not None
-
-    def covers(self, entry: Entry) -> bool:
-        """Whether a violation would be expected if its input were already minimal."""
-        return self.has(entry.bucket(entry.kind), entry.contract, entry.violation.data)
+    def covers(self, entry: Entry, name: str | None = None) -> bool:
+        """Whether a violation is expected, under a bucket; its own is for a minimal input."""
+        vocabulary = entry.contract.vocabulary.id
+        return self.entry(name or entry.bucket(), vocabulary, entry.violation.data) is not None
 
     def whole(self, name: str, contract: Contract) -> bool:
         """Whether all inputs of a bucket are expected, whatever they are like."""
@@ -85,9 +85,9 @@ class ExpectedFindings:
 
     def narrow(self, name: str, contract: Contract, data: bytes) -> bool:
         """Whether what covers a finding covers nothing more for being ill-formed."""
-        matching = self.matching(name, contract.vocabulary.id)
-        wide = any(one.whole or kind_in(one.bucket) == BYTES for _, one in matching)
-        return not wide and self.has(name, contract, data)
+        vocabulary = contract.vocabulary.id
+        covered, others = (self.entry(name, vocabulary, one) for one in (data, NO_EXAMPLE))
+        return covered is not None and others is None
 
     def shown(self, name: str, contract: Contract) -> bool:
         """Whether a bucket shows what any entry says."""
@@ -97,38 +97,6 @@ class ExpectedFindings:
         """Whether only its minimal input, which is not known, says if a violation is expected."""
         return self.may_cover(entry) and not self.covers(entry)
 
-    def learn(self, pool: WorkerPool, entry: Entry, name: str, shrink: Shrink) -> None:
-        """Ask whether the examples of entries whose buckets match explain a minimal input.
-
-        Where there is no time left to ask, they do not, as far as anybody knows.
-        """
-        data = entry.violation.data
-        for place, one in self.matching(name, entry.contract.vocabulary.id):
-            if one.explains(name, data, inputless=inputless(name)):
-                continue
-            examine = asked_of(pool, entry)
-            try:
-                explained = self._explained(pool, entry, place, shrink)
-                inside = [part for part in explained if part and part in data]
-                gone = bool(inside) and left(examine, entry, inside) is None
-                if gone or like(examine, entry, explained)(entry.violation):
-                    explained.add(data)
-            except OutOfTime:
-                return
-
-    def _explained(self, pool: WorkerPool, entry: Entry, place: int, shrink: Shrink) -> set[bytes]:
-        """The examples of an entry, and what they come to when they are minimised."""
-        if place not in self.minimal:
-            examples = self.entries[place].examples
-            found = set(examples)
-            for shown in asked_of(pool, entry)(entry.contract, examples).violations:
-                smaller, why = shrink(pool, replace(entry, violation=shown))
-                if why == NO_TIME:
-                    raise OutOfTime
-                found.add(smaller.violation.data)
-            self.minimal[place] = found
-        return self.minimal[place]
-
     def may_cover(self, entry: Entry, *, any_stage: bool = False) -> bool:
         """Whether such a finding is expected where its minimal input is of some kind.
 
@@ -136,14 +104,29 @@ class ExpectedFindings:
         behind a normalizer: a part of the input alone may part at another one.
         """
         any_stage |= entry.explanation is None and entry.contract.vocabulary.normalizes
-        named = [parts for e in self.entries if len(parts := e.bucket.split("/")) > 4]
-        stages = {entry.label.stage, *(parts[3] for parts in named if any_stage)}
-        kinds = {WHATEVER, *(parts[4] for parts in named)}
-        return any(
-            self.matching(
-                bucket(replace(entry.label, stage=stage), entry.contract, kind),
-                entry.contract.vocabulary.id,
-            )
-            for stage in stages
-            for kind in kinds
-        )
+        for _, one in self.current:
+            label, kind, parts = entry.label, WHATEVER, one.bucket.split("/")
+            if len(parts) == SLOTS:
+                kind = parts[4]
+                label = replace(label, stage=parts[3]) if any_stage else label
+            name = bucket(label, entry.contract, kind)
+            if one.covers(name, entry.contract.vocabulary.id):
+                return True
+        return False
+
+    def learn(self, asking: Asking, name: str) -> None:
+        """Take note of a minimal input that entries explain whose buckets match.
+
+        It is what an example of theirs came to, or has nothing wrong with it but what the examples
+        show. Where there is no time left to ask, it is not, as far as anybody knows.
+        """
+        data, case = asking.entry.violation.data, asking.entry.case
+        for place, one in self.matching(name, asking.entry.contract.vocabulary.id):
+            if one.explains(name, data, inputless=inputless(name)):
+                continue
+            try:
+                own = (case.generator, case.index) == (EXAMPLES, place)
+                if own or asking.left({*one.examples, *self.minimal[place]}) is None:
+                    self.minimal[place].add(data)
+            except OutOfTime:
+                return

@@ -14,20 +14,21 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks import CHECKS
 from harness.core.writing import Lines, OutputError, cannot_write, write_whole, writing
 from harness.events import Found
 from harness.findings.describing import described, difference
-from harness.findings.recipes import Unsound, by_tokgate, own, plain_name
-from harness.findings.reproducer import Library, asked, replayed, reproducer
+from harness.findings.recipes import by_tokgate, own, plain_name
+from harness.findings.reproducer import reproducer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
     from harness.events import Event
+    from harness.findings.recipes import Library
     from impls.interface import Recipe
 
 STARTED = '"event": "Started"'
@@ -68,36 +69,35 @@ class FindingsFolder:
             folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / "outcomes.json", outcomes_text(violation, contract))
         _, sentence = difference(violation, contract.vocabulary)
-        title = f"tokgate finding {name}: {violation.check}"
-        if participants := asked(violation, contract):
-            script = CHECKS[violation.check].script
-            asks = script.asks if script else ""
-            libraries = {one.name: self._library(one, contract, asks) for one in participants}
-            source = reproducer(title, sentence, violation, contract, libraries)
-        else:
-            source = replayed(name, title, sentence, contract)
+        source = reproducer(name, sentence, violation, contract, self._library)
         write_whole(folder / "repro.py", source)
         write_whole(folder / "input.bin", violation.data)
         return f"findings/{name}/repro.py"
 
     def _library(self, participant: Participant, contract: Contract, asks: str) -> Library:
-        """How scripts run an implementation: by its own recipe if it has one, else by tokgate.
-
-        It is made once, as the file with the vocabulary is large.
-        """
-        key = participant.name, contract.id, asks
+        """How scripts run an implementation: by its own recipe if it has one, else by tokgate."""
         with self._lock:
-            if key not in self._libraries:
-                recipe, why = None, ""
-                try:
-                    with writing(self.path):
-                        recipe = own(participant, contract, asks)
-                except Unsound as error:
-                    why = str(error)
-                recipe = recipe or by_tokgate(participant, contract)
-                path = self._place(recipe, contract)
-                self._libraries[key] = Library(replace(recipe, artifact=b""), path, why)
-            return self._libraries[key]
+            mine = self._placed(own, participant, contract)
+            if f"def {asks}(" in mine.recipe.code:
+                return mine
+            other = self._placed(by_tokgate, participant, contract)
+            return replace(other, left_out=mine.left_out)
+
+    def _placed(
+        self,
+        made: Callable[[Participant, Contract], Library],
+        participant: Participant,
+        contract: Contract,
+    ) -> Library:
+        """One of the two, with its file written: once, as the file with the vocabulary is large."""
+        key = made.__name__, participant.name, contract.id
+        if key not in self._libraries:
+            with writing(self.path):
+                library = made(participant, contract)
+            light = replace(library.recipe, artifact=b"")
+            path = self._place(library.recipe, contract)
+            self._libraries[key] = replace(library, recipe=light, path=path)
+        return self._libraries[key]
 
     @staticmethod
     def slug(vocabulary: str) -> str:
@@ -109,12 +109,14 @@ class FindingsFolder:
             return ""
         path = self.path / "vocabularies" / self.slug(contract.vocabulary.id) / recipe.artifact_name
         with writing(path):
-            if path.exists() and path.read_bytes() != recipe.artifact:
+            there = path.read_bytes() if path.exists() else None
+            if there is not None and there != recipe.artifact:
                 # Another mode's, or another library's, of the same name.
                 digest = hashlib.sha256(recipe.artifact).hexdigest()[:8]
                 path = path.with_name(f"{digest}-{path.name}")
             path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, recipe.artifact)
+        if there != recipe.artifact:
+            write_whole(path, recipe.artifact)
         return f"../../{path.relative_to(self.path)}"
 
 

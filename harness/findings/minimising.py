@@ -6,24 +6,13 @@ import contextlib
 import math
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks import CHECKS
-from harness.core.outcomes import Status
-from harness.findings.asking import witnesses
-from harness.findings.diagnosis import signature
-from harness.findings.shrinking import MIXED_BYTES, shrink
-from harness.workers.pool import OutOfTime
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from harness.checks.base import Violation
-    from harness.core.comparisons import Contract
-    from harness.findings.entries import Entry
     from harness.workers.pool import WorkerPool
 
 SHRINK_SECONDS = 10.0
@@ -41,9 +30,8 @@ for what would never end."""
 SHRINK_SHARE = 0.25
 """About this share of a run's time goes into violations that look like others."""
 
-SHRINK_TIMEOUTS = 1
-"""Time-outs that minimising a finding may cost: each takes three times the limit of a request, as
-it is asked again alone, and counts towards the withdrawal of who hangs."""
+FEW = 2
+"""Candidates that are asked at a time of what ends processes: each may cost a new one."""
 
 NO_TIME = "not made smaller, for want of time"
 
@@ -100,70 +88,3 @@ class Patience:
         """Seconds left for a question; usual: those that are left for the questions of others."""
         left = self.left()
         return usual if left == math.inf else max(usual, left)
-
-
-def minimise(
-    pool: WorkerPool, entry: Entry, seconds: float, hides: Callable[[Violation], bool]
-) -> tuple[Entry, str | None]:
-    """The entry with the smallest input found, and why the search did not end by itself.
-
-    hides: whether a violation would hide this one.
-    """
-    deadline = time.monotonic() + seconds
-    contract, violation = entry.contract, entry.violation
-    check, smallest = CHECKS[violation.check], violation
-    # What ends processes is asked step by step.
-    mixed = 0 if check.alone else MIXED_BYTES
-
-    def search(asked: Contract) -> str | None:
-        """Make the input smaller as these see it; why that did not end by itself."""
-        nonlocal smallest
-        smallest, timeouts, cut_off = violation, 0, False
-
-        def failing(candidates: Sequence[bytes]) -> list[bool]:
-            nonlocal smallest, timeouts, cut_off
-            lawful = [one for one in candidates if contract.vocabulary.can_encode(one)]
-            try:
-                shown = pool.examine(asked, check, lawful).violations
-            except OutOfTime:
-                cut_off = True
-                return [False] * len(candidates)
-            outcomes = [part.outcome for one in shown for part in one.parts]
-            timeouts += any(outcome.status is Status.TIMED_OUT for outcome in outcomes)
-            wrong: defaultdict[bytes, list[Violation]] = defaultdict(list)
-            for one in shown:
-                wrong[one.data].append(one)
-            # The first one is taken: of the others neither the signature has to be known, which
-            # takes longer than an answer, nor whether they hide anything.
-            for first in (one for one in candidates if one in wrong):
-                same = [one for one in wrong[first] if signature(one, contract) == entry.signature]
-                if same and not hides(same[-1]):
-                    smallest = same[-1]
-                    return [candidate == first for candidate in candidates]
-            return [False] * len(candidates)
-
-        def enough() -> bool:
-            return cut_off or timeouts >= SHRINK_TIMEOUTS
-
-        left = deadline - time.monotonic()
-        _, ended = shrink(violation.data, failing, left, enough, mixed)
-        if timeouts >= SHRINK_TIMEOUTS:
-            return TRIES_HANG
-        if not ended:
-            return NO_TIME if cut_off else TOOK_LONG
-        return WITHDRAWN if set(violation.culprits) & set(pool.withdrawn()) else None
-
-    few = witnesses(violation, contract)
-    why = search(few)
-    if smallest is not violation and len(few.participants) < len(contract.participants):
-        try:
-            judged = pool.examine(contract, check, [smallest.data])
-        except OutOfTime:
-            return replace(entry, violation=smallest), NO_TIME
-        same = [one for one in judged.violations if signature(one, contract) == entry.signature]
-        if same:
-            smallest = same[0]
-        else:
-            # Somebody else parts from the trusted on it, too: all are asked from the beginning.
-            why = search(contract)
-    return replace(entry, violation=smallest), why

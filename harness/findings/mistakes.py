@@ -13,12 +13,13 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from harness.core.outcomes import Encoded, Inputs
+from harness.checks.base import ids_of
+from harness.core.outcomes import Inputs
 from harness.core.pretokens import piece_ends
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
@@ -42,25 +43,14 @@ TEXTS = (
 )
 """Further inputs: words, numbers, signs, runs, white space."""
 
-MERGES_WHOLE = "merges pre-tokens that should be taken whole, as they are tokens"
-TAKES_WHOLE = "takes pre-tokens whole that are tokens, and should merge them"
-
-Pick = Callable[[list[tuple[int, int]]], tuple[int, int]]
-"""The choice of the next pair to merge, each given by its rank and place."""
-
-PICKS: dict[str, Pick] = {
-    "merges equal-rank pairs from the right": lambda found: min(
-        found, key=lambda one: (one[0], -one[1])
-    ),
-    "merges from the left, whatever the rank": lambda found: min(found, key=lambda one: one[1]),
-    "merges the pair of the lowest priority first": lambda found: max(
-        found, key=lambda one: (one[0], -one[1])
-    ),
-}
-"""Mistakes in the choice of the next pair, in the words of a headline."""
-
 RIGHT = ""
 """Stands for no mistake."""
+
+Order = Callable[[int, int], tuple[int, int]]
+"""The pair of which this is least is merged next, each given by its rank and place."""
+
+Way = Callable[["Vocabulary", bytes], list[int]]
+"""How a pre-token is encoded."""
 
 
 def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation]) -> str:
@@ -73,111 +63,123 @@ def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation])
     if first.check != "equivalence" or first.undecided or len(first.culprits) != 1:
         return ""
     (culprit,) = first.culprits
-    shown = [
-        (one.data, part.outcome)
-        for one in violations
-        for part in one.parts[1:]
-        if culprit in part.names
-    ]
-    candidates = frozenset.intersection(*(fitting(contract, *one) for one in shown)) - {RIGHT}
+    inputs = [one.data for one in violations]
+    trusted = [one.parts[0].outcome for one in violations]
+    wrong = [p.outcome for one in violations for p in one.parts[1:] if culprit in p.names]
+    fits = fitting(contract, inputs, wrong)
     # Nothing is said where the trusted ids are not those of plain byte-pair encoding.
-    plain = all(RIGHT in fitting(contract, one.data, one.parts[0].outcome) for one in violations)
-    if not candidates or not plain:
+    if not fits or RIGHT not in fitting(contract, inputs, trusted):
         return ""
-    probes = probes_of([one.data for one in violations], contract.vocabulary)
+    probes = probes_of(inputs, contract.vocabulary)
     try:
         answers = pool.again(contract.among({culprit}), Inputs.of(probes)).results[culprit]
     except OutOfTime:
         return ""
-    for index, data in enumerate(probes):
-        candidates &= fitting(contract, data, answers.outcome(index))
-    return "".join(candidates) if len(candidates) == 1 else ""
+    fits &= fitting(contract, probes, answers)
+    return "".join(fits) if len(fits) == 1 else ""
 
 
 def probes_of(inputs: Sequence[bytes], vocabulary: Vocabulary) -> list[bytes]:
     """Inputs like some others: one behind another, several times, and with something between."""
     small = inputs[0]
-    made = [small * count for count in (2, 3, 5)]
+    made = [part * count for part in (small, small[:1]) for count in (2, 3, 5, 7)]
     made += [one + between + other for one in inputs for other in inputs for between in BETWEEN]
-    made += [small[:1] * count for count in (3, 4, 7)]
-    made += [text.encode() for text in TEXTS]
-    fitting = [one for one in made if len(one) <= LONGEST and vocabulary.can_encode(one)]
-    return list(dict.fromkeys(fitting))
+    made += map(str.encode, TEXTS)
+    return [
+        one for one in dict.fromkeys(made) if len(one) <= LONGEST and vocabulary.can_encode(one)
+    ]
 
 
-def fitting(contract: Contract, data: bytes, outcome: Outcome) -> frozenset[str]:
-    """The mistakes, or none (:data:`RIGHT`), that give the ids of an outcome."""
-    if not isinstance(outcome, Encoded):
-        return frozenset()
-    made = predicted(contract, data)
-    return frozenset(said for said, ids in made.items() if ids == list(outcome.ids))
+def fitting(contract: Contract, inputs: Sequence[bytes], outcomes: Iterable[Outcome]) -> set[str]:
+    """The mistakes, or none (:data:`RIGHT`), that give the ids of all outcomes."""
+    fits = [
+        {said for said, ids in predicted(contract, data).items() if ids == ids_of(outcome)}
+        for data, outcome in zip(inputs, outcomes, strict=True)
+    ]
+    return set.intersection(*fits)
 
 
-def predicted(contract: Contract, data: bytes) -> dict[str, list[int]]:
+def predicted(contract: Contract, data: bytes) -> dict[str, tuple[int, ...]]:
     """The ids of an input by each mistake and by none; empty where nothing can be said."""
     vocabulary = contract.vocabulary
-    if (
-        contract.algorithm != "bpe"
-        or contract.mode.special != "none"
-        or not 0 < len(data) <= LONGEST
-        or not len(vocabulary.merges.left)
-    ):
+    plain = contract.algorithm == "bpe" and contract.mode.special == "none"
+    if not plain or not 0 < len(data) <= LONGEST or not len(vocabulary.merges.left):
         return {}
-    known, longest = vocabulary.ids, vocabulary.max_token_bytes
-    whole = vocabulary.ignore_merges
-
-    def of_bytes(piece: bytes) -> list[int]:
-        return [known[piece[i : i + 1]] for i in range(len(piece))]
-
-    def merging(pick: Pick = min, *, whole: bool = whole) -> Callable[[bytes], list[int]]:
-        def encode(piece: bytes) -> list[int]:
-            if whole and piece in known:
-                return [known[piece]]
-            return merged(vocabulary, of_bytes(piece), pick)
-
-        return encode
-
-    def longest_first(piece: bytes) -> list[int]:
-        if not piece:
-            return []
-        end = next(end for end in range(longest, 0, -1) if piece[:end] in known)
-        return [known[piece[:end]], *longest_first(piece[end:])]
-
-    ways = {
-        RIGHT: merging(),
-        **{said: merging(pick) for said, pick in PICKS.items()},
-        "takes the longest token at each place": longest_first,
-        "merges nothing": of_bytes,
-        MERGES_WHOLE if whole else TAKES_WHOLE: merging(whole=not whole),
-    }
     ends = sorted(piece_ends(vocabulary, data)) if contract.mode.pretokenize else [len(data)]
     pieces = [data[start:end] for start, end in pairwise([0, *ends])]
     try:
-        made = {said: [i for one in pieces for i in way(one)] for said, way in ways.items()}
+        made = {
+            name: tuple(i for one in pieces for i in way(vocabulary, one))
+            for name, way in WAYS.items()
+        }
         # In a toy few merges lie over boundaries, and one that is missing looks like all of them.
         if len(vocabulary) >= LARGE:
-            made["does not cut texts into pre-tokens"] = merging()(data)
+            made["does not cut texts into pre-tokens"] = tuple(WAYS[RIGHT](vocabulary, data))
     except (KeyError, StopIteration):
         return {}  # a byte without a token
     right = made[RIGHT]
     return made | {"loses the last token": right[:-1], "loses the first token": right[1:]}
 
 
-def merged(vocabulary: Vocabulary, symbols: list[int], pick: Pick) -> list[int]:
-    """Symbols, merged for as long as a pair of them can be."""
-    ranks = _ranks(vocabulary)
-    while found := [
-        (ranks[pair][0], place) for place, pair in enumerate(pairwise(symbols)) if pair in ranks
-    ]:
-        _, place = pick(found)
-        symbols[place : place + 2] = [ranks[symbols[place], symbols[place + 1]][1]]
-    return symbols
+def merging(order: Order = lambda rank, place: (rank, place), whole: bool | None = None) -> Way:
+    """Merging of a pre-token, for as long as a pair can be merged.
+
+    whole: whether one that is a token is taken whole; None: if the vocabulary says so.
+    """
+
+    def encode(vocabulary: Vocabulary, piece: bytes) -> list[int]:
+        known, ranks = vocabulary.ids, _ranks(vocabulary)
+        if piece in known and (vocabulary.ignore_merges if whole is None else whole):
+            return [known[piece]]
+        symbols = spelled(vocabulary, piece)
+        while found := [
+            (*order(ranks[pair][0], place), place)
+            for place, pair in enumerate(pairwise(symbols))
+            if pair in ranks
+        ]:
+            *_, place = min(found)
+            symbols[place : place + 2] = [ranks[symbols[place], symbols[place + 1]][1]]
+        return symbols
+
+    return encode
+
+
+def spelled(vocabulary: Vocabulary, piece: bytes) -> list[int]:
+    """The tokens of single bytes."""
+    return [vocabulary.ids[bytes([byte])] for byte in piece]
+
+
+def longest_first(vocabulary: Vocabulary, piece: bytes) -> list[int]:
+    """The longest token at each place. Raises StopIteration for a byte that has none."""
+    ids: list[int] = []
+    while piece:
+        ends = range(vocabulary.max_token_bytes, 0, -1)
+        token = next(piece[:end] for end in ends if piece[:end] in vocabulary.ids)
+        ids.append(vocabulary.ids[token])
+        piece = piece[len(token) :]
+    return ids
 
 
 @lru_cache(maxsize=1)
 def _ranks(vocabulary: Vocabulary) -> dict[tuple[int, int], tuple[int, int]]:
     """The rank of each pair that can be merged, and what it becomes; the first rank of several."""
     merges = vocabulary.merges
-    rows = zip(*(one.tolist() for one in (merges.left, merges.right, merges.merged)), strict=True)
-    ranked = [((left, right), (rank, made)) for rank, (left, right, made) in enumerate(rows)]
-    return dict(reversed(ranked))
+    pairs = zip(merges.left.tolist(), merges.right.tolist(), strict=True)
+    ranked: dict[tuple[int, int], tuple[int, int]] = {}
+    for pair, made in zip(pairs, enumerate(merges.merged.tolist()), strict=True):
+        ranked.setdefault(pair, made)
+    return ranked
+
+
+WAYS: dict[str, Way] = {
+    RIGHT: merging(),
+    "merges equal-rank pairs from the right": merging(lambda rank, place: (rank, -place)),
+    "merges from the left, whatever the rank": merging(lambda rank, place: (place, rank)),
+    "merges the pair of the lowest priority first": merging(lambda rank, place: (-rank, place)),
+    "merges pre-tokens that should be taken whole, as they are tokens": merging(whole=False),
+    "takes pre-tokens whole that are tokens, and should merge them": merging(whole=True),
+    "takes the longest token at each place": longest_first,
+    "merges nothing": spelled,
+}
+"""What encodes a pre-token rightly, and mistakes in that, in the words of a headline. What is no
+mistake on a vocabulary gives the right ids there, and so explains nothing."""

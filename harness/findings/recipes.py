@@ -12,12 +12,13 @@ import re
 import textwrap
 import unicodedata
 import warnings
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 
-from corpora.plain_text import printable, printable_line
+from corpora.plain_text import printable_line
 from harness.core.messages import packed
 from harness.core.writing import NO_ROOM
 from impls.interface import Recipe, Reproducible
@@ -44,29 +45,43 @@ class Unsound(Exception):
     """A recipe that cannot be used, with the reason in words."""
 
 
-def own(participant: Participant, contract: Contract, asks: str) -> Recipe | None:
-    """Return the recipe of an implementation; None where it has none for this question.
+@dataclass(frozen=True, slots=True)
+class Library:
+    """How a script runs an implementation.
 
-    Raises Unsound, with why it cannot be used, and OSError where the disk has no room.
+    left_out: the reason why it is not the implementation's own recipe, if it has one. path: of the
+    recipe's artifact, relative to the finding's folder; empty for none.
+    """
+
+    recipe: Recipe
+    left_out: str = ""
+    path: str = ""
+
+
+NONE = Recipe((), "", "", b"")
+
+
+def own(participant: Participant, contract: Contract) -> Library:
+    """Return an implementation's own recipe, or :data:`NONE` with why it cannot be used.
+
+    Raises OSError where the disk has no room.
     """
     implementation = participant.implementation
     if not isinstance(implementation, Reproducible):
-        return None
+        return Library(NONE)
     try:
-        recipe = sound(implementation.recipe(contract.vocabulary, contract.mode))
+        return Library(sound(implementation.recipe(contract.vocabulary, contract.mode)))
     except Unsound as error:
-        raise Unsound(f"its recipe is not sound: {error}") from error
+        return Library(NONE, f"its recipe is not sound: {error}")
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plug-in's SystemExit, or a panic, ends no run
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise  # that is no fault of the implementation
-        kind = printable_line(type(error).__name__)
-        raise Unsound(f"it failed to give a recipe: {kind}") from error
-    return recipe if f"def {asks}(" in recipe.code else None
+        return Library(NONE, f"it failed to give a recipe: {printable_line(type(error).__name__)}")
 
 
-def by_tokgate(participant: Participant, contract: Contract) -> Recipe:
+def by_tokgate(participant: Participant, contract: Contract) -> Library:
     """Return how tokgate runs an implementation that has no recipe: on the vocabulary as it was."""
     spec = participant.origin or from_anywhere(participant.spec)
     code = f"""\
@@ -90,7 +105,7 @@ def encode_with_offsets(data):
 def decode(ids):
     return encoder.decode(ids)
 """
-    return sound(Recipe(("tokgate",), code, VOCABULARY, _pickled(contract.vocabulary)))
+    return Library(sound(Recipe(("tokgate",), code, VOCABULARY, _pickled(contract.vocabulary))))
 
 
 @lru_cache(maxsize=2)
@@ -102,37 +117,28 @@ def _pickled(vocabulary: Vocabulary) -> bytes:
 def sound(recipe: object) -> Recipe:
     """Return a recipe that can be put into a script, made from what an implementation gave.
 
-    Requirements are as PEP 508 writes them, and the artifact's name is a plain file name (empty
-    where there is none). Raises Unsound.
+    Requirements are as PEP 508 writes them, the artifact's name is a plain file name (empty where
+    there is none), and the code is the body of one function that hides nothing. Raises Unsound.
     """
-    if not isinstance(recipe, Recipe):
-        raise Unsound("it is no impls.interface.Recipe")
-    if not isinstance(recipe.code, str) or not isinstance(recipe.artifact, bytes):
-        raise Unsound("its code is no str, or its artifact no bytes")
-    if not isinstance(recipe.artifact_name, str):
-        raise Unsound("the name of its artifact is no str")
+    if not isinstance(recipe, Recipe) or not isinstance(recipe.artifact, bytes):
+        raise Unsound("it is no impls.interface.Recipe with an artifact of bytes")
     if not isinstance(recipe.requirements, tuple | list):
         raise Unsound("its requirements are no tuple")
-    _check(recipe.code)
-    return Recipe(
-        requirements=tuple(requirement(one) for one in recipe.requirements),
-        code=recipe.code,
-        artifact_name=plain_name(recipe.artifact_name),
-        artifact=recipe.artifact,
-    )
-
-
-def requirement(text: object) -> str:
-    """Return one requirement as PEP 508 writes it. Raises Unsound."""
-    if not isinstance(text, str):
-        raise Unsound("a requirement is no str")
     try:
-        found = str(Requirement(text))
-    except InvalidRequirement as error:
-        raise Unsound(f"its requirement {text!a} is none") from error
-    if not found.isascii() or printable(found) != found or "\n" in found or "\t" in found:
-        raise Unsound(f"its requirement {text!a} has characters that are not shown")
-    return found
+        requirements = tuple(str(Requirement(one)) for one in recipe.requirements)
+        name = plain_name(recipe.artifact_name)
+        with warnings.catch_warnings(action="ignore"):
+            compiled = compile(function("load", recipe.code), "recipe", "exec", dont_inherit=True)
+    except Exception as error:
+        raise Unsound(f"it cannot be used ({type(error).__name__})") from error
+    # Nothing but the function: neither a second one nor a statement beside it.
+    functions = [one.co_name for one in compiled.co_consts if hasattr(one, "co_name")]
+    if not recipe.code.strip() or (functions, compiled.co_names) != (["load"], ("load",)):
+        raise Unsound("its code is empty, or leaves the function that it is put into")
+    lines = [*requirements, *recipe.code.expandtabs().split("\n")]
+    if any(CONTROLS & set(map(unicodedata.category, line)) for line in lines):
+        raise Unsound("it has characters that are not shown")
+    return Recipe(requirements, recipe.code, name, recipe.artifact)
 
 
 def plain_name(name: str) -> str:
@@ -146,22 +152,3 @@ def function(name: str, code: str) -> str:
     """Return the source of a function that runs the code and returns what it defined."""
     body = textwrap.indent(code.strip(), "    ")
     return f"def {name}(VOCABULARY):\n{body}\n    return locals()\n"
-
-
-def _check(code: str) -> None:
-    """Raise Unsound for code that is not the body of one function, or hides something."""
-    if not code.strip():
-        raise Unsound("its code is empty")
-    hidden = next((c for c in code if unicodedata.category(c) in CONTROLS and c not in "\n\t"), "")
-    if hidden:
-        raise Unsound(f"its code has the character U+{ord(hidden):04X}, which is not shown")
-    source = function("load", code)
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            compiled = compile(source, "recipe", "exec", dont_inherit=True)
-            names = [one.co_name for one in compiled.co_consts if hasattr(one, "co_name")]
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Unsound(f"its code is no Python ({type(error).__name__})") from error
-    # Nothing but the function: neither a second one nor a statement beside it.
-    if names != ["load"] or compiled.co_names != ("load",):
-        raise Unsound("its code leaves the function that it is put into")

@@ -9,11 +9,8 @@ is 1 if the finding shows again, 0 if it does not, 2 if nothing can be said.
 
 from __future__ import annotations
 
-import base64
-import re
 import shlex
-import textwrap
-from dataclasses import dataclass
+from pprint import pformat
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import printable_line
@@ -24,21 +21,19 @@ from harness.findings.recipes import function
 from impls.interface import Capability, Reproducible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
-    from harness.checks.base import Violation
+    from harness.checks.base import Script, Violation
     from harness.core.comparisons import Contract
+    from harness.core.outcomes import Outcome
     from harness.core.participants import Participant
-    from impls.interface import Recipe
+    from harness.findings.recipes import Library
 
 THE_INPUT = ("the input",)
 """The name of a violation's part that is what went in."""
 
-IDS_RECORDED = 24
-"""Longer encodings are shown by their first ids: a reproducer is to be read."""
-
-MESSAGE_RECORDED = 200
-"""Characters of a recorded message that are shown."""
+RECORDED = 200
+"""Characters of a recorded answer that are shown: a reproducer is to be read."""
 
 TEMPLATE = '''\
 #!/usr/bin/env python3
@@ -47,11 +42,10 @@ TEMPLATE = '''\
 {sentence}
 
 Contract: {contract}. Needs: {needs}
-Run it: python {file_name}; exit status 1: the finding still shows, 0: it is gone, 2: nothing can
+Run it: python repro.py; exit status 1: the finding still shows, 0: it is gone, 2: nothing can
 be said, since a library is missing or does not load.
 """
-{left_out}
-import base64
+
 import os
 import pickle
 import signal
@@ -59,7 +53,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-INPUT = base64.b64decode({data})
+INPUT = {data}
 {ids}
 SECONDS = 60  # an answer that takes longer is none
 # What the run saw, to compare by eye: nothing below is decided by it.
@@ -222,86 +216,63 @@ if __name__ == "__main__":
     sys.exit(main())
 '''
 
-VERDICTS = {
-    Shows.DIFFER: DIFFER,
-    Shows.FAILS: FAILS,
-    Shows.CHANGES: UNSTABLE,
-    Shows.ANOTHER_TEXT: ANOTHER_TEXT,
-}
+VERDICTS = {Shows.DIFFER: DIFFER, Shows.FAILS: FAILS, Shows.CHANGES: UNSTABLE,
+            Shows.ANOTHER_TEXT: ANOTHER_TEXT}  # fmt: skip
 
 QUESTIONS = {"encode": ENCODE, "decode": DECODE, "encode_with_offsets": OFFSETS}
 """The question by the function of a recipe."""
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
-    """How a script runs an implementation.
-
-    path: of the recipe's artifact, relative to the finding's folder; empty for none. left_out: the
-    reason why it is not the implementation's own recipe, if it has one.
-    """
-
-    recipe: Recipe
-    path: str
-    left_out: str = ""
-
-
-def asked(violation: Violation, contract: Contract) -> list[Participant]:
+def asked(violation: Violation, contract: Contract, script: Script) -> list[Participant]:
     """The participants that a script asks to show a violation, or its absence: the culprits.
 
     Where outputs were compared also those they were compared with: of each side all that have
-    recipes, or the first, if none has. Empty where no script can put the question of the check, or
-    where these are too few: ``tokgate replay`` puts it then.
+    recipes, or the first, if none has. Empty where these are too few for the question.
     """
-    check = CHECKS.get(violation.check)
-    script = None if check is None else check.script
-    ends = {part.outcome.status for part in violation.parts}
-    if script is None or ends & {Status.LEFT_PROCESSES, Status.FALSE_CLAIM}:
-        return []
-    known = {one.name: one for one in contract.participants}
-    concerned = set(violation.culprits)
+    known = {
+        one.name: one
+        for one in contract.participants
+        if script.asks != "decode" or one.can(Capability.DECODE)
+    }
+    concerned, least = {*violation.culprits}, 1
     if script.shows is Shows.DIFFER:
         for part in violation.parts:
             members = [name for name in part.names if name in known]
             light = [n for n in members if isinstance(known[n].implementation, Reproducible)]
             concerned.update(light or members[:1])
-    decodes = script.asks == "decode"
-    found = [
-        one
-        for name, one in known.items()
-        if name in concerned and (not decodes or one.can(Capability.DECODE))
-    ]
-    alone = script.shows is not Shows.DIFFER or violation.parts[0].names == THE_INPUT
-    fails = any(isinstance(part.outcome, Failed) for part in violation.parts)
-    least = 1 if alone or (script.asks != "encode" and fails) else 2
+        fails = any(isinstance(part.outcome, Failed) for part in violation.parts)
+        if violation.parts[0].names != THE_INPUT and not (fails and script.asks != "encode"):
+            least = 2
+    found = [one for name, one in known.items() if name in concerned]
     return found if len(found) >= least else []
 
 
-def replayed(name: str, title: str, sentence: str, contract: Contract) -> str:
-    """Return the source of a ``repro.py`` that has tokgate's own check ask again."""
-    return REPLAYED.format(
-        title=_quoted(title),
-        sentence=_quoted(sentence),
-        contract=_quoted(contract.id),
-        finding=name,
-    )
-
-
 def reproducer(
-    title: str,
+    name: str,
     sentence: str,
     violation: Violation,
     contract: Contract,
-    libraries: Mapping[str, Library],
+    library: Callable[[Participant, Contract, str], Library],
 ) -> str:
-    """Return the source of ``repro.py``. libraries: by the name of the implementation.
+    """Return the source of ``repro.py``. library: how the function of a recipe is called.
 
     Whatever comes from an implementation stands in the script as a literal of Python in ASCII, in
     the docstring with its quotes escaped, or in a comment of one line; only the code of recipes is
-    code, each in a function of its own.
+    code, each in a function of its own. Where no script can put the question of the check, or too
+    few have recipes for it, ``tokgate replay`` puts it.
     """
-    script = CHECKS[violation.check].script
-    assert script is not None, violation.check
+    title = f"tokgate finding {name}: {violation.check}"
+    about = {"title": title, "sentence": sentence, "contract": contract.id}
+    about = {key: _quoted(text) for key, text in about.items()}
+    script = CHECKS[violation.check].script if violation.check in CHECKS else None
+    ends = {part.outcome.status for part in violation.parts}
+    if script is None or ends & {Status.LEFT_PROCESSES, Status.FALSE_CLAIM}:
+        return REPLAYED.format(**about, finding=name)
+    libraries = {
+        one.name: library(one, contract, script.asks) for one in asked(violation, contract, script)
+    }
+    if not libraries:
+        return REPLAYED.format(**about, finding=name)
     first = violation.parts[0]
     question, verdict, ids = QUESTIONS[script.asks], VERDICTS[script.shows], ""
     if script.shows is Shows.CHANGES:
@@ -311,75 +282,51 @@ def reproducer(
     elif script.shows is Shows.DIFFER and len(libraries) < 2:
         verdict = FAILS
     if script.asks == "decode":
-        ids = f"IDS = {_list(ids_of(first.outcome))}\n"
+        ids = f"IDS = {_source([*ids_of(first.outcome)])}\n"
     if script.shows is Shows.ANOTHER_TEXT:
         right = (isinstance(first.outcome, Encoded) and first.outcome.text) or b""
         ids += f"RIGHT = {right!a}  # the token's text; none, where there is no token\n"
-    starved = any(part.outcome.status is Status.OUT_OF_MEMORY for part in violation.parts)
-    functions: dict[str, str] = {}
-    table = []
-    for name, one in libraries.items():
-        loader = "load_" + re.sub(r"[^A-Za-z0-9]", "_", name)[:60]
-        while loader in functions:  # a-b and a.b are two implementations
-            loader += "_"
-        functions[loader] = function(loader, one.recipe.code)
+    table, functions = [], []
+    for number, (who, one) in enumerate(libraries.items(), 1):
         where = f"str(HERE / {one.path!a})" if one.path else "None"
-        table.append(f"    {name!a}: ({loader}, {where}),")
+        why = f"  # not by its own recipe: {_quoted(one.left_out)}" if one.left_out else ""
+        table.append(f"    {who!a}: (load_{number}, {where}),{why}")
+        functions.append(function(f"load_{number}", one.recipe.code))
     requirements = sorted({r for one in libraries.values() for r in one.recipe.requirements})
     install = f"pip install {shlex.join(requirements)}" if requirements else "nothing"
     return TEMPLATE.format(
-        title=_quoted(title),
-        sentence=_quoted(sentence),
-        contract=_quoted(contract.id),
+        **about,
         needs=_quoted(install),
         install=ascii(install),
-        left_out="".join(
-            f"\n# Not by its own recipe, since {one.left_out}: {name!a}"
-            for name, one in libraries.items()
-            if one.left_out
-        ),
-        file_name="repro.py",
-        data=_literal(base64.b64encode(violation.data).decode("ascii")),
+        data=_source(violation.data),
         ids=ids,
-        limit=MEMORY_LIMIT if starved else "",
-        recorded="\n".join(_recorded(violation, script.asks)),
-        functions="\n\n".join(functions.values()).strip("\n"),
+        limit=MEMORY_LIMIT if Status.OUT_OF_MEMORY in ends else "",
+        recorded="\n".join(
+            f"    {who!a}: {_recorded(part.outcome, script.asks)!a},"
+            for part in violation.parts
+            for who in part.names
+        ),
+        functions="\n\n".join(functions).strip("\n"),
         table="\n".join(table),
         question=question,
         verdict=verdict,
     )
 
 
-def _recorded(violation: Violation, asks: str) -> list[str]:
-    lines = []
-    for part in violation.parts:
-        outcome = part.outcome
-        if not isinstance(outcome, Encoded):
-            result = f"{outcome.status.label}: {outcome.message}".split("\n", 1)[0]
-            value = ascii(result[:MESSAGE_RECORDED])
-        elif asks == "decode":
-            value = ascii((outcome.text or b"")[:MESSAGE_RECORDED])
-        elif asks == "encode_with_offsets":
-            spans = [list(span) for span in (outcome.offsets or ())]
-            value = ascii(", ".join(map(str, spans[:IDS_RECORDED])))
-        else:
-            more = len(outcome.ids) - IDS_RECORDED
-            result = ", ".join(map(str, outcome.ids[:IDS_RECORDED]))
-            value = ascii(f"[{result}, and {more} more]" if more > 0 else f"[{result}]")
-        lines += [f"    {name!a}: {value}," for name in part.names]
-    return lines
+def _recorded(outcome: Outcome, asks: str) -> str:
+    """What a run has seen of an answer, in a line."""
+    if not isinstance(outcome, Encoded):
+        text = f"{outcome.status.label}: {outcome.message}".split("\n", 1)[0]
+    elif asks == "decode":
+        text = repr(outcome.text or b"")
+    else:
+        text = str([*map(list, outcome.offsets or ())] if asks != "encode" else [*outcome.ids])
+    return text if len(text) <= RECORDED else f"{text[:RECORDED]}.."
 
 
-def _list(ids: tuple[int, ...]) -> str:
-    """A list as source, in lines that can be read."""
-    result = textwrap.wrap(", ".join(map(str, ids)), 92)
-    return repr(list(ids)) if len(result) < 2 else "[\n    " + "\n    ".join(result) + "\n]"
-
-
-def _literal(text: str) -> str:
-    """A text of ASCII without quotes as source, in lines that can be read."""
-    parts = [text[at : at + 88] for at in range(0, len(text), 88)]
-    return f'"{text}"' if len(parts) < 2 else "".join(f'\n    "{one}"' for one in parts) + "\n"
+def _source(value: object) -> str:
+    """A literal in lines that can be read."""
+    return pformat(value, width=92, compact=True)
 
 
 def _quoted(text: str) -> str:

@@ -9,7 +9,8 @@ candidate at a time, which costs a round trip of processes for each.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 Failing = Callable[[Sequence[bytes]], list[bool]]
@@ -26,11 +27,8 @@ SMALL_CHUNK = 4
 ROUND_BYTES = 1 << 20
 """One request has so many bytes of candidates at the most, so that long inputs do not flood it."""
 
-MIXED_BYTES = 1 << 16
-"""One request has chunks of several sizes up to so many bytes of candidates: of a short input all
-are answered as soon as one."""
-
 ROUND_CASES = 64
+"""One request has so many candidates: of a short input all are answered as soon as one."""
 
 At = tuple[int, int]
 """The size of a chunk, and the place in the input from which on it is taken out; a chunk of no size
@@ -42,41 +40,29 @@ def shrink(
     failing: Failing,
     seconds: float,
     enough: Callable[[], bool] = lambda: False,
-    mixed: int = 0,
+    most: int = ROUND_CASES,
 ) -> tuple[bytes, bool]:
     """The smallest input found, and whether the search ended by itself (else time ran out).
 
-    enough: whether no further candidate is worth its cost, asked before each request. mixed: a
-    request has chunks of several sizes up to so many bytes.
+    enough: whether no further candidate is worth its cost, asked before each request. most: so many
+    candidates are asked in one request.
     The result fails wherever ``data`` did; it is never longer than ``data``, and it is the same
     for the same answers of ``failing``.
     """
     deadline = time.monotonic() + seconds
-    best = data
-
-    def late() -> bool:
-        return time.monotonic() > deadline or enough()
-
-    def take(candidates: Iterable[tuple[At, bytes]]) -> At | None:
-        """Take the first candidate that fails; where it was, None if none does or time is up."""
-        nonlocal best
-        for asked in _rounds(candidates, mixed):
-            answers = failing([candidate for _, candidate in asked])
-            for (at, candidate), fails in zip(asked, answers, strict=True):
+    best = before = data
+    candidates = _candidates(data)
+    while time.monotonic() <= deadline and not enough():
+        count = max(1, min(most, ROUND_BYTES // (len(best) or 1)))
+        if asked := [*islice(candidates, count)]:
+            for (at, candidate), fails in zip(asked, failing([c for _, c in asked]), strict=True):
                 if fails:
-                    best = candidate
-                    return at
-            if late():
-                break
-        return None
-
-    while not late():
-        before = best
-        at: At | None = ((len(_units(best)) + 1) // 2, 0)
-        while at is not None and not late():
-            at = take(_candidates(best, *at))
-        if best == before:
-            return best, not late()
+                    best, candidates = candidate, _candidates(candidate, at)
+                    break
+        elif best == before:
+            return best, True
+        else:
+            before, candidates = best, _candidates(best)
     return best, False
 
 
@@ -86,28 +72,14 @@ def subsequence(part: bytes, whole: bytes) -> bool:
     return all(byte in rest for byte in part)
 
 
-def _rounds(candidates: Iterable[tuple[At, bytes]], mixed: int) -> Iterator[list[tuple[At, bytes]]]:
-    """The candidates of one request after another."""
-    asked: list[tuple[At, bytes]] = []
-    size = 0
-    for at, candidate in candidates:
-        other = bool(asked) and at[0] != asked[-1][0][0]
-        if len(asked) >= ROUND_CASES or size >= ROUND_BYTES or (other and size >= mixed):
-            yield asked
-            asked, size = [], 0
-        asked.append((at, candidate))
-        size += len(candidate)
-    if asked:
-        yield asked
-
-
-def _candidates(data: bytes, chunk: int, start: int) -> Iterator[tuple[At, bytes]]:
+def _candidates(data: bytes, at: At | None = None) -> Iterator[tuple[At, bytes]]:
     """The input without a chunk: half of it, then ever less; then with simpler atoms.
 
-    chunk, start: where to begin. Small chunks are tried at every place and in every size, so that
-    what only goes together (a pair of brackets) goes together.
+    at: where to begin. Small chunks are tried at every place and in every size, so that what only
+    goes together (a pair of brackets) goes together.
     """
     units = _units(data)
+    chunk, start = at or ((len(units) + 1) // 2, 0)
     while chunk:
         for place in range(start, len(units), 1 if chunk <= SMALL_CHUNK else chunk):
             yield (chunk, place), _bytes(units[:place] + units[place + chunk :])
@@ -118,13 +90,15 @@ def _candidates(data: bytes, chunk: int, start: int) -> Iterator[tuple[At, bytes
 
 def _simplified(units: Any) -> Iterator[Any]:
     """A text or bytes with one atom made simpler: every one alike first, then each by itself."""
+    simple: Any = SIMPLE if isinstance(units, str) else SIMPLE_BYTE
     if isinstance(units, str):
         for character in dict.fromkeys(units):
-            for simple in _simpler(character):
-                yield units.replace(character, simple)
+            for simpler in simple.partition(character)[0]:
+                yield units.replace(character, simpler)
     for place in range(len(units)):
-        for simple in _simpler(units[place : place + 1]):
-            yield units[:place] + simple + units[place + 1 :]
+        before = simple.partition(units[place : place + 1])[0]
+        for at in range(len(before)):
+            yield units[:place] + before[at : at + 1] + units[place + 1 :]
 
 
 def _units(data: bytes) -> Any:
@@ -137,11 +111,3 @@ def _units(data: bytes) -> Any:
 
 def _bytes(units: str | bytes) -> bytes:
     return units.encode() if isinstance(units, str) else units
-
-
-def _simpler(atom: str | bytes) -> Iterator[Any]:
-    """What is simpler than a character, or than a byte, the simplest first."""
-    if isinstance(atom, bytes):
-        return iter([SIMPLE_BYTE] if atom != SIMPLE_BYTE else [])
-    place = SIMPLE.find(atom)
-    return iter(SIMPLE if place < 0 else SIMPLE[:place])

@@ -9,49 +9,36 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
+from copy import deepcopy
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.checks.base import Violation
-from harness.core.partition import comparable
+from harness.core.partition import comparable, standing_of
 from harness.events import Counted, Found, Unsettled, readability, stands_out
-from harness.findings import masking, mistakes
-from harness.findings.asking import Answers, asked_of
-from harness.findings.confirming import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, confirm
+from harness.findings import mistakes
+from harness.findings.asking import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, Asking, parts_in, within
+from harness.findings.causes import Causes, Snapshot
 from harness.findings.describing import finding, in_base64, input_of, is_minimal
-from harness.findings.diagnosis import Signature
-from harness.findings.entries import (
-    EXAMPLES,
-    PER_BUCKET,
-    UNSURE,
-    Entry,
-    Snapshot,
-    finding_id,
-)
+from harness.findings.entries import EXAMPLES, PER_BUCKET, UNSURE, Entry, finding_id
 from harness.findings.expecting import WHATEVER, ExpectedFindings
-from harness.findings.looks import Looks
-from harness.findings.minimising import (
-    NO_TIME,
-    TOOK_LONG,
-    TRIES_HANG,
-    Patience,
-    minimise,
-)
+from harness.findings.minimising import NO_TIME, TOOK_LONG, TRIES_HANG, Patience
 from harness.findings.shrinking import subsequence
 from harness.verdict.expectations import UNMINIMISED
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from harness.core.comparisons import Contract
     from harness.events import Event
-    from harness.findings.asking import Examine
+    from harness.findings.entries import Group
     from harness.verdict.expectations import Expectation
     from harness.workers.pool import WorkerPool
 
 NOT_ASKED_AGAIN = "there was no time left to ask again"
+
+ON_ITS_WAY = "not made smaller: it was still being looked into"
 
 NOT_LOOKED_INTO = "no time was left to look into them"
 
@@ -81,13 +68,9 @@ class FindingTracker:
         self._save = save
         self._expected = ExpectedFindings(expectations, versions)
         self._findings: dict[str, Found] = {}
-        self._known: defaultdict[tuple[str, Signature], dict[bytes, str]] = defaultdict(dict)
+        self._causes: defaultdict[Group, Causes] = defaultdict(Causes)
         self._counts: Counter[str] = Counter()
-        self._provisionals: set[str] = set()
-        self._looks: defaultdict[tuple[str, Signature], Looks] = defaultdict(Looks)
-        self._answers = Answers()
-        self._unfinished: list[tuple[Entry, Found]] = []
-        self._waiting: list[tuple[Entry, str]] = []
+        self._open: list[tuple[Entry, str, Found | None]] = []
         self._time = Patience(unhurried=unhurried, share=patience)
         self._lock = threading.RLock()
 
@@ -98,25 +81,16 @@ class FindingTracker:
     def snapshot(self) -> Snapshot:
         """What :meth:`restore` makes the same tracker of, but for the time spent."""
         with self._lock:
-            return Snapshot(
-                findings=list(self._findings.values()),
-                known=[(*place, list(one.items())) for place, one in self._known.items()],
-                looks=[(*place, one.plain()) for place, one in self._looks.items()],
-                counts=dict(self._counts),
-                provisionals=sorted(self._provisionals),
-            )
+            causes = deepcopy([*self._causes.items()])
+            return Snapshot([*self._findings.values()], causes, dict(self._counts))
 
     def restore(self, known: Snapshot) -> None:
         """Know what another tracker knew, and nothing else; no event is emitted."""
         with self._lock:
             self._findings = {found.id: found for found in known.findings}
-            self._known.clear()
-            self._known |= {(where, sign): dict(minimal) for where, sign, minimal in known.known}
+            self._causes = defaultdict(Causes, deepcopy([*known.causes]))
             self._counts = Counter(known.counts)
-            self._provisionals = set(known.provisionals)
-            self._looks.clear()
-            self._looks |= {(where, sign): Looks.of(one) for where, sign, one in known.looks}
-            self._unfinished.clear()
+            self._open.clear()
 
     @property
     def findings(self) -> list[Found]:
@@ -127,17 +101,12 @@ class FindingTracker:
     @property
     def unexpected(self) -> bool:
         """Whether a finding that no entry covers is there, the provisional ones left out."""
-        with self._lock:
-            certain = self._findings.keys() - self._provisionals
-            return any(self._findings[identity].expected is None for identity in certain)
+        return any(one.expected is None and one.unminimised != ON_ITS_WAY for one in self.findings)
 
-    def consider(self, pool: WorkerPool, entry: Entry, upcoming: Sequence[Entry] = ()) -> str:
-        """Enter a violation; gives the bucket under which it was counted.
-
-        upcoming: others of its kind that are entered next, each by a call of its own.
-        """
+    def consider(self, pool: WorkerPool, entry: Entry) -> str:
+        """Enter a violation; gives the bucket under which it was counted."""
         with self._time.looking(pool):
-            return self._considered(pool, entry, upcoming)
+            return self._considered(Asking(pool, entry))
 
     def note(self, entry: Entry) -> str:
         """Enter a violation that no input brings back; gives its bucket."""
@@ -147,203 +116,185 @@ class FindingTracker:
         """Keep a violation that there is no time to look into until findings are settled."""
         self._unsettled(entry, NOT_LOOKED_INTO)
 
+    def alike(self, entry: Entry) -> bool:
+        """Count a violation that is like others, if enough of these were looked into."""
+        return not self._worth_looking(entry) and self._at_sight(entry) is not None
+
     def settle(self, pool: WorkerPool) -> None:
         """Go on with findings on a pool's vocabulary whose inputs are not minimal yet.
 
         Then tell of violations of which nobody knows what they are.
         """
-        unfinished, self._unfinished = self._unfinished, []
+        left, self._open = self._open, []
         with self._time.looking(pool):
-            for entry, found in sorted(unfinished, key=lambda one: len(one[0].violation.data)):
-                if self._findings.get(found.id) is found and not pool.out_of_time:
-                    self._go_on(pool, entry, found)
-        self._answers.forget()
-        self._unfinished.clear()  # once more is enough, or a campaign would never get on
-        waiting, self._waiting = self._waiting, []
+            for entry, _, found in sorted(left, key=lambda one: len(one[0].violation.data)):
+                if found and self._findings.get(found.id) is found and not pool.out_of_time:
+                    self._go_on(Asking(pool, entry), found)
+        left, self._open = left + self._open, []  # once more is enough, or it would never end
         unknown = Counter(
             (entry.contract.id, entry.violation.check, entry.violation.culprits, reason)
-            for entry, reason in waiting
-            if self._at_sight(entry) is None
+            for entry, reason, found in left
+            if found is None and self._at_sight(entry) is None
         )
         with self._lock:
             for (contract, check, culprits, reason), count in unknown.items():
                 self._emit(Unsettled(contract, check, list(culprits), reason, count))
 
-    def _go_on(self, pool: WorkerPool, entry: Entry, found: Found) -> None:
+    def _go_on(self, asking: Asking, found: Found) -> None:
         """Make the input of a finding minimal, unless another one explains it by now."""
         try:
-            rest = self._unexplained(asked_of(pool, entry), entry)
+            rest = self._unexplained(asking)
         except OutOfTime:
             return
-        if isinstance(rest, str):
-            known = (one for one in self.findings if one.bucket == rest)
-            explained = next((one for one in known if one.minimal), None)
-            if explained is not None:
-                self._replace(found, explained)
-                return
-        self._look_into(pool, entry, found)
-
-    def alike(self, entry: Entry) -> bool:
-        """Count a violation that is like others, if enough of these were looked into."""
-        return not self._worth_looking(entry) and self._at_sight(entry) is not None
+        minimal = (one for one in self.findings if one.minimal and one.bucket == rest)
+        if explained := next(minimal, None):
+            self._replace(found, explained)
+        else:
+            self._look_into(asking, found)
 
     def _worth_looking(self, entry: Entry) -> bool:
         """Whether looking into a violation may show something that nobody knows."""
-        looks = self._looks_of(entry)
         example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
-        return example or not looks.latest or looks.worth(entry.traits, late=self._time.late)
+        return example or self._causes[entry.group].worth(entry, late=self._time.late)
 
     def _at_sight(self, entry: Entry) -> str | None:
-        """Count a violation that is known well enough without a question; gives its bucket."""
+        """Count a violation that is known well enough without a question; gives its bucket.
+
+        What is expected whatever its input is like is known once it was seen, at the same stage: an
+        expected finding of another one does not show this one.
+        """
+        causes = self._causes[entry.group]
         if not self._worth_looking(entry):
             with self._lock:  # or the bucket may be another one meanwhile
-                return self._count(self._looks_of(entry).like(entry.traits))
-        expected = self._as_expected(entry)
-        if expected is not None:
-            self._looks_of(entry).note(entry.traits, expected, new=False)
-            self._count(expected)
-        return expected
+                return self._count(causes.like(entry))
+        if not self._expected.whole(told := entry.bucket(WHATEVER), entry.contract):
+            return None
+        for name in causes.minimal.values():
+            if name.split("/")[:4] == told.split("/")[:4]:
+                causes.note(entry, name, new=False)
+                return self._count(name)
+        return None
 
-    def _considered(self, pool: WorkerPool, entry: Entry, upcoming: Sequence[Entry] = ()) -> str:
+    def _considered(self, asking: Asking) -> str:
+        entry = asking.entry
         counted = self._at_sight(entry)
         if counted is not None:
             return counted
-
-        def likely() -> Iterator[bytes]:
-            for one in upcoming:
-                if one.signature == entry.signature and self._worth_looking(one):
-                    yield from masking.questions(one, self._known_of(one))
-
         before = len(self._findings)
         try:
-            rest = self._unexplained(self._answers.asking(pool, entry, likely), entry)
+            rest = self._unexplained(asking)
         except OutOfTime:
             if self._expected.covers(entry):
-                return self._entered_late(entry, None)
+                return self._entered_late(entry)
             return self._unsettled(entry, NOT_ASKED_AGAIN)
-        if isinstance(rest, str):
-            name = self._count(rest)
-        else:
-            name = self._look_into(pool, replace(entry, violation=rest))
+        name = self._count(rest) if isinstance(rest, str) else self._look_into(asking.about(rest))
         if name != UNSURE:
-            self._looks_of(entry).note(entry.traits, name, new=len(self._findings) > before)
+            self._causes[entry.group].note(entry, name, new=len(self._findings) > before)
         return name
 
-    def _unexplained(self, examine: Examine, entry: Entry) -> str | Violation:
+    def _unexplained(self, asking: Asking) -> str | Violation:
         """The bucket of what is known that explains a violation, else what is left to explain."""
-        return masking.unexplained(examine, entry, self._known_of(entry), self._expected.narrow)
+        return asking.unexplained(self._causes[asking.entry.group].minimal, self._expected.narrow)
 
-    def _look_into(self, pool: WorkerPool, entry: Entry, former: Found | None = None) -> str:
+    def _look_into(self, asking: Asking, former: Found | None = None) -> str:
         """Ask again, make the input minimal, and enter what is found.
 
         former: the finding that is known of it already, and not minimal.
         """
-        contract, violation = entry.contract, entry.violation
-        provisional = former
-        if former is None and violation.check == "survival" and violation.stage != TIMED_OUT:
+        entry = asking.entry
+        seen = entry.violation
+        if former is None and seen.check == "survival" and seen.stage != TIMED_OUT:
             # On record before it is tried again: that may take long, and the last allowed death.
-            provisional = self._provisional(entry)
+            former = self._provisional(entry)
+        unstable = any(  # known to answer one question in two ways
+            one.check == "determinism" and {*seen.culprits} & {*one.culprits}
+            for one in self.findings
+            if one.contract == entry.contract.id
+        )
         try:
-            times = UNSTABLE_AGAIN if self._unstable(entry) else AGAIN
-            confirmed = confirm(pool, contract, violation, times)
-            if confirmed == "unsure":
-                pool.resume()  # at the end of the cases those are let go who owe an answer
-                confirmed = confirm(pool, contract, violation, times)
+            confirmed = asking.confirm(UNSTABLE_AGAIN if unstable else AGAIN)
         except OutOfTime:
-            return former.bucket if former else self._entered_late(entry, provisional)
+            if former and former.unminimised != ON_ITS_WAY:
+                return former.bucket
+            return self._entered_late(entry, former)
         if confirmed == "machine":
             return UNSURE
         if confirmed == "unsure":
             return self._unsettled(entry, NO_SECOND_ANSWER)
         if isinstance(confirmed, Violation):
-            entry = replace(entry, violation=confirmed)
-        if confirmed == "gone" or entry.violation.check == "determinism":
+            asking = asking.about(confirmed)
+            if seen.undecided and not confirmed.undecided and former is None:
+                # Somebody has answered who is trusted more: it may be what is known of the others.
+                return self._considered(asking)
+        if confirmed == "gone" or asking.entry.violation.check == "determinism":
             # It does not come back alone, so there is nothing to minimise by.
-            return self._enter(entry, UNMINIMISED, replaces=provisional)
-        provisional = provisional or self._provisional(entry)
-        smaller, why = self._shrink(pool, entry)
-        mistake = mistakes.named(pool, contract, [smaller.violation, entry.violation])
-        smaller = replace(smaller, mistake=mistake)
-        kind = smaller.kind
-        if why == TRIES_HANG:
-            kind = UNMINIMISED  # what is left in the input says little of what it hangs on
-        self._expected.learn(pool, smaller, smaller.bucket(kind), self._shrink)
-        if why == NO_TIME and self._expected.unsure(smaller):
-            return self._unsettled(entry, NOT_ASKED_AGAIN)
-        name = self._enter(smaller, kind, replaces=provisional, why=why)
-        expected = self._expected.has(name, contract, smaller.violation.data)
-        if expected and not self._expected.covers(entry):
-            # What is expected was a part of this input. Something else may be wrong with the rest.
-            entry = replace(entry, violation=violation)
-            try:
-                left = self._unexplained(asked_of(pool, entry), entry)
-            except OutOfTime:
-                self._unsettled(entry, NOT_ASKED_AGAIN)
-                return name
-            if isinstance(left, Violation) and len(left.data) < len(violation.data):
-                self._considered(pool, replace(entry, violation=left))
-        return name
+            return self._enter(asking.entry, UNMINIMISED, replaces=former)
+        return self._minimised(asking, seen, former or self._provisional(asking.entry))
 
-    def _unstable(self, entry: Entry) -> bool:
-        """Whether a culprit is known to answer one question in two ways."""
-        culprits, place = set(entry.violation.culprits), entry.contract.id
-        return any(
-            one.check == "determinism" and one.contract == place and culprits & set(one.culprits)
-            for one in self.findings
-        )
+    def _minimised(self, asking: Asking, first: Violation, former: Found | None) -> str:
+        """Make the input of a violation that came back minimal, and enter what is found.
+
+        first: it was confirmed as another one.
+        """
+        contract = asking.entry.contract
+        smaller, why = self._shrink(asking)
+        both = [smaller.violation, asking.entry.violation]
+        smaller = replace(smaller, mistake=mistakes.named(asking.pool, contract, both))
+        # Of a hang, what is left in the input says little of what it hangs on.
+        kind = UNMINIMISED if why == TRIES_HANG else smaller.kind
+        self._expected.learn(asking.about(smaller.violation), smaller.bucket(kind))
+        if why == NO_TIME and self._expected.unsure(smaller):
+            return self._unsettled(asking.entry, NOT_ASKED_AGAIN)
+        name = self._enter(smaller, kind, replaces=former, why=why)
+        if self._expected.covers(smaller, name) and not self._expected.covers(asking.entry):
+            # What is expected was a part of this input. Something else may be wrong with the rest.
+            asking = asking.about(first)
+            try:
+                rest = self._unexplained(asking)
+            except OutOfTime:
+                self._unsettled(asking.entry, NOT_ASKED_AGAIN)
+                return name
+            if isinstance(rest, Violation) and len(rest.data) < len(first.data):
+                self._considered(asking.about(rest))
+        return name
 
     def _unsettled(self, entry: Entry, reason: str) -> str:
         """Keep a violation of which nobody knows what it is, to be told if that stays so."""
-        self._waiting.append((entry, reason))
+        self._open.append((entry, reason, None))
         return UNSURE
 
-    def _entered_late(self, entry: Entry, provisional: Found | None) -> str:
+    def _entered_late(self, entry: Entry, provisional: Found | None = None) -> str:
         """Enter a violation that there is no time to ask about again, if it is sure as it is.
 
-        It is where all that differ gave answers, and where a worker has asked again by itself. What
-        might be expected if it were minimised is left out: the gate would fail for it.
+        It is where all that differ gave answers, and where a worker has asked again by itself; but
+        not where somebody who would decide between equals gave none. What might be expected if it
+        were minimised is left out: the gate would fail for it.
         """
-        violation = entry.violation
+        violation, standing = entry.violation, entry.contract.standing
         answered = all(comparable(part.outcome) for part in violation.parts)
+        if violation.undecided:
+            trusted = max(standing_of(part, standing) for part in violation.parts)
+            answered &= trusted >= max(standing.values())
         if not (answered or violation.check == "survival") or self._expected.unsure(entry):
             return self._unsettled(entry, NOT_ASKED_AGAIN)
         kind = entry.kind if self._expected.may_cover(entry) else UNMINIMISED
         return self._enter(entry, kind, replaces=provisional, why=NO_TIME)
-
-    def _as_expected(self, entry: Entry) -> str | None:
-        """The bucket of a violation that is expected whatever its input is like, once it is known.
-
-        Of the same stage: an expected finding of another one does not show this one.
-        """
-        whole = partial(self._expected.whole, contract=entry.contract)
-        excused = [name for name in self._known_of(entry).values() if whole(name)]
-        if not excused or not whole(told := entry.bucket(WHATEVER)):
-            return None
-        same = (name for name in excused if name.split("/")[:4] == told.split("/")[:4])
-        return next(same, None)
-
-    def _looks_of(self, entry: Entry) -> Looks:
-        return self._looks[entry.contract.id, entry.signature]
-
-    def _known_of(self, entry: Entry) -> dict[bytes, str]:
-        """The minimal inputs known of a signature, with their buckets."""
-        return self._known[entry.contract.id, entry.signature]
 
     def _provisional(self, entry: Entry) -> Found | None:
         """Write the first finding of a signature as it is, to be replaced by its minimum.
 
         Not where its minimum may be expected: the gate would fail for it if nothing replaced it.
         """
-        if self._known_of(entry):
-            return None
         # A smaller input may part at another stage; how a process ends is no such stage.
-        if self._expected.may_cover(entry, any_stage=entry.violation.check != "survival"):
+        any_stage = entry.violation.check != "survival"
+        if self._causes[entry.group].minimal or self._expected.may_cover(
+            entry, any_stage=any_stage
+        ):
             return None
         identity = finding_id(entry.bucket(UNMINIMISED), entry.contract.vocabulary.id)
         if identity in self._findings:
             return None  # another signature has come to it, and it would go with this one
-        self._provisionals.add(identity)
-        return self._write(entry, UNMINIMISED, identity)
+        return self._write(entry, UNMINIMISED, identity, why=ON_ITS_WAY)
 
     def _count(self, name: str) -> str:
         with self._lock:
@@ -351,24 +302,32 @@ class FindingTracker:
             self._emit(Counted(name, self._counts[name]))
         return name
 
-    def _shrink(self, pool: WorkerPool, entry: Entry) -> tuple[Entry, str | None]:
+    def _shrink(self, asking: Asking) -> tuple[Entry, str | None]:
         """The entry with the smallest input found, and why the search did not end by itself."""
-        contract, data = entry.contract, entry.violation.data
-        known = self._known_of(entry)
-        # Shrinking into an expected finding would hide this one from the gate.
-        excused = {one for one, name in known.items() if self._expected.has(name, contract, one)}
-        covered = not self._expected.entries or self._expected.covers(entry)
-        of_a_part = masking.known_of_a_part(asked_of(pool, entry), entry, known)
+        entry, expected = asking.entry, self._expected
+        known = self._causes[entry.group].minimal
+        inside = parts_in(entry.violation.data, known)
+        covered = not expected.entries or expected.covers(entry)
+        try:
+            shared = asking.pairs(inside) if inside else frozenset()
+        except OutOfTime:
+            return entry, NO_TIME
+        other = not within(entry.violation, shared, entry.contract)
 
         def hides(one: Violation) -> bool:
-            if one.data in excused or of_a_part(one):
+            smaller = replace(entry, violation=one)
+            # Shrinking into an expected finding would hide this one from the gate.
+            if one.data in known and expected.covers(smaller, known[one.data]):
+                return True
+            # What is known of a part of the input is no smaller case of what else is wrong with it.
+            if other and within(one, shared, entry.contract):
                 return True
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.
-            foreign = not subsequence(one.data, data)
-            return not covered and foreign and self._expected.covers(replace(entry, violation=one))
+            foreign = not subsequence(one.data, entry.violation.data)
+            return not covered and foreign and expected.covers(smaller)
 
-        return minimise(pool, entry, self._time.minimising(entry.violation), hides)
+        return asking.minimise(self._time.minimising(entry.violation), hides)
 
     def _enter(
         self, entry: Entry, kind: str, *, replaces: Found | None = None, why: str | None = None
@@ -378,49 +337,37 @@ class FindingTracker:
         why: it was not made smaller, if there is a reason besides its kind.
         """
         data, contract = entry.violation.data, entry.contract
-        name, known = entry.bucket(kind), self._known_of(entry)
-        minimal = is_minimal(kind, why)
-        unfinished = why in {NO_TIME, TOOK_LONG}
+        name, known = entry.bucket(kind), self._causes[entry.group].minimal
+        minimal, unfinished = is_minimal(kind, why), why in {NO_TIME, TOOK_LONG}
         if minimal or not (known or unfinished):
             known[data] = name
-        expected = self._expected.has(name, contract, data)  # never counted with what is not
+        expected = self._expected.covers(entry, name)  # never counted with what is not
         alike = [
             found
             for found in self.findings
             if (found.bucket, found.vocabulary) == (name, contract.vocabulary.id)
             and (found.expected is not None) == expected
-            and found.id not in self._provisionals
+            and found.unminimised != ON_ITS_WAY
         ]
-        separate = minimal and not stands_out(kind) and not self._expected.whole(name, contract)
-        full = len(alike) >= PER_BUCKET
-        former = next((found for found in alike if input_of(found) == data), None)
-        if former is None and replaces is not None and replaces.bucket == name:
-            former = replaces
-        if former is None and alike and (full or not separate):
-            former = alike[0]
-        better = former is None or former is replaces
-        if former is not None and not (separate and full):
-            better |= minimal and not former.minimal
-            better |= readability(data) < readability(input_of(former))
-        if replaces is not None:
-            self._provisionals.discard(replaces.id)
-        if better:
-            identity = former.id if former else self._identity(name, entry)
+        several = minimal and not stands_out(kind) and not self._expected.whole(name, contract)
+        full = several and len(alike) >= PER_BUCKET
+        same = [found for found in alike if input_of(found) == data]
+        if replaces is not None and replaces.bucket == name:
+            same.append(replaces)
+        former = next(iter(same if several and not full else same + alike), None)
+        if former is None or former is replaces or (not full and _simpler(data, former, minimal)):
+            identity = former.id if former else finding_id(name, contract.vocabulary.id)
+            if former is None and identity in self._findings:
+                identity = finding_id(name, contract.vocabulary.id, in_base64(data))
             former = self._write(entry, kind, identity, replaces=replaces, why=why)
             if unfinished:
-                self._unfinished.append((entry, former))
-        elif replaces is not None and former is not None:
+                self._open.append((entry, "", former))
+        elif replaces is not None:
             self._replace(replaces, former)
         self._count(name)
         # Made minimal, an example may show what its entry says.
         open_ = unfinished and entry.case.generator == EXAMPLES
         return UNSURE if open_ and not self._expected.shown(name, contract) else name
-
-    def _identity(self, name: str, entry: Entry) -> str:
-        """The id of a new finding in a bucket, of which others may be there."""
-        place = (name, entry.contract.vocabulary.id)
-        others = finding_id(*place) in self._findings
-        return finding_id(*place, *([in_base64(entry.violation.data)] if others else []))
 
     def _replace(self, old: Found, found: Found) -> None:
         """Have one finding stand for another one, and take over what was counted there."""
@@ -434,10 +381,8 @@ class FindingTracker:
                 return
             if old.bucket in self._counts:
                 self._counts[found.bucket] += self._counts.pop(old.bucket)
-            for known in list(self._known.values()):
-                known.update((data, found.bucket) for data in known if known[data] == old.bucket)
-            for looks in list(self._looks.values()):
-                looks.rename(old.bucket, found.bucket)
+            for causes in [*self._causes.values()]:
+                causes.rename(old.bucket, found.bucket)
 
     def _write(
         self,
@@ -450,13 +395,10 @@ class FindingTracker:
     ) -> Found:
         contract, violation = entry.contract, entry.violation
         name, vocabulary = entry.bucket(kind), contract.vocabulary.id
+        expectation = self._expected.entry(name, vocabulary, violation.data)
+        reproducer = self._save(identity, violation, contract)
         found = finding(
-            entry,
-            kind,
-            identity,
-            unminimised=why,
-            expectation=self._expected.entry(name, vocabulary, violation.data),
-            reproducer=self._save(identity, violation, contract),
+            entry, kind, identity, unminimised=why, expectation=expectation, reproducer=reproducer
         )
         if replaces is not None and replaces.id != identity:
             self._replace(replaces, found)
@@ -465,3 +407,9 @@ class FindingTracker:
             self._findings[identity] = found
             self._emit(found)
         return found
+
+
+def _simpler(data: bytes, former: Found, minimal: bool) -> bool:
+    """Whether an input is rather to be shown than that of a finding."""
+    readable = readability(data) < readability(input_of(former))
+    return (minimal and not former.minimal) or readable

@@ -66,7 +66,6 @@ def open_database(where: str) -> Engine:
         else:
             engine = sa.create_engine(url, pool_pre_ping=True)
         Base.metadata.create_all(engine)
-        _add_columns(engine)
         _check_schema(engine, shown)
     except ModuleNotFoundError as error:
         mend = "pip install 'tokgate[postgres]'" if error.name == "psycopg" else "install it"
@@ -117,21 +116,6 @@ def _sqlite(url: URL) -> Engine:
     sa.event.listen(engine, "connect", connected)
     sa.event.listen(engine, "begin", begun)
     return engine
-
-
-def _add_columns(engine: Engine) -> None:
-    """Give tables of an earlier version the columns that came later, with their defaults."""
-    with engine.begin() as connection:  # of two who come at once, the second finds them there
-        inspector = sa.inspect(connection)
-        for table in Base.metadata.sorted_tables:
-            known = {one["name"] for one in inspector.get_columns(table.name)}
-            for column in table.columns:
-                if column.name not in known and column.server_default is not None:
-                    column_type = sa.schema.CreateColumn(column).compile(dialect=engine.dialect)
-                    absent = "" if engine.dialect.name == "sqlite" else "IF NOT EXISTS "
-                    connection.execute(
-                        sa.text(f"ALTER TABLE {table.name} ADD COLUMN {absent}{column_type}")
-                    )
 
 
 def _check_schema(engine: Engine, shown: str) -> None:

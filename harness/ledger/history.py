@@ -6,11 +6,11 @@ import contextlib
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session, defer
+from sqlalchemy.orm import Session
 
 from harness.events import Event, Found
 from harness.ledger.engine import LedgerError, fault, open_database, parse
@@ -30,7 +30,15 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Engine
 
-Row = TypeVar("Row", RunVersion, RunVocabulary, RunTally, RunFinding, RunGrowth, FindingDetail)
+OF_RUNS: dict[str, Any] = {
+    "versions": RunVersion,
+    "vocabularies": RunVocabulary,
+    "tallies": RunTally,
+    "findings": RunFinding,
+    "growth": RunGrowth,
+    "details": FindingDetail,
+}
+"""The tables whose rows belong to runs, by what a history calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,7 @@ class RecordedFinding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """The rows of all finished runs, in the order of time; details: of a finding, the last ones.
+    """The rows of all runs, in the order of time; details: of a finding, the last ones.
 
     speeds: of all measurements, which are no runs.
     """
@@ -70,35 +78,21 @@ def open_existing(where: str) -> Engine:
 def history(engine: Engine) -> History:
     """Everything, read in one transaction. Raises LedgerError."""
     speeds = sa.select(MeasuredSpeed).order_by(MeasuredSpeed.started, MeasuredSpeed.id)
+    in_time = (Run.started, Run.id)
     try:
         with Session(engine, expire_on_commit=False) as session, session.begin():
-            rows = History(
-                runs=session.scalars(_ended(sa.select(Run))).all(),
-                versions=_of_runs(session, RunVersion),
-                vocabularies=_of_runs(session, RunVocabulary),
-                tallies=_of_runs(session, RunTally),
-                findings=_of_runs(session, RunFinding, RunFinding.data),
-                growth=_of_runs(session, RunGrowth, RunGrowth.points),
-                details=_latest(_of_runs(session, FindingDetail)),
-                speeds=session.scalars(speeds).all(),
-            )
+            rows: dict[str, Sequence[Any]] = {
+                name: session.scalars(
+                    sa.select(table).join(Run, Run.id == table.run).order_by(*in_time)
+                ).all()
+                for name, table in OF_RUNS.items()
+            }
+            runs = session.scalars(sa.select(Run).order_by(*in_time)).all()
+            measured = session.scalars(speeds).all()
             session.expunge_all()
     except SQLAlchemyError as error:
         raise LedgerError(f"--ledger: cannot be read ({fault(error)}); name another") from error
-    return rows
-
-
-def _ended(chosen: sa.Select[Any]) -> sa.Select[Any]:
-    """Rows of finished runs, by time."""
-    return chosen.where(Run.seconds.is_not(None)).order_by(Run.started, Run.id)
-
-
-def _of_runs(
-    session: Session, table: type[Row], *unread: sa.orm.InstrumentedAttribute[Any]
-) -> Sequence[Row]:
-    """The rows of finished runs. unread: columns that nobody asks for, and may be long."""
-    chosen = sa.select(table).join(Run, Run.id == table.run)
-    return session.scalars(_ended(chosen.options(*map(defer, unread)))).all()
+    return History(runs=runs, speeds=measured, **rows | {"details": _latest(rows["details"])})
 
 
 def _latest(rows: Iterable[FindingDetail]) -> list[RecordedFinding]:

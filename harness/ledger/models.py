@@ -15,18 +15,13 @@ Time = Annotated[str, mapped_column(sa.String(40), index=True)]
 OfRun = Annotated[
     str, mapped_column(sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
 ]
-Later = Annotated[list[str], mapped_column(sa.JSON, server_default="[]")]
-"""A column that is later than its table: the default serves ledgers, and writers, that do not know
-it."""
 
 
 class Run(Base):
     """A run that came to its end, be it an early one.
 
     id: 32 hex digits. started: ISO 8601 in UTC, so that its order is that of time. verdict:
-    ``pass`` or ``fail``. campaign: the name of its campaign, if any. Earlier versions wrote a row
-    at the start of a run, which stays without ``seconds``, and with the verdict ``none``, where
-    the run was killed.
+    ``pass``, ``fail`` or ``not-examined``. campaign: the name of its campaign, if any.
     """
 
     __tablename__ = "runs"
@@ -41,9 +36,9 @@ class Run(Base):
     campaign: Mapped[str | None]
     verdict: Mapped[str]
     complete: Mapped[bool]
-    exit_status: Mapped[int | None]
+    exit_status: Mapped[int]
     reasons: Mapped[list[str]]
-    seconds: Mapped[float | None]
+    seconds: Mapped[float]
     cases: Mapped[int]
     comparisons: Mapped[int]
 
@@ -59,7 +54,9 @@ class RunVersion(Base):
 
 
 class RunFinding(Base):
-    """A finding of a run. ``count``: how often its bucket was seen there."""
+    """A finding of a run. count: how often its bucket was seen there. data: the input, which is not
+    read with the other columns, as it may be long.
+    """
 
     __tablename__ = "run_findings"
 
@@ -68,7 +65,7 @@ class RunFinding(Base):
     bucket: Mapped[str] = mapped_column(index=True)
     vocabulary: Mapped[str]
     culprits: Mapped[list[str]]
-    data: Mapped[bytes]
+    data: Mapped[bytes] = mapped_column(deferred=True)
     expected: Mapped[bool]
     count: Mapped[int]
 
@@ -127,8 +124,8 @@ class RunTally(Base):
     wrong: Mapped[int]
     deaths: Mapped[int]
     trusted: Mapped[bool]
-    checks: Mapped[Later]
-    generators: Mapped[Later]
+    checks: Mapped[list[str]]
+    generators: Mapped[list[str]]
 
 
 class FindingDetail(Base):

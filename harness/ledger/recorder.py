@@ -1,6 +1,6 @@
-"""Consumers of events that keep a run, or a measurement of speed, in the ledger.
+"""What the ledger keeps of a run, or of a measurement of speed: rows, made of what it has come to.
 
-Each writes once, at the end and in one transaction: it is in the ledger whole, or not at all.
+They are written at its end and in one transaction: it is in the ledger whole, or not at all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from harness.events import Benched, BenchStarted, Finished, Found, Started
+from harness.events import Benched, BenchStarted, Finished
 from harness.ledger.engine import Base, LedgerError, fault
 from harness.ledger.models import (
     FindingDetail,
@@ -29,7 +29,7 @@ from harness.ledger.models import (
     RunVersion,
     RunVocabulary,
 )
-from harness.verdict.coverage import EQUIVALENCE, SURVIVAL, Coverage
+from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Engine
 
-    from harness.events import Event
+    from harness.events import Event, Found, Started
+    from harness.verdict.coverage import Coverage
 
 Row = TypeVar("Row", bound=Base)
 
@@ -51,91 +52,77 @@ MAX_REPRODUCER = 64 << 10
 """Bytes of a reproducer that is kept; the few longer ones carry a whole vocabulary."""
 
 
-class Recorder:
-    """Writes one run at its end.
+def keep_run(
+    engine: Engine, coverage: Coverage, folder: Path | None = None, campaign: str | None = None
+) -> str:
+    """Keep a run, and return its id in the ledger. Raises LedgerError.
 
-    A run that is killed is not there: its folder has what it found until then. folder: that of the
-    run, from which the reproducers are taken.
+    Of a run without an end nothing is kept: its folder has what it found until then. folder: that
+    of the run, from which the reproducers are taken. campaign: the name of its campaign.
     """
-
-    def __init__(
-        self, engine: Engine, campaign: str | None = None, folder: Path | None = None
-    ) -> None:
-        self.run = uuid.uuid4().hex
-        self._engine = engine
-        self._campaign = campaign
-        self._folder = folder
-        self._coverage = Coverage()
-
-    def consume(self, event: Event) -> None:
-        """Take note of an event. Raises LedgerError where the database cannot be written."""
-        self._coverage.consume(event)
-        if isinstance(event, Finished):
-            write(self._engine, lambda session: self._rows(session, event))
-
-    def _rows(self, session: Session, ended: Finished) -> Iterator[Base]:
-        """The run first, to which the others refer."""
-        coverage, began = self._coverage, self._coverage.started
-        if began is None:
-            message = "a run ends that has not begun"
-            raise ValueError(message)
-        begun = {name: getattr(began, name) for name in BEGUN}
-        times = {"started": in_utc(began.time), "campaign": self._campaign}
-        yield row(Run, ended, id=self.run, **begun, **times)
-        yield from rows_of(self.run, began, coverage)
-        # In full, what the ledger does not have under these versions, or not as small.
-        under, size = FindingDetail.versions, sa.func.min(FindingDetail.size)
-        kept = sa.select(FindingDetail.id, under, size).group_by(FindingDetail.id, under)
-        known = {(name, versions): least for name, versions, least in session.execute(kept)}
-        for found in coverage.findings.values():
-            blamed = "; ".join(f"{name} {began.versions.get(name, '')}" for name in found.culprits)
-            length = len(base64.b64decode(found.input_b64))
-            if length < known.get((found.id, blamed), math.inf):
-                yield FindingDetail(
-                    id=found.id,
-                    run=self.run,
-                    versions=blamed,
-                    size=length,
-                    event=zlib.compress(found.to_json().encode("ascii"), 9),
-                    reproducer=self._reproducer(found),
-                )
-
-    def _reproducer(self, found: Found) -> str | None:
-        if self._folder is None or found.reproducer is None:
-            return None
-        try:
-            text = (self._folder / found.reproducer).read_text(encoding="utf-8")
-        except (OSError, ValueError):  # the finding is worth keeping without it
-            return None
-        # PostgreSQL takes no NUL in a text; a script has none.
-        return None if "\0" in text or len(text) > MAX_REPRODUCER else text
+    run = uuid.uuid4().hex
+    began, ended = coverage.started, coverage.finished
+    if began is not None and ended is not None:
+        times = {"started": in_utc(began.time), "campaign": campaign}
+        first = {name: getattr(began, name) for name in BEGUN}
+        rows = [row(Run, ended, id=run, **first, **times), *rows_of(run, began, coverage)]
+        findings = coverage.findings.values()
+        write(
+            engine,
+            lambda session: [*rows, *details(session, run, began, findings, folder)],
+        )
+    return run
 
 
-class SpeedRecorder:
-    """Writes a whole measurement of speed at its end.
+def details(
+    session: Session, run: str, began: Started, findings: Iterable[Found], folder: Path | None
+) -> Iterator[FindingDetail]:
+    """The findings in full that the ledger does not have under these versions, or not as small."""
+    under, size = FindingDetail.versions, sa.func.min(FindingDetail.size)
+    kept = sa.select(FindingDetail.id, under, size).group_by(FindingDetail.id, under)
+    known = {(name, versions): least for name, versions, least in session.execute(kept)}
+    for found in findings:
+        blamed = "; ".join(f"{name} {began.versions.get(name, '')}" for name in found.culprits)
+        length = len(base64.b64decode(found.input_b64))
+        if length < known.get((found.id, blamed), math.inf):
+            yield FindingDetail(
+                id=found.id,
+                run=run,
+                versions=blamed,
+                size=length,
+                event=zlib.compress(found.to_json().encode("ascii"), 9),
+                reproducer=script(found, folder),
+            )
 
-    One that was interrupted is not there: the same command goes on with it, and then it is.
+
+def script(found: Found, folder: Path | None) -> str | None:
+    """The reproducer of a finding; None where it cannot be read, or is not worth keeping."""
+    if folder is None or found.reproducer is None:
+        return None
+    try:
+        text = (folder / found.reproducer).read_text(encoding="utf-8")
+    except (OSError, ValueError):  # the finding is worth keeping without it
+        return None
+    # PostgreSQL takes no NUL in a text; a script has none.
+    return None if "\0" in text or len(text) > MAX_REPRODUCER else text
+
+
+def keep_speeds(engine: Engine, events: Iterable[Event]) -> None:
+    """Keep a whole measurement of speed. Raises LedgerError.
+
+    One that was interrupted is not kept: the same command goes on with it, and then it is.
     """
-
-    def __init__(self, engine: Engine) -> None:
-        self.id = uuid.uuid4().hex
-        self._engine = engine
-        self._started: BenchStarted | None = None
-        self._cells: list[Benched] = []
-
-    def consume(self, event: Event) -> None:
-        """Take note of an event. Raises LedgerError where the database cannot be written."""
+    measurement, rows, began, whole = uuid.uuid4().hex, list[Base](), None, False
+    for event in events:
         match event:
             case BenchStarted():
-                self._started = event
-            case Benched():
-                self._cells.append(event)
-            case Finished() if event.complete and self._started is not None:
-                began, cells = self._started, self._cells
-                write(
-                    self._engine,
-                    lambda _: (row for cell in cells for row in speeds_of(self.id, began, cell)),
-                )
+                began = event
+            case Benched() if began is not None:
+                rows += speeds_of(measurement, began, event)
+            case Finished():
+                whole = event.complete
+    if whole:
+        write(engine, lambda _: rows)
 
 
 def write(engine: Engine, rows: Callable[[Session], Iterable[Base]]) -> None:

@@ -1,109 +1,90 @@
-"""What the ledger says of all finished runs: series over time, and when findings were seen."""
+"""What a ledger says of all finished runs: series over time, and when findings were seen."""
 
 from __future__ import annotations
 
 import datetime
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import sqlalchemy as sa
-from sqlalchemy.orm import Session
-
-from harness.ledger.models import Run, RunFinding, RunGrowth, RunVersion
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy.engine import Engine
+    from harness.ledger.history import History
 
 TIME = datetime.datetime.fromisoformat
 
+Seen = tuple[datetime.datetime, datetime.datetime, int]
+"""When a finding was seen first and last, and in how many runs."""
+
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class Trend:
     """One quantity over time, the oldest point first.
 
-    unit: of the values, for an axis. points: when a run was, the version there (of the
-    implementation, or of tokgate for counts), and the value.
+    unit: ``s`` for seconds, else what stands behind a number (``ns/byte``, ``findings``). points:
+    when a run was, the version there (of the implementation, or of tokgate for counts), and the
+    value.
     """
 
     name: str
     unit: str
-    points: list[tuple[datetime.datetime, str, float]]
+    points: Sequence[tuple[datetime.datetime, str, float]]
 
 
-def worst(engine: Engine) -> list[Series]:
+def worst(known: History) -> list[Trend]:
     """For each implementation and vocabulary, the greatest cost a byte over all families.
 
-    The cost of a family is that at the largest size that all its runs have measured, so that they
-    can be compared; runs without that size are left out.
+    The cost of a family is that at the largest size that all its runs have measured (of the latest
+    where they share none), so that they can be compared; runs without that size are left out.
     """
-    name, source, family = RunGrowth.implementation, RunGrowth.vocabulary, RunGrowth.family
-    grown = sa.orm.join(Run, RunGrowth, RunGrowth.run == Run.id)
-    asked = _by_version(grown, name, name, source, family, RunGrowth.points)
-    cells: dict[tuple[str, str, str], list[tuple[Any, dict[int, float]]]] = defaultdict(list)
-    with Session(engine) as session:
-        for *run, who, on, kind, points in session.execute(asked):
-            costs = {int(size): seconds for size, seconds in points}
-            cells[who, on, kind].append((tuple(run), costs))
-    greatest: dict[str, dict[Any, float]] = defaultdict(dict)
+    cells: dict[tuple[str, str, str], dict[str, dict[int, float]]] = defaultdict(dict)
+    for row in known.growth:
+        if row.points:
+            costs = {int(size): cost for size, cost in row.points}
+            cells[row.implementation, row.vocabulary, row.family][row.run] = costs
+    greatest: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for (who, on, _), runs in sorted(cells.items()):
-        size = _common([costs for _, costs in runs if costs])
-        series = greatest[f"{who} on {on}"]
-        for run, costs in runs:
+        sizes = [set(costs) for costs in runs.values()]
+        size = max(set.intersection(*sizes) or sizes[-1])
+        values = greatest[who, on]
+        for run, costs in runs.items():
             if size in costs:
-                series[run] = max(series.get(run, 0.0), costs[size] / size * 1e9)
-    return [_series(title, "ns/byte", found) for title, found in greatest.items() if found]
-
-
-def _common(runs: Sequence[Mapping[int, float]]) -> int:
-    """The largest size that all have measured; that of the latest where they share none."""
-    sizes = [set(costs) for costs in runs]
-    return max(set.intersection(*sizes) or sizes[-1]) if sizes else 0
-
-
-def findings(engine: Engine) -> list[Series]:
-    """Two series: how many unexpected findings each run has, and how many expected ones."""
-    with Session(engine) as session:
-        runs = [tuple(row) for row in session.execute(_by_version(Run, "tokgate"))]
-        every = session.execute(sa.select(RunFinding.run, RunFinding.expected))
-        counts = Counter(map(tuple, every))
+                values[run] = max(values.get(run, 0.0), costs[size] / size * 1e9)
     return [
-        _series(name, "findings", {run: counts[run[1], kind] for run in runs})
-        for name, kind in (("unexpected findings", False), ("expected findings", True))
-        if runs
+        _series(known, f"{who} on {on}", "ns/byte", who, values)
+        for (who, on), values in greatest.items()
     ]
 
 
-def _by_version(source: Any, name: Any, *columns: Any) -> sa.Select[Any]:
-    """Of finished runs by time: when, which, what version ``name`` had, and columns."""
-    versions = sa.and_(RunVersion.run == Run.id, RunVersion.name == name)
-    return (
-        sa.select(Run.started, Run.id, sa.func.coalesce(RunVersion.version, ""), *columns)
-        .select_from(source)
-        .outerjoin(RunVersion, versions)
-        .where(Run.seconds.is_not(None))
-        .order_by(Run.started, Run.id)
+def findings(known: History) -> list[Trend]:
+    """Two series: how many unexpected findings each run has, and how many expected ones."""
+    counts = Counter((row.run, row.expected) for row in known.findings)
+    return [
+        _series(known, name, "findings", "tokgate", {r.id: counts[r.id, kind] for r in known.runs})
+        for name, kind in (("unexpected findings", False), ("expected findings", True))
+        if known.runs
+    ]
+
+
+def _series(known: History, name: str, unit: str, who: str, values: Mapping[str, float]) -> Trend:
+    """The values of runs, with the version that ``who`` had there."""
+    versions = {row.run: row.version for row in known.versions if row.name == who}
+    return Trend(
+        name,
+        unit,
+        [
+            (TIME(run.started), versions.get(run.id, ""), values[run.id])
+            for run in known.runs
+            if run.id in values
+        ],
     )
 
 
-def _series(name: str, unit: str, values: Mapping[Any, float]) -> Series:
-    ordered = sorted(values.items())
-    return Series(name, unit, [(TIME(when), version, v) for (when, _, version), v in ordered])
-
-
-def seen(engine: Engine) -> dict[str, tuple[datetime.datetime, datetime.datetime, int]]:
+def seen(known: History) -> dict[str, Seen]:
     """Of each finding, by its id, when it was seen first and last, and in how many runs."""
-    first, last = sa.func.min(Run.started), sa.func.max(Run.started)
-    grouped = (
-        sa.select(RunFinding.id, first, last, sa.func.count())
-        .join(Run, Run.id == RunFinding.run)
-        .where(Run.seconds.is_not(None))
-        .group_by(RunFinding.id)
-    )
-    with Session(engine) as session:
-        return {
-            identity: (TIME(first), TIME(last), runs)
-            for identity, first, last, runs in session.execute(grouped)
-        }
+    started = {run.id: TIME(run.started) for run in known.runs}
+    times: dict[str, list[datetime.datetime]] = defaultdict(list)
+    for row in known.findings:
+        times[row.id].append(started[row.run])
+    return {name: (when[0], when[-1], len(when)) for name, when in times.items()}

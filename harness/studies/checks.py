@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpora.generators import long_runs
+from harness.core.crowding import stretched
 from harness.core.outcomes import Inputs
 from harness.engine.inquiry import Inquiry
 from harness.engine.judging import Judge
@@ -82,6 +83,7 @@ class Checks:
             return sum(done.values()) >= half
 
         cases = self._texts.first(session.vocabulary, contracts, late)
+        self._judge.open(contracts)
         self._judge.examples(pool, contracts)
         for pending, batch in self._asked(pool, contracts, cases, done):
             if run.stop.is_set():
@@ -97,7 +99,7 @@ class Checks:
     def _in_time(self, session: Session) -> None:
         """Ask each at its own pace, until the session's time is over; then see to what is owed."""
         run, pool = self._run, session.pool
-        run.settle_until(session.end + SETTLE_SECONDS)
+        run.settle_until(session.end + stretched(SETTLE_SECONDS))
         contracts = session.opened.contracts()
         with contextlib.closing(
             Inquiry(self._judge.look_into, run.stop.is_set, lambda: run.left_for_findings() <= 0)
@@ -112,7 +114,8 @@ class Checks:
                 raise
             finally:
                 pacer.close()
-                pool.limit_by(run.left_for_questions)
+        # Once nobody asks any more: whom the last look gave up is to answer in the next study.
+        pool.limit_by(run.left_for_questions)
 
     def _pacer(self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry) -> Pacer:
         return Pacer(
@@ -150,6 +153,7 @@ class Checks:
         half = (time.monotonic() + session.end) / 2
         cases = self._texts.first(session.vocabulary, contracts, lambda: time.monotonic() > half)
         pool.limit_by(run.left_for_findings)
+        self._judge.open(contracts)
         self._judge.examples(pool, contracts)
         pool.limit_by(left_for_judges)
         pacer.run(cases, over)
@@ -216,7 +220,7 @@ class Checks:
         """Look into all that was found, and tell what there was no time for."""
         run = self._run
         began = time.monotonic()
-        run.settle_until(began + SETTLE_SECONDS)
+        run.settle_until(began + stretched(SETTLE_SECONDS))
         session.pool.limit_by(run.left_for_findings)
         left = inquiry.finish()
         if run.stop.is_set():

@@ -5,17 +5,13 @@ It holds the events, the tally, and the files of the findings.
 
 from __future__ import annotations
 
-import base64
-import json
-import zlib
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from harness.cluster.executor import UnitError
 from harness.core import stored
 from harness.events import Event, Phase, Preparing, VocabularyLoaded
-from harness.studies.portable import write_sent
+from harness.studies.portable import packed, unpacked, write_sent
 from harness.verdict.coverage import Coverage
 
 if TYPE_CHECKING:
@@ -28,39 +24,37 @@ if TYPE_CHECKING:
 MAX_BYTES = 1 << 30
 """The greatest size of a result, unpacked."""
 
-FASTEST = 1
-"""The level of compression: a higher one makes a tenth less of it, and takes five times as long, of
-a vocabulary's time."""
-
 OF_THE_MOMENT = (Phase, Preparing)
 """Events that say what was being done: when a part is whole that is over."""
 
 
-class PartResult(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class PartResult:
     """All that a vocabulary has come to.
 
     events: as lines of a record. tally: as ``Tally.plain`` gives it. failed: the implementation,
     the vocabulary and the message where one that the user named could not load. unexpected: whether
-    there is a finding that nobody expects. files: by their paths in the output folder, in base64.
+    there is a finding that nobody expects. files: by their paths in the output folder.
     """
 
     events: list[str]
     tally: dict[str, Any]
     failed: list[str]
     unexpected: bool
-    files: dict[str, str]
+    files: dict[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def of(cls, done: Done) -> PartResult:
         """Unpack a result. Raises UnitError for what is none."""
         try:
-            return stored.typed(stored.parsed(stored.unzipped(done.result, MAX_BYTES)), cls)
-        except (ValueError, TypeError) as error:
+            told, files = unpacked(done.result, MAX_BYTES)
+            return replace(stored.typed(told, cls), files=files)
+        except ValueError as error:
             raise UnitError(f"{done.name}: its result cannot be read: {error}") from error
 
     def packed(self) -> bytes:
         """The form that travels."""
-        return zlib.compress(json.dumps(msgspec.to_builtins(self)).encode(), FASTEST)
+        return packed(replace(self, files={}), self.files)
 
     def is_of(self, vocabulary: Vocabulary) -> bool:
         """Whether it is of a vocabulary with this content."""
@@ -78,16 +72,16 @@ class PartResult(msgspec.Struct, frozen=True):
         return [one for one in events if one is not None and not isinstance(one, OF_THE_MOMENT)]
 
 
-def write_files(files: Mapping[str, str], folder: Path) -> None:
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
     """Write files that were packed below a folder. Raises OutputError, UnitError."""
     for name, content in files.items():
-        write_sent(folder, name, base64.b64decode(content))
+        write_sent(folder, name, content)
 
 
-def packed_files(folder: Path, below: Collection[str] = ("",)) -> dict[str, str]:
+def packed_files(folder: Path, below: Collection[str] = ("",)) -> dict[str, bytes]:
     """The files of a folder by their paths in it. below: only those under one of these paths."""
     return {
-        str(one.relative_to(folder)): base64.b64encode(one.read_bytes()).decode("ascii")
+        str(one.relative_to(folder)): one.read_bytes()
         for part in below
         for one in sorted((folder / part).rglob("*"))
         if one.is_file()

@@ -10,11 +10,17 @@ from __future__ import annotations
 import compileall
 import hashlib
 import os
+import sys
 import threading
 from dataclasses import replace
+from functools import cache
+from importlib import metadata
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import corpora
+import impls
 from corpora.vocabularies import embedded
 from corpora.vocabularies.caches import compiled_folder
 from corpora.vocabularies.embedded import RANDOM
@@ -24,7 +30,7 @@ from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
 from harness.events import Preparing
-from harness.findings import models
+from harness.findings.diagnosis import compile_models
 from harness.findings.tracker import FindingTracker
 from harness.studies.forced.study import ForcedSample
 from harness.studies.growth.study import Growth
@@ -32,7 +38,6 @@ from impls import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.planning import Plan
@@ -109,7 +114,20 @@ def _key(source: str, load: Callable[[], Vocabulary]) -> str:
 
 def _marker(name: str, key: str) -> Path:
     digest = hashlib.sha256(f"{name}\0{key}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return models.marker(f"prepared-{digest}")
+    return marker(f"prepared-{digest}")
+
+
+def marker(name: str) -> Path:
+    """The file that says that something was made, by these versions of the compiler and of ours."""
+    return compiled_folder() / f"{name}-{_versions()}"
+
+
+@cache
+def _versions() -> str:
+    folders = [Path(package.__file__ or "").parent for package in (impls, corpora)]
+    newest = max(path.stat().st_mtime_ns for one in folders for path in one.rglob("*.py"))
+    text = f"{sys.version} {metadata.version('numba')} {folders} {newest}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _writable() -> bool:
@@ -201,7 +219,7 @@ class Preparation:
         for contract in session.opened.contracts():
             if not run.stop.is_set():
                 session.pool.ask(contract, Inputs.of([b""])).wait()
-        models.compile_models(models.modelled(session.vocabulary), run.stop.is_set)
+        compile_models(session.vocabulary, run.stop.is_set)
         for generator in run.plan.generators:
             if not run.stop.is_set():
                 next(generator.cases(session.vocabulary, run.plan.seed), None)

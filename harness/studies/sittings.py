@@ -17,7 +17,7 @@ from harness.engine.parts import Part, Sum
 from harness.engine.planning import Tally
 from harness.engine.sessions import Sessions
 from harness.events import Phase, VocabularyLoaded
-from harness.findings.entries import Snapshot
+from harness.findings.causes import Snapshot
 from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
 from harness.studies.part_results import PartResult, packed_files, write_files

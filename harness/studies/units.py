@@ -106,7 +106,7 @@ class Committed:
     """
 
     units: int = 0
-    left: dict[str, tuple[Found, dict[str, str]]] = field(default_factory=dict)
+    left: dict[str, tuple[Found, dict[str, bytes]]] = field(default_factory=dict)
     total: Sum = field(default_factory=Sum)
 
 

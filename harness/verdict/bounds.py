@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from corpora.vocabularies.reading import shown
 from harness.events import GrowthJudged
@@ -69,16 +69,6 @@ LEAN = (LINEAR, DEFAULT)
 POWERS = {"n^1.5": 1.5, "quadratic": 2.0, "cubic": 3.0}
 """The bounds that are more than the judgement calls linear, as powers of the size."""
 
-FIELDS = {
-    "implementation": "text",
-    "vocabulary": "text",
-    "family": "text",
-    "bound": "text",
-    "memory": "number",
-    "reason": "text",
-}
-"""The fields of an entry, and what each is (:data:`harness.verdict.expectations.KINDS`)."""
-
 CLAIMED = "it claims linear cost"
 
 
@@ -102,17 +92,18 @@ class Bound:
         )
 
 
-def load(path: Path) -> list[Bound]:
-    """The entries under ``[[scaling]]`` of an expectations file. Raises ExpectationsError."""
-    return [_bound(*one) for one in entries(path, "scaling", FIELDS, ("bound", "reason"))]
+def load(path: Path, *, drafts: bool = False) -> list[Bound]:
+    """The entries under ``[[scaling]]`` of an expectations file. Raises ExpectationsError.
 
-
-def _bound(place: str, raw: dict[str, Any]) -> Bound:
-    allowed = [*IN_TIME, NO_BOUND]
-    if raw["bound"] not in allowed:
-        known = ", ".join(allowed)
-        raise ExpectationsError(f"{place}: invalid bound {shown(raw['bound'])}; write {known}")
-    return Bound(**raw)
+    drafts: a reason that is still to be written is no fault.
+    """
+    allowed, found = [*IN_TIME, NO_BOUND], []
+    for place, one in entries(path, "scaling", Bound, drafts=drafts):
+        if one.bound not in allowed:
+            known = ", ".join(allowed)
+            raise ExpectationsError(f"{place}: invalid bound {shown(one.bound)}; write {known}")
+        found.append(one)
+    return found
 
 
 def judge_growth(
@@ -129,48 +120,49 @@ def judge_growth(
     """
     judged = []
     for cell in measured:
-        name, measure = cell.implementation, cell.measure
-        bound = next((one for one in bounds if one.covers(cell)), None)
-        if bound is None and name in (*claiming, *own):
+        name, mine = cell.implementation, cell.implementation in own
+        plain = cell.measure not in BESIDE_TIME
+        bound = bound_of(cell, bounds)
+        if bound is None and (mine or name in claiming):
             # Nobody claims anything of memory, or of what is said of one's own time.
-            claimed = name in claiming and measure not in BESIDE_TIME
+            claimed = name in claiming and plain
             linear = LINEAR if name in claiming else DEFAULT
             bound = Bound(linear, CLAIMED if claimed else UNSAID)
         if bound is None:
             continue
-        if measure == "memory":
-            most = bound.memory
-            if most is None and name in own and bound.bound in LEAN:
+        allowed, most = bound.bound, bound.memory
+        if cell.measure == "memory":
+            if most is None and mine and allowed in LEAN:
                 most = memory.LIMIT_IN_PYTHON if name in in_python else memory.LIMIT
             if most is None:
                 continue
             allowed, (outcome, line) = f"{most:g} bytes a byte", memory.outcome_of(cell, most)
-        elif bound.bound == NO_BOUND:
+        elif allowed == NO_BOUND:
             continue
-        elif measure in SAID:
-            allowed, (outcome, line) = SAID[measure], as_said(cell)
+        elif cell.measure in SAID:  # it was judged when it was measured, by no exponent
+            allowed, line = SAID[cell.measure], cell.note
+            outcome = {"linear": "pass", "superlinear": "fail"}.get(cell.verdict, "inconclusive")
         else:
-            allowed, (outcome, line) = bound.bound, outcome_of(cell, bound.bound)
+            outcome, line = outcome_of(cell, allowed)
         judged.append(
             GrowthJudged(
                 implementation=name,
                 vocabulary=cell.vocabulary,
                 family=cell.family,
-                measure=measure,
+                measure=cell.measure,
                 bound=allowed,
                 outcome=outcome,
                 reason=bound.reason,
                 line=line,
-                own=name in own and cell.axis == "bytes" and measure not in BESIDE_TIME,
+                own=mine and cell.axis == "bytes" and plain,
             )
         )
     return judged
 
 
-def as_said(cell: Measured) -> tuple[str, str]:
-    """The outcome of what was judged when it was measured, by no exponent, and a line on it."""
-    outcomes = {Verdict.LINEAR.value: "pass", Verdict.SUPERLINEAR.value: "fail"}
-    return outcomes.get(cell.verdict, "inconclusive"), cell.note
+def bound_of(cell: Measured, bounds: Sequence[Bound]) -> Bound | None:
+    """The first entry that is on a cell, if any."""
+    return next((one for one in bounds if one.covers(cell)), None)
 
 
 def own_candidates(
@@ -223,25 +215,18 @@ def beyond(cell: Measured, bound: str) -> bool:
     """
     if bound not in POWERS:
         return True
-    spent = {size: cost - (cell.overhead or 0.0) for size, cost in cell.points}
-    sizes = sorted(size for size, cost in spent.items() if cost > 0)
-    if len(sizes) < LEAST_POINTS:
+    spent = [(size, cost - (cell.overhead or 0.0)) for size, cost in sorted(cell.points)]
+    spent = [(size, cost) for size, cost in spent if cost > 0]
+    if len(spent) < LEAST_POINTS:
         return False
-    small, large = sizes[0], sizes[-1]
-    allowed = HIERARCHY * (large / small) ** POWERS[bound]
-    return bool(spent[large] > allowed * spent[small])
+    (small, least), (large, most) = spent[0], spent[-1]
+    return bool(most > HIERARCHY * (large / small) ** POWERS[bound] * least)
 
 
 def held(cell: Measured, limits: Sequence[Bound]) -> bool:
-    """Whether one of the entries is on a cell, and the cell keeps it."""
-    bound = next((one for one in limits if one.covers(cell)), None)
-    if bound is None:
-        return False
-    if cell.measure == "memory":
-        if bound.memory is None:
-            return bound.bound not in LEAN
-        return memory.outcome_of(cell, bound.memory)[0] == "pass"
-    return bound.bound == NO_BOUND or outcome_of(cell, bound.bound)[0] == "pass"
+    """Whether one of the entries is on a cell, and the cell keeps it as a candidate's own."""
+    judged = judge_growth([cell], limits, (), {cell.implementation})
+    return bound_of(cell, limits) is not None and all(one.outcome == "pass" for one in judged)
 
 
 def narrowest(cells: Sequence[Measured]) -> str:

@@ -28,12 +28,14 @@ from harness.events import (
     NotReached,
     SlowOnce,
     Started,
+    TextsCompared,
+    TextsGiven,
+    TextsRead,
     Unsettled,
     VocabularyLoaded,
     VocabularyRefused,
     Withdrawn,
 )
-from harness.verdict.texts import TextsSeen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -54,22 +56,16 @@ policies force on a vocabulary."""
 GIVEN = "given"
 """The suite of runs on inputs that were given (replay, minimize), which may concern one alone."""
 
-SPECIALS_OFF = ("specials", "off")
-"""The check, and its stage, of special tokens that are given where they are ordinary text."""
-
-MESSAGE_SHOWN = 200
-"""Characters of a failure's first line."""
-
 
 class State(StrEnum):
     """What a run knows of one check of one implementation under one comparison."""
 
-    JUDGED = "judged"
+    JUDGED = "ok"
     UNSETTLED = "not settled"
     UNANSWERED = "no answer"
-    DECLINED = "declined"
+    DECLINED = "unsupported"
     FAILED = "failed to start"
-    NOT_ASKED = "not asked"
+    NOT_ASKED = "not tested"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +98,19 @@ class Answers:
     reason: str = ""
 
     @property
+    def examined(self) -> int:
+        """Cases that say something of the implementation: what it failed on was examined, too."""
+        return self.answered + self.failed
+
+    @property
     def asked(self) -> int:
         """All cases."""
-        return self.answered + self.failed + self.declined
+        return self.examined + self.declined
+
+    @property
+    def enough(self) -> bool:
+        """Whether so much was examined that the implementation was."""
+        return enough(self.examined, self.asked)
 
 
 def enough(number: int, of: int) -> bool:
@@ -116,22 +122,18 @@ def enough(number: int, of: int) -> bool:
 class Coverage:
     """The fold. Each field is what the events of that name say, the latest of each counting.
 
-    named, specs: what the user asked for by name, and how each implementation was given
-    (:class:`harness.events.Started`). answers: by implementation and comparison. judged, at_fault:
-    outcomes by comparison, check and implementation. unsettled: violations that nobody looked into,
-    likewise; open_because: the first reason. unmeasured: by vocabulary and the user's own
-    candidate, the families on which its growth was not measured. how: the first line of an
-    implementation's first failure. special: who gives special tokens for ordinary text. counts: how
-    often each bucket was seen. generators: by name, the sums of ``cases``, ``bytes``,
-    ``comparisons`` and ``violations``; judged_of: by comparison and implementation, the checks
-    that judged it, each with a generator of those cases.
+    answers: by implementation and comparison. judged, at_fault: outcomes by comparison, check and
+    implementation. unsettled: violations that nobody looked into, likewise; open_because: the first
+    reason. unmeasured: by vocabulary and the user's own candidate, the families on which its growth
+    was not measured. counts: how often each bucket was seen. given, texts, documents: the user's
+    texts, how far they were read on each vocabulary, and how many documents were compared.
+    generators: by name, the sums of ``cases``, ``bytes``, ``comparisons`` and ``violations``;
+    judged_of: by comparison and implementation, the checks that judged it, each with a generator of
+    those cases.
     """
 
     started: Started | None = None
     finished: Finished | None = None
-    suite: str = ""
-    named: dict[str, list[str]] = field(default_factory=dict)
-    specs: dict[str, str] = field(default_factory=dict)
     vocabularies: dict[str, VocabularyLoaded] = field(default_factory=dict)
     contracts: dict[str, ContractOpened] = field(default_factory=dict)
     failures: dict[tuple[str, str], ImplementationFailed] = field(default_factory=dict)
@@ -153,9 +155,9 @@ class Coverage:
     unmeasured: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     cases: int = 0
     comparisons: int = 0
-    how: dict[str, str] = field(default_factory=dict)
-    special: set[str] = field(default_factory=set)
-    texts: TextsSeen = field(default_factory=TextsSeen)
+    given: TextsGiven | None = None
+    texts: dict[str, TextsRead] = field(default_factory=dict)
+    documents: int = 0
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Coverage:
@@ -170,8 +172,6 @@ class Coverage:
         match event:
             case Started():
                 self.started, self.finished = event, None  # a resumed run is open again
-                self.suite, self.named = event.suite, event.named
-                self.specs = event.specs
             case Finished():
                 self.finished = event
             case VocabularyLoaded():
@@ -207,9 +207,25 @@ class Coverage:
             case Counted():
                 self.counts[event.bucket] = event.count
             case Found():
-                self._found(event)
-            case _:
-                self.texts.consume(event)
+                self.findings.pop(event.replaces or "", None)
+                self.findings[event.id] = event
+            case TextsGiven():
+                self.given = event
+            case TextsRead():
+                self.texts[event.vocabulary] = event
+            case TextsCompared():
+                answered = [one.documents for one in event.counts.values()]
+                alone = event.documents if event.alone else 0  # for a comparison of two runs
+                self.documents += max(answered, default=alone)
+
+    def named(self, kind: str) -> list[str]:
+        """What the user asked for by name (:attr:`harness.events.Started.named`)."""
+        return [] if self.started is None else self.started.named.get(kind, [])
+
+    @property
+    def on_given_inputs(self) -> bool:
+        """Whether it is a run on inputs that were given, which may concern one alone."""
+        return self.started is not None and self.started.suite == GIVEN
 
     @property
     def complete(self) -> bool:
@@ -229,28 +245,20 @@ class Coverage:
                         ways = self.judged_of.setdefault((batch.contract, name), set())
                         ways.add((check, batch.generator))
         totals["violations"] += sum(sum(one.values()) for one in batch.violations.values())
-        for name, (answered, failed, declined) in answers_of(batch).items():
+        for name, (answered, failed, declined) in batch.answers.items():
             answers = self.answers.setdefault((name, batch.contract), Answers())
             answers.answered += answered
             answers.failed += failed
             answers.declined += declined
             answers.reason = answers.reason or batch.declined.get(name, "")
 
-    def _found(self, found: Found) -> None:
-        if found.replaces is not None:
-            self.findings.pop(found.replaces, None)
-        self.findings[found.id] = found
-        if found.check == SURVIVAL:
-            for group in found.partition:
-                for name in set(group.implementations) & set(found.culprits):
-                    line = group.message.split("\n", 1)[0][:MESSAGE_SHOWN]
-                    self.how.setdefault(name, line or group.kind)
-        if (found.check, found.stage) == SPECIALS_OFF:
-            self.special.update(found.culprits)
-
     def answered(self, name: str, contract: str) -> Answers:
         """How the cases asked of an implementation under a comparison ended."""
         return self.answers.get((name, contract), Answers())
+
+    def compared_under(self, contract: ContractOpened, name: str) -> int:
+        """How many answers of an implementation were compared under a comparison."""
+        return self.judged[contract.id, EQUIVALENCE, name]
 
     def opened_on(self, vocabulary: str) -> list[ContractOpened]:
         """The comparisons on a vocabulary."""
@@ -258,29 +266,28 @@ class Coverage:
 
     def cell(self, name: str, contract: ContractOpened, check: str) -> Cell:
         """What is known of one check of one implementation under one comparison."""
-        place = contract.id, check, name
-        judged, unsettled = self.judged[place], self.unsettled[place]
+        place, answers = (contract.id, check, name), self.answered(name, contract.id)
         failure = self.failures.get((name, contract.vocabulary))
         withdrawn = self.withdrawn.get((name, contract.vocabulary))
         line = withdrawn.line if withdrawn is not None else ""
-        answers = self.answered(name, contract.id)
-        declined = answers.declined and not answers.answered + answers.failed
-        # The first that applies.
-        states = (
-            (unsettled, State.UNSETTLED, self.open_because.get(place, "")),
-            (failure, State.FAILED, failure.message if failure else ""),
-            (name in contract.excluded, State.DECLINED, contract.excluded.get(name, "")),
-            (judged, State.JUDGED, line),
-            (
-                name not in contract.implementations,
-                State.DECLINED,
-                "it takes no part in this comparison",
-            ),
-            (check not in contract.checks, State.NOT_ASKED, "this check was not asked for here"),
-            (declined, State.UNANSWERED, line or answers.reason or "every input was declined"),
-            (True, State.NOT_ASKED, line or "nothing that this check could judge was answered"),
-        )
-        state, reason = next((state, why) for applies, state, why in states if applies)
+        judged, unsettled = self.judged[place], self.unsettled[place]
+        if unsettled:
+            state, reason = State.UNSETTLED, self.open_because.get(place, "")
+        elif failure is not None:
+            state, reason = State.FAILED, failure.message
+        elif judged:
+            state, reason = State.JUDGED, line
+        elif name not in contract.implementations:
+            state = State.DECLINED
+            reason = contract.excluded.get(name, "it takes no part in this comparison")
+        elif check not in contract.checks:
+            state, reason = State.NOT_ASKED, "this check was not asked for here"
+        elif answers.declined and not answers.examined:
+            state = State.UNANSWERED
+            reason = line or answers.reason or "every input was declined"
+        else:
+            state = State.NOT_ASKED
+            reason = line or "nothing that this check could judge was answered"
         return Cell(state, judged, self.at_fault[place], unsettled, reason)
 
     def cases_of(self, name: str, contract: str, exact: Collection[str]) -> int:
@@ -291,10 +298,10 @@ class Coverage:
         somebody failed on was examined, too.
         """
         answers = self.answered(name, contract)
-        compared = [self.judged[contract, EQUIVALENCE, one] for one in exact]
-        if name in exact and len(compared) > 1 and any(compared):
-            return answers.failed + self.judged[contract, EQUIVALENCE, name]
-        return answers.failed + answers.answered
+        compared = {one: self.judged[contract, EQUIVALENCE, one] for one in exact}
+        if len(compared) > 1 and any(compared.values()) and name in compared:
+            return answers.failed + compared[name]
+        return answers.examined
 
     @property
     def compared(self) -> set[str]:
@@ -315,23 +322,12 @@ class Coverage:
         give the ids that the vocabulary defines.
         """
         opened = list(self.contracts.values())
-        if self.suite == GIVEN:
+        if self.on_given_inputs:
             return any(EQUIVALENCE in one.checks for one in opened)
-        checks, named = self.named.get("checks", []), self.named.get("implementations", [])
+        checks, named = self.named("checks"), self.named("implementations")
         if checks and EQUIVALENCE not in checks:
             return False
         # Greedy, minimal and the like mean to give other ids than the vocabulary defines.
         takes_part = {name for one in opened for name in named if name in one.implementations}
         exact = {name for one in opened for name in one.exact or one.implementations}
         return not takes_part or bool(takes_part & exact)
-
-
-def answers_of(batch: BatchDone) -> dict[str, list[int]]:
-    """How each implementation answered a batch; records of old versions say what was judged."""
-    if batch.answers:
-        return batch.answers
-    judged: dict[str, list[int]] = {}
-    for by_name in batch.exercised.values():
-        for name, number in by_name.items():
-            judged[name] = [max(number, judged.get(name, [0])[0]), 0, 0]
-    return judged

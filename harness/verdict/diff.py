@@ -158,19 +158,18 @@ def _seen(before: list[Found], found: list[Found], old: Coverage) -> Change:
     if before and fresh and all(one.expected is not None for one in before):
         return _change(State.NEW, fresh, fresh[0], "other inputs of this cause are expected")
     example = next((f for f in found if f.bucket in known), found[0])
-    if before:
-        return _change(State.STILL, found, example)
-    lack = _lack(example, old)
-    note = f"the old run had not looked: {lack}" if lack else ""
-    return _change(State.NEW, found, example, note)
+    lack = "" if before else _lack(example, old)
+    note = lack and f"the old run had not looked: {lack}"
+    return _change(State.STILL if before else State.NEW, found, example, note)
 
 
 def _gone(found: list[Found], old: Coverage, new: Coverage) -> Change:
     """What became of a cause that only the old run shows."""
     doubts = [_doubt(one, old, new) for one in found]
     # Each input was a way to see it: the best look at any of them decides.
-    state = State.NOT_OBSERVED if all(doubts) else State.FIXED
-    return _change(state, found, found[0], (doubts[0] or "") if all(doubts) else "")
+    if all(doubts):
+        return _change(State.NOT_OBSERVED, found, found[0], doubts[0])
+    return _change(State.FIXED, found, found[0])
 
 
 def _lack(found: Found, run: Coverage) -> str:
@@ -233,14 +232,12 @@ def missed(seen: int, of: int, looks: int) -> float:
 def _scaling(old: Coverage, new: Coverage) -> Iterable[Scaling]:
     for key, was in old.growth.items():
         now = new.growth.get(key)
-        earlier = was.verdict, was.exponent
-        if now is None:
-            if was.verdict in BAD:
-                yield Scaling(Growth.NOT_OBSERVED, *key, earlier, None)
-        elif now.verdict != was.verdict:
-            state = Growth.CHANGED
+        state, later = Growth.NOT_OBSERVED, None
+        if now is not None:
+            state, later = Growth.CHANGED, (now.verdict, now.exponent)
             if (was.verdict, now.verdict) in WORSENED:
                 state = Growth.WORSE
             elif was.verdict in BAD and now.verdict == "linear":
                 state = Growth.BETTER
-            yield Scaling(state, *key, earlier, (now.verdict, now.exponent))
+        if was.verdict in BAD if now is None else now.verdict != was.verdict:
+            yield Scaling(state, *key, (was.verdict, was.exponent), later)

@@ -28,48 +28,27 @@ from __future__ import annotations
 
 import datetime
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from corpora.errors import UserError
 from corpora.vocabularies.embedded import embedded
-from corpora.vocabularies.reading import line_of, read_toml, shown
+from corpora.vocabularies.reading import fault_of, line_of, read_toml, shown
 from harness.events import kind_in, stands_out
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from harness.core.comparisons import Contract
 
 SHIPPED = Path(__file__).with_name("expectations.toml")
 """The divergences of today's reference libraries that the default run shows."""
-
-KINDS: dict[str, tuple[tuple[type, ...], str]] = {
-    "text": ((str,), "put it in quotes"),
-    "list": ((list,), "write [..]"),
-    "table": ((dict,), 'write {name = "*"}'),
-    "number": ((int, float), "write it without quotes, as 64"),
-    "date": ((datetime.date, datetime.datetime), "write it as 2027-06-30, unquoted"),
-    "switch": ((bool,), "write true or false"),
-}
-"""What a field may be: its types in TOML, and the mend where it is of another."""
-
-FIELDS = {
-    "bucket": "text",
-    "vocabulary": "text",
-    "examples": "list",
-    "broad": "switch",
-    "implementations": "table",
-    "reason": "text",
-    "link": "text",
-    "expires": "date",
-}
-"""The fields of an entry, and what each is (:data:`KINDS`)."""
 
 TODO = "TODO"
 """A reason that begins so was never filled in."""
@@ -80,9 +59,18 @@ UNMINIMISED = "any"
 TABLES = ("expected", "scaling")
 """Tables of the file; :mod:`harness.verdict.bounds` reads the second."""
 
+NOT_WRITTEN = ("shipped", "asked")
+"""Fields of an entry that no file has."""
+
+T = TypeVar("T")
+
 
 class ExpectationsError(UserError):
     """The file is at fault: one line with the file, the entry, the field, and the mend."""
+
+
+class Example(bytes):
+    """An input of an entry: a text of the file, or ``{hex = "..."}``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +84,10 @@ class Expectation:
     """
 
     bucket: str
-    implementations: Mapping[str, SpecifierSet]
+    implementations: dict[str, SpecifierSet]
     reason: str
     vocabulary: str = "*"
-    examples: tuple[bytes, ...] = ()
+    examples: tuple[Example, ...] = ()
     broad: bool = False
     link: str | None = None
     expires: datetime.date | None = None
@@ -181,19 +169,13 @@ def load(path: Path, *, drafts: bool = False) -> list[Expectation]:
 
     drafts: a reason that is still to be written is no fault.
     """
-    if not drafts:
-        for name in TABLES:
-            for place, entry in tables(path, name):
-                if str(entry.get("reason", "")).lstrip().upper().startswith(TODO):
-                    raise ExpectationsError(
-                        f"{place}: field 'reason' still says TODO; "
-                        "write there why this difference is known"
-                    )
-    needed = ("bucket", "reason", "implementations")
-    return [
-        _expectation(*one, shipped=path == SHIPPED)
-        for one in entries(path, "expected", FIELDS, needed)
-    ]
+    found = entries(path, "expected", Expectation, drafts=drafts)
+    return [replace(one, shipped=path == SHIPPED) for _, one in found]
+
+
+def with_shipped(path: Path | None) -> list[Expectation]:
+    """The entries of the user's file, if there is one, and the shipped ones after them."""
+    return [*(load(path) if path is not None else ()), *load(SHIPPED)]
 
 
 def tables(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
@@ -208,10 +190,9 @@ def tables(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
     except ValueError as error:
         line = line_of(error)
         raise ExpectationsError(f"{path}: not valid TOML ({line}); mend that line") from error
-    for other in raw:
-        if other not in TABLES:
-            known = "entries stand under [[expected]] or [[scaling]]"
-            raise ExpectationsError(f"{path}: unknown table {shown(other)}; {known}")
+    for other in raw.keys() - TABLES:
+        known = "entries stand under [[expected]] or [[scaling]]"
+        raise ExpectationsError(f"{path}: unknown table {shown(other)}; {known}")
     found = raw.get(name, [])
     if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
         raise ExpectationsError(f"{path}: {name!r} is not a list of tables; write [[{name}]]")
@@ -219,53 +200,44 @@ def tables(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def entries(
-    path: Path, name: str, fields: Mapping[str, str], needed: Collection[str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The tables of one kind, with known fields alone, each of its kind. Raises ExpectationsError.
+    path: Path, name: str, kind: type[T], *, drafts: bool = False
+) -> Iterator[tuple[str, T]]:
+    """The entries of one table as data of a class, each with its place. Raises ExpectationsError.
 
-    fields: what each of them is, of :data:`KINDS`. needed: those that every entry has.
+    drafts: as of :func:`load`.
     """
+    known = {one.name for one in fields(cast("Any", kind))}.difference(NOT_WRITTEN)
     for place, raw in tables(path, name):
-        for field, value in raw.items():
-            if field not in fields:
-                known = ", ".join(sorted(fields))
-                raise ExpectationsError(
-                    f"{place}: unknown field {shown(field)}; the fields are {known}"
-                )
-            types, mend = KINDS[fields[field]]
-            if type(value) not in types:
-                kind = fields[field]
-                raise ExpectationsError(f"{place}: field {field!r} is not a {kind}; {mend}")
-        for field in needed:
-            if field not in raw:
-                raise ExpectationsError(f"{place}: field {field!r} is missing; add it")
-        yield place, raw
-
-
-def _expectation(place: str, raw: dict[str, Any], *, shipped: bool) -> Expectation:
-    ranges = {name: _range(place, name, text) for name, text in raw["implementations"].items()}
-    examples = tuple(_example(place, example) for example in raw.get("examples", []))
-    made = Expectation(**{**raw, "implementations": ranges, "examples": examples}, shipped=shipped)
-    expires = made.expires
-    return replace(made, expires=expires.date()) if isinstance(expires, datetime.datetime) else made
-
-
-def _range(place: str, name: str, text: object) -> SpecifierSet:
-    try:
-        return SpecifierSet("" if text == "*" else str(text))
-    except InvalidSpecifier as error:
-        raise ExpectationsError(
-            f"{place}: version range {shown(text)} of {shown(name)} is not PEP 440; "
-            "write '>=1.2' or '*'"
-        ) from error
-
-
-def _example(place: str, raw: object) -> bytes:
-    if isinstance(raw, str):
-        return raw.encode()
-    if isinstance(raw, dict) and isinstance(raw.get("hex"), str):
+        for field in raw.keys() - known:
+            listed = ", ".join(sorted(known))
+            raise ExpectationsError(
+                f"{place}: unknown field {shown(field)}; the fields are {listed}"
+            )
         try:
-            return bytes.fromhex(raw["hex"])
-        except ValueError as error:
-            raise ExpectationsError(f"{place}: example {shown(raw)} is not hexadecimal") from error
-    raise ExpectationsError(f"{place}: example {shown(raw)} is neither a text nor {{hex = '..'}}")
+            made = msgspec.convert(raw, kind, dec_hook=_read)
+        except msgspec.ValidationError as error:
+            raise ExpectationsError(f"{fault_of(error, place)}; mend that field") from error
+        if not drafts and raw["reason"].lstrip().upper().startswith(TODO):
+            raise ExpectationsError(
+                f"{place}: field 'reason' still says TODO; write there why this difference is known"
+            )
+        yield place, made
+
+
+def _read(kind: type, raw: Any) -> SpecifierSet | Example:
+    """A range of versions, or an example, of what stands in a file. Raises ValueError."""
+    if kind is SpecifierSet:
+        try:
+            return SpecifierSet("" if raw == "*" else str(raw))
+        except InvalidSpecifier:
+            raise ValueError(
+                f"version range {shown(raw)} is not PEP 440; write '>=1.2' or '*'"
+            ) from None
+    if isinstance(raw, str):
+        return Example(raw.encode())
+    if not isinstance(raw, dict) or not isinstance(raw.get("hex"), str):
+        raise ValueError(f"example {shown(raw)} is neither a text nor {{hex = '..'}}")
+    try:
+        return Example(bytes.fromhex(raw["hex"]))
+    except ValueError:
+        raise ValueError(f"example {shown(raw)} is not hexadecimal") from None

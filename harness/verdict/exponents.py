@@ -59,6 +59,11 @@ ACCUSED = 4.5
 superlinear: :data:`HIERARCHY`, and half of it for noise. ``n^2`` gets there over a range of 8,
 ``n^1.5`` over one of 128, which is eight sizes; over fewer they cannot be told from caches."""
 
+ACCUSED_EXACTLY = 1.5
+"""The same of a cost that is counted, such as steps, of which no cache and no neighbour is a part:
+``n^1.5`` gets there over a range of 8. It is the least that is told from ``n log n`` by more than
+the sums that every algorithm adds to its leading one."""
+
 MOST_NOISE = 3.0
 """The most that a machine is taken to make a byte dearer, between short calls and long ones: the
 smallest of several times in the processor, beside neighbours on all cores, is never so far off.
@@ -155,7 +160,12 @@ UNKNOWN = Growth(None, None, None, Verdict.INCONCLUSIVE)
 
 
 def judge(
-    costs: Mapping[int, float], tiny: float = 0.0, *, named: bool = True, noise: float = 1.0
+    costs: Mapping[int, float],
+    tiny: float = 0.0,
+    *,
+    named: bool = True,
+    noise: float = 1.0,
+    exact: bool = False,
 ) -> Growth:
     """The growth of a cost.
 
@@ -171,6 +181,8 @@ def judge(
     noise
         How many times dearer the machine made a byte over these sizes, as another implementation
         showed beside this one (:func:`shown_noise`): so much more it takes to accuse.
+    exact
+        The cost is counted and not timed, so that less of a rise tells.
 
     Notes
     -----
@@ -194,7 +206,8 @@ def judge(
     largest = largest_of(spent)
     tail, whole = exponent_of(spent, list(largest)), exponent_of(spent, list(spent))
     verdict, chosen = Verdict.INCONCLUSIVE, tail
-    lately, across = excess(largest, tail) / noise, excess(spent, whole) / noise
+    allowed = noise * (ACCUSED_EXACTLY if exact else ACCUSED)
+    lately, across = excess(largest, tail) / allowed, excess(spent, whole) / allowed
     strength = max(lately, across, soaring(spent) / noise)
     if strength > 1:
         verdict = Verdict.SUPERLINEAR
@@ -245,7 +258,7 @@ def settled(spent: Costs) -> Costs:
 
 
 def excess(spent: Costs, exponent: Estimate) -> float:
-    """How many times as much dearer a byte gets as :data:`ACCUSED`; more than 1 is superlinear.
+    """How many times dearer a byte gets than under ``n log n``, by what is sure of it.
 
     0 where the interval of the exponent is not above the threshold. Both the exponent over the
     whole range and the two costs at its ends have to say so: steps close to one another make the
@@ -255,7 +268,7 @@ def excess(spent: Costs, exponent: Estimate) -> float:
         return 0.0
     small, large = min(spent), max(spent)
     fitted: float = (large / small) ** (exponent.value - 1) / logarithms(small, large)
-    return min(fitted, dearer(spent, small, large)) / ACCUSED
+    return min(fitted, dearer(spent, small, large))
 
 
 def soaring(spent: Costs) -> float:

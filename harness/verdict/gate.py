@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS, NOT_EXAMINED, USAGE
 from harness.events import FAIL, PASS, UNEXAMINED, ExpectationJudged, by_cause, named
-from harness.verdict import gaps, growth_gaps
-from harness.verdict.gaps import listed
+from harness.verdict import gaps
+from harness.verdict.gaps import MANY_SHOWN, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from harness.events import Found, GrowthJudged
     from harness.verdict.coverage import Coverage
     from harness.verdict.expectations import Expectation
-
-REASONS_SHOWN = 8
 
 EXACT_METHOD = "exact"
 """The method of forced tokens that decides instead of guessing."""
@@ -59,27 +56,18 @@ def judge_expectations(
     versions: of the implementations that take part; an entry for others is not exercised.
     """
     judged = []
-    for place, expectation in enumerate(expectations):
-        seen = place in shown or (
+    for place, entry in enumerate(expectations):
+        status = "stale" if place in exercised else "not-exercised"
+        if place in shown or (
             # Where each example has to show, a finding of another input says nothing of them.
-            not (place in exercised and expectation.one_vocabulary)
-            and expectation.applies(versions)
-            and any(expectation.shows_in(f.bucket, f.vocabulary) for f in findings)
-        )
-        if seen:
-            status = "expired" if expectation.expired(today) else "shown"
-        else:
-            status = "stale" if place in exercised else "not-exercised"
-        judged.append(
-            ExpectationJudged(
-                bucket=expectation.bucket,
-                status=status,
-                reason=expectation.reason,
-                link=expectation.link,
-                implementations=sorted(expectation.implementations),
-                vocabulary=expectation.vocabulary,
-            )
-        )
+            not (place in exercised and entry.one_vocabulary)
+            and entry.applies(versions)
+            and any(entry.shows_in(f.bucket, f.vocabulary) for f in findings)
+        ):
+            status = "expired" if entry.expired(today) else "shown"
+        names = sorted(entry.implementations)
+        about = entry.reason, entry.link, names, entry.vocabulary
+        judged.append(ExpectationJudged(entry.bucket, status, *about))
     return judged
 
 
@@ -105,7 +93,7 @@ def judge(
     unexpected = sorted(named(alike) for alike in causes.values())
     if unexpected:
         plural = "" if len(unexpected) == 1 else "s"
-        shown = listed(unexpected, REASONS_SHOWN)
+        shown = listed(unexpected, MANY_SHOWN)
         reasons.append(f"{len(unexpected)} unexpected finding{plural}: {shown}")
     for status, words in (
         ("stale", "known differences that no longer show: remove their entries"),
@@ -114,7 +102,7 @@ def judge(
         buckets = [one.bucket for one in expectations if one.status == status]
         if buckets:
             reasons.append(f"{words}: {', '.join(buckets)}")
-    reasons += broken_bounds(growth)
+    reasons += gaps.broken(growth)
     erring = [
         f"{one.vocabulary} ({one.unsafe} sequences)"
         for one in coverage.forced.values()
@@ -122,49 +110,23 @@ def judge(
     ]
     if erring:
         reasons.append(f"exact forces tokens that are not canonical: {', '.join(erring)}")
-    unread = coverage.texts.unread()
     exit_status = FAILS if reasons else USAGE
-    reasons += unread
+    unread = max(coverage.texts.values(), key=lambda one: one.unreadable, default=None)
+    if unread is not None and unread.unreadable:
+        records = "1 record" if unread.unreadable == 1 else f"{unread.unreadable:,} records"
+        first = "".join(unread.faults[:1])
+        reasons.append(f"{records} of your texts could not be read, and took no part: {first}")
     failures = [
         ": ".join((f"{one.implementation} on {one.vocabulary}", one.message.split("\n", 1)[0]))
         for one in coverage.failures.values()
     ]
     if failures:
         exit_status = CANNOT_START
-        reasons.append(f"could not be started: {listed(failures, REASONS_SHOWN, '; ')}")
-    unmeasured = coverage.unmeasured
-    notes = [*growth_gaps.counted(growth, unmeasured), *open_bounds(growth), *gaps.notes(coverage)]
-    missing = [*gaps.gaps(coverage), *growth_gaps.gaps(growth, unmeasured)] if complete else []
+        reasons.append(f"could not be started: {listed(failures, MANY_SHOWN, '; ')}")
+    notes = tuple(gaps.notes(coverage, growth))
+    missing = (*gaps.gaps(coverage), *gaps.undecided(coverage, growth)) if complete else ()
     if reasons:
-        return Verdict(FAIL, tuple(reasons), exit_status, (*missing, *notes))
+        return Verdict(FAIL, tuple(reasons), exit_status, missing + notes)
     if missing:
-        return Verdict(UNEXAMINED, tuple(missing), NOT_EXAMINED, tuple(notes))
-    return Verdict(PASS, (), HOLDS, tuple(notes))
-
-
-def broken_bounds(growth: Collection[GrowthJudged]) -> list[str]:
-    """A line for each implementation and bound that was broken, the first of them in full."""
-    broken: dict[tuple[str, str], list[GrowthJudged]] = {}
-    for one in growth:
-        if one.outcome == "fail":
-            broken.setdefault((one.implementation, one.bound), []).append(one)
-    lines = []
-    for (name, bound), (first, *others) in broken.items():
-        rest = f", and on {len(others)} more" if others else ""
-        lines.append(
-            f"{name} breaks its limit, {bound} ({first.reason}): {first.line} "
-            f"on {first.family} of {first.vocabulary}{rest}"
-        )
-    hidden = len(lines) - REASONS_SHOWN
-    more_lines = [f"and {hidden} more bounds on growth are broken"] if hidden > 0 else []
-    return lines[:REASONS_SHOWN] + more_lines
-
-
-def open_bounds(growth: Collection[GrowthJudged]) -> list[str]:
-    """One line on the bounds that could not be judged, if any, but those of own candidates."""
-    left = [one for one in growth_gaps.undecided(growth) if not one.own]
-    if not left:
-        return []
-    counts = Counter(one.implementation for one in left)
-    shown = listed([f"{name} ({count})" for name, count in counts.most_common()], REASONS_SHOWN)
-    return [f"growth inconclusive in {len(left)} of {len(growth)} bound cells: {shown}"]
+        return Verdict(UNEXAMINED, missing, NOT_EXAMINED, notes)
+    return Verdict(PASS, (), HOLDS, notes)

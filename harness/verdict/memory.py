@@ -166,21 +166,18 @@ def outcome_of(cell: Measured, limit: float) -> tuple[str, str]:
     peaks = {int(size): peak for size, peak in cell.points}
     if not peaks:
         return "inconclusive", cell.note
-    over = beyond(peaks, limit)
-    if cell.memory_verdict != SUPERLINEAR and over is False:
+    over, soars = beyond(peaks, limit), cell.memory_verdict == SUPERLINEAR
+    if not soars and over is False:
         return "pass", ""
-    small, large = min(sorted(peaks)[-TELLING:]), max(peaks)
-    if cell.memory_verdict == SUPERLINEAR:
-        small = min(peaks)
+    line = f"it takes {cell.memory_per_byte or 0.0:,.0f} bytes of memory a byte"
+    if soars:
         line = "its memory grows faster than the input"
-    else:
-        line = f"it takes {cell.memory_per_byte or 0.0:,.0f} bytes of memory a byte"
+    small, large = min(peaks) if soars else min(sorted(peaks)[-TELLING:]), max(peaks)
     rates = (
         f"{peaks[small] / small:,.0f} bytes a byte at {shown(small)}, "
         f"{peaks[large] / large:,.0f} at {shown(large)}"
     )
-    told = cell.memory_verdict == SUPERLINEAR or over
-    return "fail" if told else "inconclusive", f"{line} ({rates})"
+    return "fail" if soars or over else "inconclusive", f"{line} ({rates})"
 
 
 def shown(size: int) -> str:

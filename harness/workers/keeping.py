@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,10 @@ and some time more."""
 
 REPORT_BYTES = 1 << 16
 """A report may have so many bytes, which is all that a pipe holds."""
+
+
+KILLING_PAUSES = (0.0, 0.02, 0.2)
+"""Seconds before each look for what a keeper has left, which is rare."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -181,8 +186,13 @@ def pipe(reading: contextlib.ExitStack, writing: contextlib.ExitStack) -> tuple[
 
 
 def kill_marked(word: str) -> None:
-    """Kill every process in whose environment a worker's word is: none but its descendants."""
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error, OSError):
-            if process.environ().get(IN_WORKER) == word:
-                process.kill()
+    """Kill every process in whose environment a worker's word is: none but its descendants.
+
+    Several times, as one that is just being started has no environment that can be read.
+    """
+    for pause in KILLING_PAUSES:
+        time.sleep(pause)
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error, OSError):
+                if process.environ().get(IN_WORKER) == word:
+                    process.kill()

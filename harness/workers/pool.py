@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.checks.base import Check, Judgement, Observation, Probe
-from harness.core.messages import Decode, Encode, Serve, packed
+from harness.core.messages import Decode, Encode, Meter, Serve, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 from harness.workers.claims import Claims
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.core.excused import Excused
-    from harness.core.messages import Loaded, Measure, Meter
+    from harness.core.messages import Loaded, Measure
     from harness.core.participants import Participant
     from impls.interface import Mode
 
@@ -171,8 +171,10 @@ class WorkerPool:
 
         It holds for all methods that wait for answers themselves, which raise OutOfTime, and not
         for :meth:`ask`: how long the answers to a batch are waited for, whoever sent it decides.
+        Who was abandoned under the former limit answers again.
         """
         self._limit = left
+        self.resume()
 
     @contextlib.contextmanager
     def lasting(self, left: Callable[[float], float]) -> Iterator[None]:
@@ -274,7 +276,7 @@ class WorkerPool:
     def abandon(self, names: Sequence[str]) -> None:
         """End the processes of these, which owe answers that nobody waits for any more.
 
-        They start again with the next vocabulary, or when they are resumed.
+        They start again with the next vocabulary, when they are resumed, and with the next limit.
         """
         for name in names:
             self._workers[name].abandon()
@@ -347,7 +349,7 @@ class WorkerPool:
         if held_back and not len(request.inputs):
             return Asked(None, held_back, size, f"{TOO_LONG} of {limit} bytes")
         future = worker.ask(request)
-        if name in self._costly and request.meter is None:
+        if name in self._costly and request.meter in (None, Meter.HELD):
             self._costly[name].watch(request, future)
         return Asked(future, held_back, size, f"{TOO_LONG} of {limit} bytes" if held_back else "")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.core.messages import Dropout, Padding, Template, Unstable, Windows, unstable_numbers
+from harness.core.messages import Dropout, Padding, Template, Unstable, Windows, numbers_of
 from impls.interface import (
     AddsSpecials,
     CleansSpaces,
@@ -52,7 +52,7 @@ def shaped(encoder: Encoder, data: bytes, shape: Shape, mode: Mode) -> Sequence[
     """
     if isinstance(shape, Windows) and isinstance(encoder, Truncates):
         cut = encoder.truncated(data, shape.length, shape.overlap, shape.left, mode)
-        return [number for window in cut for number in (len(window), *window)]
+        return numbers_of(cut)
     if isinstance(shape, Padding) and isinstance(encoder, Pads):
         rows = encoder.padded([data, data + data, b""], shape.multiple, shape.left, mode)
         if len(rows) != 3 or any(len(ids) != len(mask) for ids, mask in rows):
@@ -61,12 +61,11 @@ def shaped(encoder: Encoder, data: bytes, shape: Shape, mode: Mode) -> Sequence[
     if isinstance(shape, Template) and isinstance(encoder, AddsSpecials):
         return encoder.encode_with_added(data, data + data if shape.pair else None, mode)
     if isinstance(shape, Dropout) and isinstance(encoder, DropsMerges):
-        drawn = [encoder.encode_with_dropout(data, mode) for _ in range(shape.draws)]
-        return [number for ids in drawn for number in (len(ids), *ids)]
+        return numbers_of(encoder.encode_with_dropout(data, mode) for _ in range(shape.draws))
     if isinstance(shape, Unstable) and isinstance(encoder, EncodesUnstable):
         stable, completions = encoder.encode_with_unstable(data, mode)
         every = sorted(completions, key=tuple)
         # As far apart as there is room for.
         picked = every[:: -(-len(every) // shape.most) or 1]
-        return unstable_numbers(stable, picked)
+        return numbers_of([stable, *picked])
     raise Unsupported("has no such shape of its encodings")

@@ -142,6 +142,7 @@ def rank_trouble(vocabulary: Vocabulary) -> str | None:
     return None
 
 
+@lru_cache(maxsize=2)
 def rank_file(vocabulary: Vocabulary) -> bytes:
     """A ``.tiktoken`` rank file: a line with base64 bytes and id for each token."""
     lines = (b"%s %d\n" % (base64.b64encode(text), i) for text, i in vocabulary.ids.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -113,7 +114,8 @@ def _special_count(vocabulary: Vocabulary) -> int:
     return next(ordinary, len(vocabulary.tokens))
 
 
-def tekken_json(vocabulary: Vocabulary) -> str:
+@lru_cache(maxsize=2)
+def tekken_json(vocabulary: Vocabulary) -> bytes:
     """The vocabulary as a ``tekken.json`` file."""
     shift = _special_count(vocabulary)
     names = {token_id: text for text, token_id in vocabulary.special_tokens.items()}
@@ -135,7 +137,7 @@ def tekken_json(vocabulary: Vocabulary) -> str:
             for i in range(shift)
         ],
     }
-    return json.dumps(content)
+    return json.dumps(content).encode()
 
 
 class Implementation:
@@ -171,7 +173,7 @@ class Implementation:
                 # Its KEEP policy gives pieces, not text.
                 return _Encoder(module.SentencePieceTokenizer(path), base.SpecialTokenPolicy.IGNORE)
             path = Path(folder, "tekken.json")
-            path.write_text(tekken_json(vocabulary), encoding="utf-8")
+            path.write_bytes(tekken_json(vocabulary))
             module = LIBRARY.load("tokens.tokenizers.tekken")
             return _Encoder(module.Tekkenizer.from_file(path), base.SpecialTokenPolicy.KEEP)
 
@@ -181,7 +183,7 @@ class Implementation:
             requirement = LIBRARY.requirement.replace("==", "[sentencepiece]==")
             content = model_proto(vocabulary)
             return Recipe((requirement,), SENTENCEPIECE_RECIPE, "tokenizer.model", content)
-        content = tekken_json(vocabulary).encode()
+        content = tekken_json(vocabulary)
         return Recipe((LIBRARY.requirement,), TEKKEN_RECIPE, "tekken.json", content)
 
 

@@ -130,7 +130,7 @@ def imported(vocabulary: Vocabulary) -> scratch.Temporary:
 def _file(vocabulary: Vocabulary) -> tuple[str, bytes]:
     """What its importer is given: name and content."""
     if vocabulary.tokens[0] is None:
-        return "tekken.json", tekken_json(vocabulary).encode()
+        return "tekken.json", tekken_json(vocabulary)
     return "tokenizer.json", tokenizer_json(without_specials(vocabulary), Mode()).encode()
 
 

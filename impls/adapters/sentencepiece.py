@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
@@ -100,6 +101,7 @@ class _Encoder:
         return mapping["ids"], mapping["offsets"]
 
 
+@lru_cache(maxsize=2)
 def model_proto(vocabulary: Vocabulary) -> bytes:
     """The vocabulary as a ``.model`` file: the user's own, if it was read from one."""
     if vocabulary.native is not None and vocabulary.format == "sentencepiece":

@@ -3,7 +3,7 @@
 Blocks say what is shown, and nothing of how: :mod:`reports.html` makes a page of them,
 :mod:`reports.markdown` Markdown, :mod:`reports.terminal` what is printed. None of the three knows
 of any study. A page has room for everything; Markdown and a terminal show what stands open: they
-leave out plots, :class:`Details`, :class:`Popover`, and whatever is marked ``page``.
+leave out plots, closed :class:`Details`, and whatever is marked ``page``.
 
 Text is put in as it came, from whomever: each renderer makes it visible and harmless. A style is a
 word of the style sheet (``templates/report.css``), of which the other renderers know a few.
@@ -12,10 +12,10 @@ word of the style sheet (``templates/report.css``), of which the other renderers
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Unit = Literal["size", "time", "count", "speed", "ratio", "number", "place"]
 """What numbers of an axis mean, and so how they are written; a place has a name instead."""
@@ -27,9 +27,16 @@ COLOURS = 8
 """Numbered colours that the style sheet has for lines; whoever is beyond has them dashed."""
 
 Point = tuple[float, float]
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def block(cls: type[T]) -> type[T]:
+    """Make a class a block, or a part of one: frozen data."""
+    return dataclass(frozen=True, slots=True)(cls)
+
+
+@block
 class Span:
     """A piece of text that looks otherwise than what is around it.
 
@@ -48,7 +55,7 @@ Inline = str | int | Span | tuple["Inline", ...] | None
 """Text. A number is written with its thousands apart; a tuple is one piece behind the other."""
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Code:
     """What is to be copied: a command, an input, an entry of a file.
 
@@ -61,16 +68,19 @@ class Code:
     style: str = "command"
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Paragraph:
-    """A sentence or some. style: ``quiet``, ``empty`` (instead of a table), ``bad``, ``legend``."""
+    """A sentence or some; nothing is shown of one without text.
+
+    style: ``quiet``, ``empty`` (instead of a table), ``bad``, ``legend``.
+    """
 
     text: Inline
     style: str = ""
     page: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Heading:
     """A heading within a section; level 3 or 4."""
 
@@ -78,7 +88,7 @@ class Heading:
     level: int = 3
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Items:
     """A list. style: ``plain`` (without dots), ``quiet``, ``remarks``."""
 
@@ -86,7 +96,7 @@ class Items:
     style: str = "plain"
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Facts:
     """Names with their values. style: ``facts``, ``numbers`` (large), ``kinds`` (one a line)."""
 
@@ -94,7 +104,7 @@ class Facts:
     style: str = "facts"
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Column:
     """A column of a table. numeric: to the right. group: what stands above it and its like.
 
@@ -109,7 +119,7 @@ class Column:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Cell:
     """A cell that is more than its text. sort: by which its column is sorted, if not by the text.
 
@@ -124,7 +134,7 @@ class Cell:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Row:
     """A row that looks otherwise, or belongs to the element with the id ``of``.
 
@@ -137,7 +147,7 @@ class Row:
     page: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Table:
     """A table, which a page lets readers sort. columns: a name alone is one of texts.
 
@@ -160,6 +170,11 @@ class Table:
         return [one if isinstance(one, Column) else Column(one) for one in self.columns]
 
     @property
+    def shown(self) -> list[int]:
+        """The places of the columns that are not for a page alone."""
+        return [place for place, one in enumerate(self.heads) if not one.page]
+
+    @property
     def lines(self) -> Iterator[tuple[Row, list[Cell]]]:
         """All rows, each with cells alone."""
         for one in self.rows:
@@ -167,7 +182,7 @@ class Table:
             yield row, [cell if isinstance(cell, Cell) else Cell(cell) for cell in row.cells]
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Token:
     """A token, or another short thing among its like. notes: below it, such as its id.
 
@@ -181,7 +196,7 @@ class Token:
     span: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Tokens:
     """Tokens side by side. style: ``chips``, or ``points`` for characters with their names."""
 
@@ -190,7 +205,7 @@ class Tokens:
     style: str = "chips"
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Aligned:
     """Rows of tokens, each over the bytes that it spells. rows: names and tokens."""
 
@@ -198,7 +213,7 @@ class Aligned:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Axis:
     """One axis. log: its base, or 0 for an even axis. names: of the places 0, 1, 2 and so on."""
 
@@ -212,7 +227,7 @@ SIZES = Axis("size", "input", 2)
 """The axis of sizes of inputs."""
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Series:
     """A line, or dots. spread: (x, least, greatest) of points whose range is known."""
 
@@ -225,26 +240,24 @@ class Series:
     spread: Sequence[tuple[float, float, float]] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Plot:
     """What is drawn. label: for who cannot see it, and above the table of its values.
 
-    area: (x, from, to), shaded behind the lines. marks: (x, class of the style sheet), lines from
-    bottom to top. rule: a value that a line across stands for. values: whether the table is there.
+    marks: (x, class of the style sheet), lines from bottom to top. rule: a value that a line across
+    stands for.
     """
 
     label: str
     x: Axis
     y: Axis
     series: Sequence[Series]
-    area: Sequence[tuple[float, float, float]] = ()
     marks: Sequence[tuple[float, str]] = ()
     rule: float | None = None
     height: int = 280
-    values: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Group:
     """Blocks that belong together. style: ``plots``, ``beside``, ``figure`` and so on."""
 
@@ -253,7 +266,7 @@ class Group:
     page: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Figure:
     """A plot with a caption above it, and what else belongs to it."""
 
@@ -262,12 +275,12 @@ class Figure:
     anchor: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Details:
     """Blocks that are folded until they are asked for.
 
-    style: ``inner``, or ``card`` and ``kind-of`` with a state, whose titles are headings. meta: a
-    line below the title. preview: what is seen of it while it is folded. data: what filters go by.
+    style: ``inner``, or ``card`` with a state, whose title is a heading. meta: a line below the
+    title. preview: what is seen of it while it is folded. data: what filters go by.
     """
 
     title: Inline
@@ -280,17 +293,7 @@ class Details:
     data: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Popover:
-    """Blocks in a box of their own, which a span with ``href`` ``#!anchor`` opens."""
-
-    anchor: str
-    label: str
-    title: Inline
-    blocks: Sequence[Block]
-
-
-@dataclass(frozen=True, slots=True)
+@block
 class Filters:
     """What narrows the cards of a page: a text, and choices as (key, label, values)."""
 
@@ -298,7 +301,7 @@ class Filters:
     text: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Section:
     """A part of a report with a heading. anchor: its id; tags: small words beside the heading.
 
@@ -317,7 +320,7 @@ class Section:
     page: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Banner:
     """What a page says first. tone: ``pass``, ``fail``, ``neutral``, ``incomplete`` and so on.
 
@@ -334,11 +337,11 @@ class Banner:
 
 Block = (
     Aligned | Banner | Code | Details | Facts | Figure | Filters | Group | Heading | Items
-    | Paragraph | Plot | Popover | Section | Table | Tokens
+    | Paragraph | Plot | Section | Table | Tokens
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@block
 class Page:
     """A page by itself. title: of the window. brand: what is beside the name of the program."""
 
@@ -358,3 +361,31 @@ def walk(blocks: Sequence[Block]) -> Iterator[Block]:
     for one in blocks:
         yield one
         yield from walk(getattr(one, "blocks", ()))
+
+
+def standing(
+    blocks: Iterable[Block],
+) -> Iterator[Code | Facts | Heading | Items | Paragraph | Table]:
+    """What Markdown and a terminal show of blocks, in order, each with something in it.
+
+    Banners, sections and groups are laid out flat; what is folded or for a page alone is left out.
+    """
+    for one in blocks:
+        if getattr(one, "page", False):
+            continue
+        match one:
+            case Banner():
+                yield Heading(f"{one.icon} {one.title}", 1)
+                said = (Paragraph(one.because), Paragraph(one.stamp, "stamp"))
+                yield from standing([*said, *one.blocks])
+            case Section():
+                tags = (Span(f"  {tag}", "quiet") for tag in one.tags)
+                yield Heading((one.title, *tags), one.level)
+                yield from standing(one.blocks)
+            case Group() | Details(open=True):
+                yield from standing(one.blocks)
+            case Table(rows=()) | Table(rows=[]):
+                yield from standing([Paragraph(one.empty)])
+            case Code() | Facts() | Heading() | Items(entries=[_, *_]) | Paragraph() | Table():
+                if not isinstance(one, Paragraph) or one.text:
+                    yield one

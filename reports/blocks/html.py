@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from corpora.plain_text import printable, printable_line
 from reports.blocks import Plot, Table, numbers, walk
-from reports.blocks.units import plural, writer
+from reports.blocks.units import writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,8 +91,6 @@ def environment() -> Environment:
         bands=bands,
         drawn=drawn,
         values=values,
-        plural=plural,
-        safe_link=lambda address: link(address or ""),
     )
     return made
 

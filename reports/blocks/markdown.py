@@ -7,19 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import one_line, printable_line
-from reports.blocks import (
-    Banner,
-    Code,
-    Details,
-    Facts,
-    Group,
-    Heading,
-    Items,
-    Paragraph,
-    Section,
-    Span,
-    Table,
-)
+from reports.blocks import Code, Facts, Heading, Items, Paragraph, Span, Table, standing
 from reports.blocks.html import link
 
 if TYPE_CHECKING:
@@ -46,7 +34,7 @@ def render(blocks: Iterable[Block]) -> str:
     return "\n\n".join(_parts(blocks)) + "\n"
 
 
-def escape(text: str, limit: int = 300) -> str:
+def escape(text: str, limit: int = 600) -> str:
     """Free text as one line of Markdown that means nothing but itself."""
     return _SPECIAL.sub(lambda m: f"&#{ord(m[0])};", one_line(text, limit))
 
@@ -66,7 +54,7 @@ def inline(value: Inline) -> str:
     match value:
         case Span(page=True) | None:
             return ""
-        case Span(style="code" | "literal", text=str(raw)):
+        case Span(text=str(raw)) if {"code", "literal"} & {*value.style.split()}:
             shown = code(raw)
         case Span():
             shown = inline(value.text)
@@ -89,36 +77,22 @@ def _edged(text: str) -> str:
 
 
 def _parts(blocks: Iterable[Block]) -> Iterator[str]:
-    for one in blocks:
+    for one in standing(blocks):
         match one:
-            case Section(page=False):
-                yield f"{'#' * (one.level + 1)} {inline(one.title)}"
-                yield from _parts(one.blocks)
-            case Banner():
-                yield f"## {one.icon} {escape(one.title)}"
-                yield inline(one.because)
-                yield from filter(None, (escape(one.stamp),))
-                yield from _parts(one.blocks)
             case Heading():
                 yield f"{'#' * (one.level + 1)} {inline(one.text)}"
-            case Paragraph(page=False):
+            case Paragraph():
                 yield inline(one.text)
-            case Items() if one.entries:
+            case Items():
                 yield "\n".join(f"- {inline(entry)}" for entry in one.entries[:MOST])
                 yield from _more(len(one.entries))
             case Facts():
                 yield " · ".join(f"{escape(name)} {inline(told)}" for name, told in one.pairs)
             case Code():
                 yield code(one.text)
-            case Table() if one.rows:
+            case Table():
                 yield _table(one)
                 yield from _more(len(one.rows))
-            case Table() if one.empty is not None:
-                yield inline(one.empty)
-            case Group(page=False) | Details(open=True):
-                yield from _parts(one.blocks)
-            case _:
-                pass
 
 
 def _more(number: int) -> Iterator[str]:
@@ -127,12 +101,16 @@ def _more(number: int) -> Iterator[str]:
 
 
 def _table(table: Table) -> str:
-    shown = [place for place, one in enumerate(table.heads) if not one.page]
-    heads = [table.heads[place] for place in shown]
-    lines = [[inline(one.name) for one in heads],
-             ["---:" if one.numeric else "---" for one in heads]]  # fmt: skip
+    heads = [(at, table.heads[at]) for at in table.shown]
+    names = [inline(one.name) for _, one in heads]
+    # What stands above columns tells those of one name apart.
+    told = [
+        f"{inline(one.group)}: {name}" if one.group and names.count(name) > 1 else name
+        for name, (_, one) in zip(names, heads, strict=True)
+    ]
+    lines = [told, ["---:" if one.numeric else "---" for _, one in heads]]
     lines += [
-        [_cell(cells[at], named=at == table.header) for at in shown]
+        [_cell(cells[at], named=at == table.header) for at, _ in heads]
         for row, cells in islice(table.lines, MOST)
         if not row.page
     ]

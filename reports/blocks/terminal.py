@@ -8,18 +8,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from corpora.plain_text import printable
-from reports.blocks import (
-    Banner,
-    Code,
-    Facts,
-    Group,
-    Heading,
-    Items,
-    Paragraph,
-    Section,
-    Span,
-    Table,
-)
+from reports.blocks import Banner, Code, Facts, Heading, Items, Paragraph, Span, Table, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,22 +38,12 @@ STYLES = {
 
 def render(blocks: Iterable[Block]) -> Iterator[RenderableType]:
     """What Rich prints for these blocks, one below the other; the verdict last, to be seen."""
-    for one in sorted(blocks, key=lambda one: isinstance(one, Banner)):
+    for one in standing(sorted(blocks, key=lambda one: isinstance(one, Banner))):
         match one:
-            case Section(page=False):
-                tags = (Span(f"  {tag}", "quiet") for tag in one.tags)
-                yield text((Span(one.title, "strong"), *tags))
-                yield from render(one.blocks)
-                yield Text()
             case Heading():
+                yield from [Text()] * (one.level < 3)
                 yield text(one.text, "bold")
-            case Banner():
-                yield text(one.title, "bold")
-                yield text(one.because)
-                yield from render(one.blocks)
-                if one.stamp:
-                    yield Text(one.stamp, style=STYLES["stamp"])
-            case Paragraph(page=False):
+            case Paragraph():
                 yield text(one.text, style(one.style))
             case Items():
                 yield from (text(entry, style(one.style)) for entry in one.entries)
@@ -73,36 +52,28 @@ def render(blocks: Iterable[Block]) -> Iterator[RenderableType]:
             case Code():
                 cut = len(one.text) > LONGEST
                 yield text(f"  {one.text[: LONGEST - 1]}…" if cut else f"  {one.text}")
-            case Table() if not one.rows:
-                yield from () if one.empty is None else (text(one.empty),)
             case Table():
                 yield grid(one)
-                if one.caption is not None:
-                    yield text(one.caption, "dim")
-            case Group(page=False):
-                yield from render(one.blocks)
-            case _:
-                pass
+                yield from () if one.caption is None else [text(one.caption, "dim")]
 
 
 def grid(table: Table) -> Grid:
     """A table without lines, narrow enough for a hundred columns."""
     made = Grid(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
-    shown = [place for place, one in enumerate(table.heads) if not one.page]
-    groups = ["", *(table.heads[place].group for place in shown)]
-    for place, before in zip(shown, groups, strict=False):
-        one = table.heads[place]
+    heads, before = [table.heads[place] for place in table.shown], ""
+    banded = any(one.group for one in heads)
+    for one in heads:
         side: Literal["left", "right"] = "right" if one.numeric else "left"
         # What stands above several columns stands above the first of them, and their names below.
-        above = (one.group if one.group != before else None) if any(groups) else one.name
+        above = (one.group if one.group != before else None) if banded else one.name
+        before = one.group
         made.add_column(text(above), justify=side, no_wrap=one.numeric, overflow="fold")
-    if any(groups):
-        made.add_row(*(text(table.heads[place].name) for place in shown), style="dim")
+    if banded:
+        made.add_row(*(text(one.name) for one in heads), style="dim")
     for row, cells in table.lines:
-        if row.page:
-            continue
-        texts = [text(cells[place].text, style(cells[place].style)) for place in shown]
-        made.add_row(*texts, style=style(row.style))
+        if not row.page:
+            texts = [text(cells[at].text, style(cells[at].style)) for at in table.shown]
+            made.add_row(*texts, style=style(row.style))
     return made
 
 
@@ -120,5 +91,5 @@ def text(value: Inline, look: str = "") -> Text:
 
 
 def style(words: str) -> str:
-    """Rich's style for words of the style sheet: that of the first which has one."""
-    return next((STYLES[word] for word in words.split() if word in STYLES), "")
+    """Rich's style for words of the style sheet; of a word without one, nothing."""
+    return " ".join(STYLES[word] for word in words.split() if word in STYLES)

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
     from reports.blocks import Axis, Point
 
-_BYTES = ("B", "KiB", "MiB", "GiB")
+_SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
@@ -20,11 +20,25 @@ def plural(number: int, noun: str, many: str = "") -> str:
     return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
+def scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
+    """A number in the largest of some units that it reaches, else in the least."""
+    unit, name = next((one for one in units if value >= one[0]), units[-1])
+    return f"{figure(value / unit)} {name}".rstrip()
+
+
 def size(value: float) -> str:
-    """Bytes in binary units: ``100 B``, ``26 KiB``, ``1 MiB``."""
-    step = min(len(_BYTES) - 1, max(0, int(math.log2(value) // 10))) if value >= 1 else 0
-    shown = value / 1024**step
-    return f"{shown:.0f} {_BYTES[step]}" if shown >= 100 else f"{shown:.3g} {_BYTES[step]}"
+    """Bytes in binary units: ``100 B``, ``25.4 KiB``, ``1 MiB``."""
+    return scaled(value, _SIZES)
+
+
+def duration(seconds: float) -> str:
+    """Seconds in a fitting unit: ``1.2 ms``."""
+    return scaled(seconds, _TIMES)
+
+
+def count(value: float) -> str:
+    """A number of steps or instructions: ``1.2 M``."""
+    return scaled(value, _COUNTS)
 
 
 def rate(value: float | None) -> str:
@@ -38,22 +52,6 @@ def rate(value: float | None) -> str:
     return f"{value:,.{digits}f}"
 
 
-def duration(seconds: float) -> str:
-    """Seconds in a fitting unit: ``1.2 ms``."""
-    for unit, name in _TIMES:
-        if seconds >= unit:
-            return f"{seconds / unit:.3g} {name}" if seconds < 1000 else f"{seconds:,.0f} s"
-    return f"{seconds:.3g} s"
-
-
-def count(value: float) -> str:
-    """A number of steps or instructions: ``1.2 M``."""
-    for unit, name in _COUNTS:
-        if value >= unit:
-            return f"{value / unit:.3g} {name}"
-    return f"{value:.3g}"
-
-
 def figure(value: float) -> str:
     """A number by three digits, and all those before the point: ``0.123``, ``6,650``."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
@@ -65,12 +63,12 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def per_cent(share: float) -> str:
-    """A share in per cent, with two figures of what it lacks: ``99.86 %``, ``99.9971 %``."""
-    lacking = 100 * (1 - share)
-    if share in {0.0, 1.0}:
-        return f"{100 * share:.0f} %"
-    digits = min(6, max(1, 1 - math.floor(math.log10(lacking)))) if lacking > 0 else 1
-    return f"{math.floor(100 * share * 10**digits) / 10**digits:.{digits}f} %"
+    """A share by two figures, of it or of what it lacks: ``7.1 %``, ``0.032 %``, ``99.9971 %``."""
+    small = 100 * min(share, 1 - share)
+    if 0 < small < 1e-6:
+        return "< 0.000001 %" if share < 0.5 else "> 99.999999 %"
+    digits = min(6, max(0, 1 - math.floor(math.log10(small)))) if small > 0 else 0
+    return f"{100 * share:.{digits}f} %"
 
 
 def usable(points: Iterable[Sequence[float]]) -> list[Point]:

@@ -79,7 +79,7 @@
     return made;
   };
 
-  // What uPlot has no word for: ranges of points, shaded areas, marks and rules.
+  // What uPlot has no word for: ranges of points, marks and rules.
   const path = (plot, points) => {
     plot.ctx.beginPath();
     points.forEach(([x, y], at) => {
@@ -97,13 +97,6 @@
   };
   const behind = (spec) => (plot) => inside(plot, (context, unit) => {
     const { top, left, width, height } = plot.bbox;
-    if (spec.area) {
-      path(plot, [...spec.area.map(([x, low]) => [x, low]), ...spec.area.map(([x, , high]) => [x, high]).reverse()]);
-      context.fillStyle = tone("accent");
-      context.globalAlpha = 0.16;
-      context.fill();
-      context.globalAlpha = 1;
-    }
     (spec.marks || []).forEach(([x, name]) => {
       context.fillStyle = tone(name);
       context.fillRect(Math.round(plot.valToPos(x, "x", true)), top, Math.max(1, unit), height);

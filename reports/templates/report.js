@@ -52,8 +52,6 @@
     try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { return; }
     if (target instanceof HTMLDetailsElement && !(target.open && target.checkVisibility())) {
       target.open = true;
-      const kind = target.closest("details.kind-of");
-      if (kind) { kind.open = true; }
       target.scrollIntoView();
     }
   };
@@ -63,14 +61,7 @@
     const link = event.target instanceof Element ? event.target.closest("a[href^='#f-']") : null;
     if (link && link.hash === location.hash) { openTarget(); }
   });
-  const kinds = all("details.kind-of");
-  // Of many, the kinds are opened first, and the cards inside by a second click.
-  const setAll = (open) => {
-    const folded = open ? kinds.filter((kind) => !kind.open && !kind.hidden) : kinds;
-    folded.forEach((kind) => { kind.open = open; });
-    if (open && folded.length) { return; }
-    cards.forEach((card) => { if (!card.hidden) { card.open = open; } });
-  };
+  const setAll = (open) => cards.forEach((card) => { if (!card.hidden) { card.open = open; } });
   one("#unfold")?.addEventListener("click", () => setAll(true));
   one("#fold")?.addEventListener("click", () => setAll(false));
   let closed = [];
@@ -95,11 +86,6 @@
       shown += hit ? 1 : 0;
       const row = one(`tr[data-for="${card.id}"]`);
       if (row) { row.hidden = !hit; }
-    });
-    kinds.forEach((kind) => {
-      const left = Array.from(kind.querySelectorAll("details.card"), (card) => !card.hidden).some(Boolean);
-      kind.hidden = filtering && !left;
-      kind.open = filtering && left;
     });
     one("#filter-count").textContent = filtering ? `${shown} of ${cards.length} findings match` : "";
   };

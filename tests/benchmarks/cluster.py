@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,11 @@ from harness.cluster.executor import Executor, Unit
 from harness.cluster.local import LocalExecutor
 from harness.cluster.opening import opened
 from harness.events import ClusterUsed
-from harness.studies.fuzz.cluster import TOGETHER
 from harness.studies.fuzz.corpus import Entry
-from harness.studies.fuzz.scattered import Came
-from harness.studies.fuzz.state import Round
-from harness.studies.fuzz.store import CampaignStore, Kept
+from harness.studies.fuzz.session import TOGETHER
+from harness.studies.fuzz.state import Kept, Round, Written
+from harness.studies.fuzz.store import CampaignStore
+from harness.studies.fuzz.units import Came
 from tests.cluster.campaigns import campaign, session
 from tests.cluster.plans import plug_in
 from tests.harness.postgres import BINARIES, server
@@ -82,17 +81,11 @@ def round_of(kept: Kept, target: int, number: int) -> Round:
     """A round of a target like that which was committed last."""
     joined = [Entry(b"%d/%d" % (number, n), "corpus", 1) for n in range(JOINED)]
     first = number * JOINED
-    return Round(
-        f"toy_bytes#{target}",
-        replace(kept.state),
-        kept.map,
-        first,
-        joined,
-        [],
-        [],
-        [],
-        ROUND_SECONDS,
-    )
+    kept.state.batches = number
+    return Round.of(
+        f"toy_bytes#{target}", kept.state, Written({}), (), (), (), first=first, joined=joined,
+        seconds=ROUND_SECONDS,
+    )  # fmt: skip
 
 
 def committing(where: str, identity: dict[str, Any], kept: Kept) -> dict[str, float]:
@@ -100,10 +93,10 @@ def committing(where: str, identity: dict[str, Any], kept: Kept) -> dict[str, fl
     store = CampaignStore(where, "benchmark")
     store.begin(identity, anew=False)
     # Targets of their own, as those that are committed together are.
-    alone = each(COMMITS, lambda n: store.commit(round_of(kept, n % TOGETHER, n // TOGETHER)))
+    alone = each(COMMITS, lambda n: store.commit([round_of(kept, n % TOGETHER, n // TOGETHER)]))
     together = each(
         COMMITS // TOGETHER,
-        lambda n: store.commit_all([round_of(kept, m, 100 + n) for m in range(TOGETHER)]),
+        lambda n: store.commit([round_of(kept, m, 100 + n) for m in range(TOGETHER)]),
     )
     return {"alone": round(1000 * alone, 2), "together": round(1000 * together / TOGETHER, 2)}
 

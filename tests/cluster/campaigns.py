@@ -27,7 +27,7 @@ from harness.studies.fuzz.store import CampaignStore
 from harness.workers import Limits
 
 TARGETS = ("toy_bytes", "toy_acbb")
-CASES = 150
+CASES = 120
 
 
 def campaign(spec: str, shards: int = 2, cases: int = CASES, canary: bool = False) -> FuzzPlan:

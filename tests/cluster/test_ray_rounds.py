@@ -100,7 +100,7 @@ def test_whatever_is_killed_nothing_is_lost_and_nothing_comes_twice(
     committed: Counter[tuple[str, int]] = Counter()
 
     def count(done: Round) -> None:
-        committed[done.target, done.state.cases] += 1
+        committed[done.target, done.cases] += 1
 
     there = session(campaign(usual.spec), where, out, executor(cluster, 3), seen, count)
     usual.equals(where, out)

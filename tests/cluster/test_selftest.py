@@ -147,7 +147,7 @@ def test_what_is_no_hunt_of_these_mistakes_is_refused() -> None:
 def test_programs_are_run_by_the_python_of_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
     """The driver's may not be there; its own spec is what the report names."""
     right = mistakes()["mini-seq"]
-    there = dataclasses.replace(right, spec="cmd:/elsewhere/python")
+    there = dataclasses.replace(right, wrong="cmd:/elsewhere/python")
     sent = Group(right.vocabulary, Kind.CASES, right.mode, (there,))
     hunted: list[str] = []
 

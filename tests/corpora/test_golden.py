@@ -11,7 +11,7 @@ import pytest
 from corpora.vocabularies import golden, sources
 from corpora.vocabularies.model import VocabularyError
 from impls import registry
-from impls.interface import Law, Mode
+from impls.interface import Mode
 from tests.breadth import thorough
 from tests.data import data_path
 
@@ -26,12 +26,6 @@ RUN = [
     *(("bert-bge", spec) for spec in ("llama.cpp", "wordpiece.llama-cpp")),
 ]
 """(file, implementation) of every run; the others are slow."""
-OTHERS = [
-    (name, spec)
-    for name in (*BPE, "llama-spm", "bert-bge")
-    for spec in registry.BUILT_IN
-    if (name, spec) not in RUN
-]
 
 
 def vectors(folder: Path, inputs: bytes | None, ids: bytes | None) -> golden.Golden | None:
@@ -105,15 +99,4 @@ def differences(implementation: Implementation, name: str) -> list[tuple[bytes, 
 def test_golden_vectors(name: str, spec: str) -> None:
     implementation = installed(spec)
     assert implementation.supports(vocabulary(name), Mode()) is None
-    assert differences(implementation, name) == []
-
-
-@pytest.mark.data
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "spec"), OTHERS)
-def test_golden_vectors_of_the_others(name: str, spec: str) -> None:
-    implementation = installed(spec)
-    reason = implementation.supports(vocabulary(name), Mode())
-    if reason is not None or implementation.about.law is not Law.EXACT:
-        pytest.skip(f"{spec} does not run {name}: {reason}")
     assert differences(implementation, name) == []

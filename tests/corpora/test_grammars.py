@@ -8,7 +8,7 @@ import re
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.grammars.base import GrammarError
@@ -21,7 +21,6 @@ from tests.corpora.grammar_laws import check_finite, check_state, check_walk
 LANGUAGES = st.sets(st.text("abé😀", max_size=5).map(str.encode), max_size=8)
 
 
-@settings(max_examples=100, deadline=None)
 @given(LANGUAGES)
 def test_a_finite_language_is_its_sentences(sentences: set[bytes]) -> None:
     check_finite(FiniteLanguage(sentences), sentences)
@@ -81,7 +80,6 @@ def greedy(pattern: str) -> str:
     return pattern.replace("*?", "*")
 
 
-@settings(max_examples=100, deadline=None)
 @given(patterns(["a", "b", "\\n"]))
 def test_an_expression_over_bytes_is_that_of_re(pattern: str) -> None:
     """Membership by ``re``; what may follow by the partial matches of ``regex``."""
@@ -103,7 +101,6 @@ def test_an_expression_over_bytes_is_that_of_re(pattern: str) -> None:
     check_walk(grammar, random.Random(pattern), 6)
 
 
-@settings(max_examples=100, deadline=None)
 @given(patterns(["a", "é", "😀", "ß-ü"]), st.lists(st.text("aéèß0😀\n_", max_size=4), max_size=30))
 def test_an_expression_over_text_is_that_of_re(pattern: str, texts: list[str]) -> None:
     grammar = regular(pattern)
@@ -123,7 +120,6 @@ def test_an_expression_over_text_is_that_of_re(pattern: str, texts: list[str]) -
     check_walk(grammar, random.Random(pattern), 6)
 
 
-@settings(max_examples=100, deadline=None)
 @given(patterns(["a", "b", "ab"]).filter(lambda p: not re.search(r"[*+.^\\]|,}", p)))
 def test_the_sentences_of_a_finite_expression(pattern: str) -> None:
     found = regular(pattern).sentences(3000)

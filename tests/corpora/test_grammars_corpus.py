@@ -11,7 +11,6 @@ import pytest
 import zstandard
 
 from corpora.grammars.corpus import CorpusError, SchemaCase, compact_json, read_cases
-from tests.data import data_path
 
 CASES = [
     SchemaCase("b/two", {"type": "string"}, (b'"x"', '"é😀"'.encode())),
@@ -124,13 +123,3 @@ def test_what_is_no_corpus_is_one_line(tmp_path: Path, kind: str, fault: str) ->
         list(read_cases(faulty(tmp_path, kind)))
     assert fault in str(caught.value) and str(tmp_path) in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.slow
-@pytest.mark.data
-def test_maskbench() -> None:
-    path = data_path("maskbench.tar.zst")
-    cases = read_cases(path, after="Github_ultra")
-    first, second = next(cases), next(cases)
-    assert first.name > "Github_ultra" and first.name < second.name
-    assert isinstance(first.schema, dict)

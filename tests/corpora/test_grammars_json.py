@@ -11,13 +11,12 @@ import jsonschema
 import pytest
 
 from corpora.grammars.base import GrammarError
-from corpora.grammars.corpus import compact_json, read_cases
+from corpora.grammars.corpus import compact_json
 from corpora.grammars.finite import FiniteLanguage
 from corpora.grammars.json_schema import JsonSchemaGrammar, Whitespace
 from corpora.grammars.own_schemas import EACH, TEMPLATES, own_cases
 from tests.breadth import thorough_from
 from tests.corpora.grammar_laws import check_finite, check_state, check_walk
-from tests.data import data_path
 
 MODES: tuple[Whitespace, ...] = get_args(Whitespace)
 ORDER = {
@@ -190,31 +189,3 @@ def test_the_laws_along_walks(mode: Whitespace) -> None:
         text = case.instances[0]
         for end in range(0, len(text), 17):
             check_state(start.after(text[:end]))
-
-
-@pytest.mark.slow
-@pytest.mark.data
-@pytest.mark.parametrize("mode", MODES)
-def test_maskbench(mode: Whitespace) -> None:
-    """Along instances: what is forced is what comes, exactly where one byte alone may follow."""
-    path = data_path("maskbench.tar.zst")
-    compiled = 0
-    for case in itertools.islice(read_cases(path), 0, None, 40):
-        try:
-            start = JsonSchemaGrammar(case.schema, mode)
-        except GrammarError as error:
-            assert "\n" not in str(error)
-            continue
-        compiled += 1
-        for text in case.instances:
-            if len(text) > 2000 or not start.viable(text):
-                continue
-            state = start
-            for at, byte in enumerate(text):
-                following, forced = state.next_bytes(), state.forced()
-                alone = len(following) == 1 and not state.complete
-                assert text.startswith(forced, at) and bool(forced) == alone
-                assert byte in following
-                state = state.after(text[at : at + 1])
-            assert state.complete
-    assert compiled > 200

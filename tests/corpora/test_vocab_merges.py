@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import random
-import subprocess
-import sys
 
 import pytest
 
@@ -71,7 +68,7 @@ def test_a_missing_byte_leaves_its_tokens_without_a_merge() -> None:
     assert triples(merges_from_ranks([b"a", None, b"ax", b"aa"])) == [(0, 0, 3)]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(12))
 def test_random_vocabularies_follow_the_definition(seed: int) -> None:
     rng = random.Random(seed)
     alphabet = b"ab" if seed % 2 else b"a\x00\xff"
@@ -84,26 +81,6 @@ def test_random_vocabularies_follow_the_definition(seed: int) -> None:
     if seed % 3 == 0:
         rng.shuffle(ranks)
     assert triples(merges_from_ranks(tokens, ranks)) == by_definition(tokens, ranks)
-
-
-def test_interpreted_and_compiled_agree() -> None:
-    code = (
-        "from corpora.vocabularies.sources import resolve;"
-        "from corpora.vocabularies.preflight import preflight;"
-        "v = resolve('toy_bytes'); i = resolve('toy_improper');"
-        "print(v.fingerprint, i.fingerprint, [p.kind for p in preflight(i)])"
-    )
-    results = {
-        subprocess.run(
-            [sys.executable, "-W", "error", "-c", code],
-            env=os.environ | {"NUMBA_DISABLE_JIT": flag},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for flag in ("0", "1")
-    }
-    assert len(results) == 1
 
 
 def test_scores_order_merges_and_longer_left_parts_go_first() -> None:

@@ -38,7 +38,7 @@ BUDGETS = {"run": "60cases", "fuzz": "60cases", "field": "20cases", "selftest": 
 BY_THE_CLOCK = "2s"
 """The budget of growth, which measures until it has decided, however few the cases."""
 
-SMALL = {"tekken_240911": "toy_bytes"}
+SMALL = {"tekken_240911": "toy_bytes", "random:50": "random:2"}
 """Vocabularies that take less time to load, in place of those of the pages."""
 
 FEW = ["--impl", "tokenizers", "--impl", "bpe.heap"]

@@ -31,7 +31,6 @@ from harness.events import Found, read_events
 from harness.findings.folder import RunFolder
 from harness.ledger.engine import open_database
 from harness.ledger.models import Run, RunFinding, RunVersion
-from harness.ledger.recorder import Recorder
 from harness.studies.default import studies
 from harness.studies.forced import hunt as hunts
 from harness.studies.forced import run as forced
@@ -49,6 +48,8 @@ from harness.workers import Limits
 from impls.interface import Mode
 from reports import worst as worst_tables
 from reports import write
+from reports.cluster import Cluster
+from reports.studies import files as study_files
 from tests.durability import inside
 from tests.harness.fuzz_campaign import everything
 from tests.harness.planted_costs import Planted as PlantedCosts
@@ -288,10 +289,9 @@ class WholeRun:
 
     def session(self, home: Path, where: str) -> None:
         out = home / "out"
-        recorder = Recorder(open_database(where))
-        result = runs.execute(self._plan, RunFolder(out), [recorder.consume], "test", studies)
+        result = runs.execute(self._plan, RunFolder(out), [], "test", studies)
         assert result.finished.complete, result.finished.reasons
-        reported(out, where)
+        reported(out, where, keep=True)
 
     def outcome(self, home: Path, where: str) -> Outcome:
         return {
@@ -473,8 +473,7 @@ class Worst:
         file = out / "families.toml"
         if user.add(file, as_families(report)):
             report.families = str(file)
-        text = report.to_json()
-        write(worst_tables.files(worst_tables.WorstRecord.of(json.loads(text)), text), out)
+        write(study_files("worst", report.to_json(), worst_tables.page(report, Cluster())), out)
 
     def outcome(self, home: Path, where: str) -> Outcome:
         out = home / "out"

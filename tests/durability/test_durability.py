@@ -82,19 +82,19 @@ def survived(ended: subprocess.CompletedProcess[str], least: int) -> None:
 @pytest.mark.first
 @pytest.mark.thorough
 def test_whatever_writes_survives_kills() -> None:
-    survived(durability("--kills", "24"), 16)
+    survived(durability("--kills", "12"), 8)
 
 
 @pytest.mark.first
 @pytest.mark.thorough
 def test_a_campaign_on_postgresql_survives() -> None:
     named = os.environ.get(VARIABLE)
-    options = ("--kills", "8", "--subject", "fuzz", "--subject", "run", "--database")
+    options = ("--kills", "4", "--subject", "fuzz", "--subject", "run", "--database")
     if named:
-        survived(durability(*options, named), 4)
+        survived(durability(*options, named), 2)
         return
     with server() as new:
-        survived(durability(*options, new()), 4)
+        survived(durability(*options, new()), 2)
 
 
 @pytest.mark.parametrize("how", ["lost", "twice"])

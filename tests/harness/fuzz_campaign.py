@@ -19,7 +19,7 @@ from harness.engine.planning import Plan
 from harness.engine.suites import Budget, Suite
 from harness.ledger.engine import open_database
 from harness.studies.fuzz import arms
-from harness.studies.fuzz.models import FindingRow, InputRow, TargetRow
+from harness.studies.fuzz.models import FindingRow, InputRow, PartRow
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
@@ -73,9 +73,13 @@ def everything(where: str) -> dict[str, Any]:
     """All that a campaign has come to, but for times: what must not depend on kills."""
     engine = open_database(where)
     with contextlib.closing(sa.orm.Session(engine)) as session:
+        parts: dict[str, dict[str, bytes]] = {}
+        for row in session.scalars(sa.select(PartRow)):
+            parts.setdefault(row.target, {})[row.name] = row.value
+        states = {target: State.of(some) for target, some in parts.items()}
         targets = {
-            row.target: (row.batches, row.cases, timeless(State.unpacked(row.state)), row.map)
-            for row in session.scalars(sa.select(TargetRow))
+            target: (one.batches, one.cases, timeless(one), one.map)
+            for target, one in states.items()
         }
         inputs = [
             (row.target, row.number, row.data, row.origin, row.fresh)
@@ -94,4 +98,4 @@ def everything(where: str) -> dict[str, Any]:
 
 def timeless(state: State) -> dict[str, Any]:
     """A state without what a process told on its way out, the order of its start, and speeds."""
-    return asdict(replace(state, opened=[], rates={}))
+    return asdict(replace(state, opened=[], rates={}, map=b""))

@@ -22,7 +22,6 @@ from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, Policies
 from impls.interface import Unsupported
 from tests.breadth import thorough_from
-from tests.data import data_path
 from tests.harness.command import here, tokgate
 from tests.impls.bpe_vocabularies import vocabulary
 
@@ -128,31 +127,6 @@ def test_a_round_is_decided_by_seed_and_number(policies: dict[str, Policies]) ->
     first = [adversary.play(opponent, CHAIN, number) for number in (0, 0, 1)]
     assert first[0] == first[1]
     assert first[0].number != first[2].number
-
-
-@pytest.mark.data
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", WAYS)
-def test_unaided_on_o200k_confirmed_with_the_real_llguidance(kind: str) -> None:
-    path = data_path("vocabs/o200k_base.tiktoken.gz")
-    own = o200k(f"{path}#pattern=o200k_base")
-    rounds = (adversary.play(Opponent(own, HEALED), kind, number) for number in range(4))
-    counterexample = max(
-        (c.counterexample for c in rounds if c.counterexample), key=lambda one: one.worth
-    )
-    real = counterexamples.again(Opponent(own, "llguidance"), counterexample)
-    assert real is not None
-    assert counterexamples.again(Opponent(own, EXACT), counterexample) is None
-
-
-KEPT: dict[str, Policies] = {}
-
-
-def o200k(source: str) -> Policies:
-    """Loaded once: it takes a while."""
-    if source not in KEPT:
-        KEPT[source] = Policies(sources.resolve(source))
-    return KEPT[source]
 
 
 class Whole(random.Random):

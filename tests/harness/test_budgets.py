@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -36,7 +35,7 @@ from harness.studies.worst.search import Search
 from harness.studies.worst.sitting import Sitting, Watcher
 from harness.studies.worst.state import State
 from harness.workers.pool import Stopped
-from reports.worst import WorstRecord
+from reports.worst import verdict
 from tests.breadth import thorough
 from tests.harness.fuzz_campaign import everything, small_plan
 from tests.harness.planted_costs import Planted, runs
@@ -107,11 +106,10 @@ def test_a_search_ends_with_its_budget_however_slow_the_requests(
     assert clock.at - began <= 60.0
     assert report.complete
     assert report.prepared == pytest.approx(a_request)
-    record = WorstRecord.of(asdict(report))
     if report.compared:
-        assert record.verdict.startswith("the worst input found costs")
+        assert verdict(report).startswith("the worst input found costs")
     else:
-        assert "no time" in record.verdict
+        assert "no time" in verdict(report)
     assert a_request > 1 or report.compared
 
 
@@ -164,8 +162,7 @@ def test_what_is_found_is_reported_when_it_is_broken_off(tmp_path: Path) -> None
     sitting.break_off()
     assert not report.complete
     assert report.found
-    verdict = WorstRecord.of(asdict(report)).verdict
-    assert verdict.startswith("broken off before")
+    assert verdict(report).startswith("broken off before")
 
 
 def test_what_is_not_asked_is_no_failure_of_the_implementation() -> None:

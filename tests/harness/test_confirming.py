@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from corpora.generators.base import Case
 from harness.checks.base import Violation
 from harness.core.excused import LEAKING, TOGETHER
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.partition import Part
 from harness.events import Unsettled
 from harness.findings import minimising
-from harness.findings.confirming import confirm
+from harness.findings.asking import Asking
+from harness.findings.entries import Entry
 from harness.workers.reasons import ABANDONED, AFTER_DEATH, ENOUGH, STOPPED
 from harness.workers.reasons import LATE as LATE_
 from impls.interface import Died, Unsupported
@@ -114,7 +116,8 @@ def failing_further(check: str, failure: Failed) -> str | Violation:
     scene = Scene(ref=right, bad=right)
     parts = (Part(("bad",), failure), Part(("bad (alone)",), Encoded((33,))))
     violation = Violation(check, 0, b"!", parts, ("bad",), "order")
-    return confirm(scene.pool, scene.contract, violation)
+    case = Case(b"!", "test", 0, 0)
+    return Asking(scene.pool, Entry(scene.contract, violation, case)).confirm()
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from harness.verdict.exponents import LEAST_POINTS
 from harness.workers import Limits
 from harness.workers.pool import WorkerPool
 
-MUTANTS = "harness.studies.selftest.mutants.growth"
+MUTANTS = "harness.studies.selftest.catalog"
 RIGHT = "harness.studies.selftest.plain.growing:PlainGrowing"
 LIMIT = 8_000_000
 
@@ -158,10 +158,10 @@ def test_ids_that_are_decoded_one_by_one_have_a_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "row"), [("SquareInBatch", "batch"), ("SquareInDecoding", "decoding")]
+    ("name", "row"), [("square-in-batch", "batch"), ("square-in-decoding", "decoding")]
 )
 def test_each_square_shows_on_its_own_axis(name: str, row: str) -> None:
-    found = rows(f"{MUTANTS}:{name}")
+    found = rows(f"{MUTANTS}:growth.{name}")
     assert [one for one, said in found.items() if said.verdict == "superlinear"] == [row]
 
 
@@ -176,7 +176,7 @@ def test_a_square_in_loading_is_told_by_the_cost_of_the_load_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(load, "SIZES", load.SIZES[:5])
-    said = loading(f"{MUTANTS}:SquareInLoading")
+    said = loading(f"{MUTANTS}:growth.square-in-loading")
     assert (said.verdict, said.family, said.axis) == ("superlinear", "loading", "tokens")
     assert loading(RIGHT).verdict != "superlinear"
 

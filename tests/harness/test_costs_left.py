@@ -106,7 +106,7 @@ def said_of(spec: str) -> Measured:
 
 
 def test_a_leak_of_a_few_kibibytes_is_measured() -> None:
-    leaks = said_of("harness.studies.selftest.mutants.growth:LeavesBehind")
+    leaks = said_of("harness.studies.selftest.catalog:growth.leaves-behind")
     assert (leaks.verdict, leaks.measure, leaks.axis) == ("superlinear", "left", "inputs")
     assert leaks.note.startswith(("it leaves 2.0 KiB", "it leaves 2.1 KiB"))
     assert "by the allocator's count" in leaks.note

@@ -20,7 +20,7 @@ from harness.workers import Limits
 from harness.workers.calls import without_pipe
 from harness.workers.pool import WorkerPool
 
-PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.gate_programs --kind"
+PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.program --kind"
 
 SIZES = (16 << 10, 64 << 10, 256 << 10)
 

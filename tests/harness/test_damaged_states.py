@@ -20,6 +20,8 @@ from harness.core.writing import OutputError
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
 from harness.events import BatchDone, ForcedWitness, Phase
+from harness.findings.causes import Causes
+from harness.findings.diagnosis import Signature
 from harness.ledger.engine import LedgerError
 from harness.studies.forced import counterexamples
 from harness.studies.forced import run as forced_run
@@ -28,13 +30,13 @@ from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt, HuntRecor
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.results import SchemaResult, Tally
 from harness.studies.fuzz.behaviour import MAP_SIZE, Map
-from harness.studies.fuzz.schedule import Schedule
-from harness.studies.fuzz.state import MAX_BYTES, State, StateError
+from harness.studies.fuzz.schedule import Arm
+from harness.studies.fuzz.state import State, StateError
 from harness.studies.fuzz.store import CampaignStore
 from harness.studies.worst.candidates import Aim, Candidate, Sample
 from harness.studies.worst.deaths import Death
 from harness.studies.worst.search import Progress
-from harness.studies.worst.state import STATE
+from harness.studies.worst.state import STATE as SEARCH_STATE
 from harness.studies.worst.state import State as WorstState
 from tests.harness.command import tokgate
 
@@ -92,7 +94,7 @@ class Guided:
 
 
 def restored(content: str | bytes, folder: Path) -> tuple[bool, Holder]:
-    path = folder / STATE
+    path = folder / SEARCH_STATE
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     holder = Holder()
     state = WorstState(folder, IDENTITY)
@@ -140,17 +142,17 @@ def test_a_damaged_state_of_a_search_is_said(content: Any, told: str, tmp_path: 
     with pytest.raises(OutputError) as caught:
         restored(content, tmp_path)
     line = str(caught.value)
-    assert line.startswith(f"{tmp_path / STATE}: damaged (")
+    assert line.startswith(f"{tmp_path / SEARCH_STATE}: damaged (")
     assert told in line
     assert line.endswith("); remove it to begin anew")
     assert line.isprintable()
-    assert (tmp_path / STATE).is_file()
+    assert (tmp_path / SEARCH_STATE).is_file()
 
 
 def test_a_state_of_another_search_is_put_aside(tmp_path: Path) -> None:
     there, _ = restored(json.dumps(put(SEARCH, ("search", "seed"), 1)), tmp_path)
     assert not there
-    assert (tmp_path / f"{STATE}.old").is_file()
+    assert (tmp_path / f"{SEARCH_STATE}.old").is_file()
 
 
 # forced: forced.jsonl
@@ -285,79 +287,57 @@ def test_damaged_counterexamples_are_said(content: bytes, told: str, tmp_path: P
 # fuzz: a campaign in a database
 
 DONE = BatchDone("toy/raw", "edge", 1, 2, 3, {"survival": {"x": 1}}, {})
-STATE_TREE = {
-    **asdict(
-        State(
-            schedule=Schedule({"edge": 1.0}, "0").state(),
-            totals={"a": asdict(DONE)},
-            opened=[Phase("x").to_json()],
-            covered=["YQ=="],
-            losses={"x": [1, 2]},
-            pages=[["toy/raw", {"check": "a", "stage": "b", "culprits": "c"}, [["YQ==", "n"]]]],
-        )
-    ),
-    "form": 1,
+ARM = Arm("edge")
+STATE = State(
+    schedule=[ARM],
+    totals={"a": DONE},
+    opened=[Phase("x").to_json()],
+    covered=[b"a"],
+    losses={"x": (1, 2)},
+    causes=[(("toy/raw", Signature("a", "b", "c")), Causes({b"a": "n"}))],
+)
+PARTS = {
+    name: json.loads(part) for name, part in STATE.parts().items() if not name.startswith("map")
 }
-
-
-def test_a_state_of_a_campaign_is_read_back() -> None:
-    content = zlib.compress(json.dumps(STATE_TREE).encode())
-    again = State.unpacked(content)
-    assert json.loads(zlib.decompress(again.packed())) == STATE_TREE
-
-
-def test_a_state_of_before_unsettled_violations_and_claims_were_kept_is_read() -> None:
-    tally = {"cases": 1, "comparisons": 1, "exercised": [], "shown": [], "judged": {}, "failed": []}
-    old = {**STATE_TREE, "tally": tally}
-    del old["unsettled"]
-    state = State.unpacked(zlib.compress(json.dumps(old).encode()))
-    assert (state.unsettled, state.tally) == ({}, tally)
 
 
 @pytest.mark.parametrize(
     ("path", "value", "told"),
     [
-        (("form",), "1", "form: expected `int`"),
-        (("form",), 2, "made by another version"),
-        (("cases",), None, "cases: expected `int`, got `null`"),
-        (("schedule", 0, "gain"), "x", "schedule[0].gain: expected `float`"),
-        (("totals", "a", "exercised"), 1, "totals[...].exercised: expected `object`"),
-        (("opened", 0), "{", "opened[0]: a line that is not JSON"),
-        (("covered", 0), "Y", "covered[0]: expected `str` matching"),
-        (("pages", 0, 1), {}, "pages[0][1]: object missing required field `check`"),
-        (("pages", 0, 2, 0, 0), "Y", "pages[0][2][0][0]: expected `str` matching"),
-        (("losses", "x"), [1], "losses[...]: expected `array` of length 2"),
-        (("tally",), {"shown": []}, "tally: object missing required field"),
-        (("curve",), [[1]], "curve[0]: expected `array` of length 4"),
+        (("state", "form"), "1", "made by another version"),
+        (("state", "cases"), None, "cases: expected `int`, got `null`"),
+        (("state", "schedule", 0, "gain"), "x", "schedule[0].gain: expected `float`"),
+        (("state", "totals", "a", "exercised"), 1, "totals[...].exercised: expected `object`"),
+        (("state", "opened", 0), "{", "opened[0]: a line that is not JSON"),
+        (("covered/000000", 0), "Y", "covered[0]: invalid base64"),
+        (("causes/000000", 0, 0, 1), {}, "causes[0][0][1]: object missing required field `check`"),
+        (
+            ("causes/000000", 0, 1, "minimal"),
+            {"Y": "n"},
+            "invalid base64",
+        ),
+        (("state", "losses", "x"), [1], "losses[...]: expected `array` of length 2"),
+        (("state", "curve"), [[1]], "curve[0]: expected `array` of length 4"),
+        (("state",), 7, "expected `object`"),
+        (("causes/000000",), {}, "expected `array`"),
     ],
 )
 def test_a_damaged_state_of_a_campaign_is_said(
     path: tuple[Any, ...], value: Any, told: str
 ) -> None:
-    content = zlib.compress(json.dumps(put(STATE_TREE, path, value)).encode())
+    parts = {name: json.dumps(one).encode() for name, one in put(PARTS, path, value).items()}
     with pytest.raises(StateError) as caught:
-        State.unpacked(content)
+        State.of(parts)
     assert told in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("packed", "told"),
-    [
-        (b"", "cut off"),
-        (b"garbage", "is corrupt"),
-        (zlib.compress(b"{}")[:-3], "cut off"),
-        (zlib.compress(b"7"), "expected `object`"),
-        (zlib.compress(NESTED.encode()), "is not JSON"),
-        (zlib.compress(b"\xff"), "is not JSON"),
-    ],
-)
-def test_what_is_no_state_at_all_is_said(packed: bytes, told: str) -> None:
-    with pytest.raises(StateError, match=told):
-        State.unpacked(packed)
+@pytest.mark.parametrize("part", [b"", NESTED.encode(), b"\xff"])
+def test_what_is_no_state_at_all_is_said(part: bytes) -> None:
+    with pytest.raises(StateError, match="is not JSON"):
+        State.of({"state": part})
 
 
 def test_what_unpacks_to_much_is_said() -> None:
-    assert MAX_BYTES >= 1 << 20
     with pytest.raises(ValueError, match="more than 1,000 bytes"):
         stored.unzipped(zlib.compress(bytes(1001)), 1000)
     assert stored.unzipped(zlib.compress(bytes(1000)), 1000) == bytes(1000)
@@ -366,7 +346,7 @@ def test_what_unpacks_to_much_is_said() -> None:
 @pytest.mark.parametrize("content", [bytes(MAP_SIZE - 1), bytes(MAP_SIZE + 1), b"\xff" * MAP_SIZE])
 def test_a_map_that_is_none_is_said(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"behaviour|bytes"):
-        Map(zlib.compress(content))
+        Map(content)
 
 
 FUZZ = (
@@ -383,8 +363,14 @@ def test_a_command_says_what_is_damaged_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "c.db"
     sound = path.read_bytes()
     changes = [
-        ("update campaign_strands set state = x'ff'", "the state of toy_bytes#0: is cut off"),
-        ("update campaign_strands set map = x'00'", "the map of toy_bytes#0: is cut off"),
+        (
+            "update campaign_parts set value = x'ff' where name = 'state'",
+            "the state of toy_bytes#0: state: is not JSON",
+        ),
+        (
+            "update campaign_parts set value = x'00' where name = 'map/000000'",
+            "the state of toy_bytes#0: map/000000: is cut off",
+        ),
         ("update campaigns set identity = '{'", "a field is not JSON"),
         ("update campaigns set identity = '[]'", "identity: expected `object`, got `array`"),
     ]

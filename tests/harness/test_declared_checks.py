@@ -9,25 +9,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.checks import CHECKS
-from harness.checks.base import (
-    AsksAgain,
-    Check,
-    Judgement,
-    Look,
-    Observation,
-    Probe,
-    Severity,
-    Subject,
-    ids_of,
-)
+from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.base import Check, Judgement, Observation, Probe, Severity, ids_of
 from harness.cli.catalogues import rows
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from impls.interface import Mode
 from reports import html, junit, sarif
 from reports.record import RunRecord
-from reports.severity import SEVERITIES, severity
-from reports.words import heading, headline
+from reports.words import SEVERITIES, severity, spoken
 from tests.docs import formulas
 from tests.harness.samples import contract
 from tests.reports import records
@@ -117,7 +107,7 @@ def test_every_check_has_a_rule_and_words_of_its_own(check: str) -> None:
     [bucket] = told(check).buckets
     rules = json.loads(sarif.render(records.clean()))["runs"][0]["tool"]["driver"]["rules"]
     assert f"tokgate/{check}" in {rule["id"] for rule in rules}
-    assert not heading(bucket.example).endswith(f": {check}")
+    assert not spoken(bucket.example).endswith(f": {check}")
 
 
 @pytest.mark.parametrize("check", ["template", "surrogates", "reachability", "minimality"])
@@ -141,7 +131,7 @@ def test_a_check_needs_its_declaration_alone(monkeypatch: pytest.MonkeyPatch) ->
     [bucket] = record.buckets
     assert severity(bucket.example) == "wrong offsets"
     words = "tokenizers read a text in one direction only"
-    assert words in headline(bucket)
+    assert words in bucket.headline
 
     run = json.loads(sarif.render(record))["runs"][0]
     demanded = {one["id"]: one["fullDescription"]["text"] for one in run["tool"]["driver"]["rules"]}
@@ -178,4 +168,4 @@ def test_a_finding_of_a_check_that_is_not_known_here_is_shown() -> None:
     """A record of another version may have one."""
     [bucket] = told("palindromes").buckets
     assert severity(bucket.example) == "wrong service"
-    assert headline(bucket).startswith("tokenizers: palindromes")
+    assert bucket.headline.startswith("tokenizers: palindromes")

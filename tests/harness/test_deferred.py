@@ -17,7 +17,7 @@ def test_the_summary_is_that_of_the_command(name: str) -> None:
     listed = COMMANDS[name]
     command = listed.loaded()
     assert command.name == name
-    assert (command.help or "").split("\n\n")[0] == listed.help
+    assert (command.help or "").split("\n\n")[0] == listed.summary
     options = {option for one in command.params for option in one.opts}
     assert ("--cluster" in options) == listed.on_cluster
 

@@ -223,7 +223,8 @@ def test_the_command(tmp_path: Path) -> None:
     done = tokgate("diff", old, new)
     assert (done.returncode, done.stderr) == (1, "")
     assert "1 new, 1 still there, 1 fixed, 0 not observed" in done.stdout
-    assert "growth worse" in done.stdout
+    assert "worse: " in done.stdout
+    assert "linear (1.00) → superlinear (1.00)" in done.stdout
     assert tokgate("diff", old, old).returncode == 0
     told = json.loads(tokgate("diff", old, new, "--json").stdout)
     assert [c["state"] for c in told["changes"]] == ["new", "still there", "fixed"]

@@ -7,7 +7,7 @@ import pytest
 from corpora.vocabularies import sources
 from harness.core.outcomes import Encoded, Rejected
 from harness.core.participants import Participant
-from harness.findings.explanation import LONGEST, explain
+from harness.findings.diagnosis import LONGEST, explain
 from impls.interface import About, Mode, Step
 from tests.harness.samples import contract, encoded, violation
 
@@ -58,14 +58,14 @@ RIGHT = Pipeline("right", (("normalization", "x"), ("segmentation", "a c"), ("id
 def test_the_first_stage_that_differs_is_named():
     explanation = parted(LEFT, RIGHT)
 
-    assert explanation.parted == "segmentation"
-    assert [stage.same for stage in explanation.stages] == [True, False, False]
+    assert explanation["parted"] == "segmentation"
+    assert [one["left"] == one["right"] for one in explanation["stages"]] == [True, False, False]
 
 
 def test_a_stage_of_one_side_only_is_left_out():
     spelled = Pipeline("left", (*LEFT.stages[:2], ("byte-fallback", "z"), LEFT.stages[2]))
 
-    assert [stage.name for stage in parted(spelled, RIGHT).stages] == [
+    assert [stage["name"] for stage in parted(spelled, RIGHT)["stages"]] == [
         "normalization",
         "segmentation",
         "ids",
@@ -113,7 +113,7 @@ def test_ids_of_byte_level_bpe_tell_the_stage(data, one, other, stage):
         violation("equivalence", data, ("bpe.naive", spelled(one)), ("bpe.heap", spelled(other))),
         terms,
     )
-    assert told.parted == stage
+    assert told["parted"] == stage
 
 
 @pytest.mark.parametrize("name", ["mine", "bpe.heap", "rs-bpe"])
@@ -138,7 +138,7 @@ def test_an_engine_is_explained_by_its_model_and_a_plug_in_of_its_name_is_not():
     wrong = violation("equivalence", data, *parts)
     own = replace(terms.participants[1], spec="mine.py:Mine")
 
-    assert explain(wrong, terms).right_model == "spm.llama-cpp"
+    assert explain(wrong, terms)["right_model"] == "spm.llama-cpp"
     assert explain(wrong, replace(terms, participants=(terms.participants[0], own))) is None
 
 
@@ -149,6 +149,6 @@ def test_the_two_variants_of_sentencepiece_bpe_say_where_they_part():
     parts = [(name, encoded(terms, name, data)) for name in names]
     told = explain(violation("equivalence", data, *parts), terms)
 
-    assert told.parted == "normalization"
-    assert "\ufffd" in told.stages[0].left
-    assert told.left_model == "spm.sentencepiece"
+    assert told["parted"] == "normalization"
+    assert "\ufffd" in told["stages"][0]["left"]
+    assert told["left_model"] == "spm.sentencepiece"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
@@ -13,12 +12,10 @@ from corpora.vocabularies import sources
 from harness.cli.application import app
 from harness.engine import selection
 from harness.engine.suites import Budget
+from harness.events import MatchPlayed
 from harness.studies.survey.plan import done, libraries, matches, plan_of, reference_of
-from reports.field import Played, conformance, files, growth, verdict
+from reports.field import document, files, verdict
 from tests.impls.test_peers import ranked
-
-if TYPE_CHECKING:
-    pass
 
 
 def participant(spec: str) -> selection.Participant:
@@ -82,10 +79,9 @@ def test_a_budget_that_is_none_is_one_line() -> None:
 
 
 def test_what_is_not_run_stands_on_the_page_with_its_reason() -> None:
-    one = Played("lib", "1.0", "", "v<1>", "tiktoken", "lib/v", None, "byte-level only")
-    assert verdict(one).kind == "not-run"
-    assert growth(one) == []
-    page = conformance([one], None, "2026", "tokgate field", complete=False)
-    _, (_, markdown), (_, html) = files(page)
+    one = MatchPlayed("lib", "1.0", "", "v<1>", "tiktoken", "lib/v", "byte-level only")
+    assert verdict(one, None)["kind"] == "not-run"
+    page = document([(one, None)], [], "2026", "tokgate field", complete=False)
+    _, (_, html), (_, markdown) = files(page)
     assert "v&lt;1&gt;" in html and "byte-level only" in html and "Interrupted" in html
     assert "| lib" in markdown

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from harness.studies.survey.defects import Answer, Defect, Status, confirm, judged, load, shown
-from impls import registry
 
 DEFECTS = load()
 
@@ -19,18 +18,6 @@ def test_there_are_many_and_each_is_its_own() -> None:
     assert len({(one.library, one.title) for one in DEFECTS}) == len(DEFECTS)
     assert len({(one.library, one.vocabulary, shown(one)) for one in DEFECTS}) == len(DEFECTS)
     assert all(one.gives != one.right for one in DEFECTS)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("defect", DEFECTS, ids=lambda one: f"{one.library}: {one.title}")
-def test_a_defect_shows_in_the_version_in_which_it_was_found(defect: Defect) -> None:
-    try:
-        version = registry.resolve(defect.library).about.version
-    except ImportError as error:
-        pytest.skip(str(error))
-    if version != defect.version:
-        pytest.skip(f"found in {defect.version}, this is {version}")
-    assert confirm(defect) is Status.CONFIRMED
 
 
 def test_what_is_not_so_is_not_confirmed() -> None:

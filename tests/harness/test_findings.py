@@ -23,8 +23,8 @@ from harness.core.outcomes import Encoded, Outcome, Results
 from harness.core.participants import Participant
 from harness.events import Counted, Event, Found
 from harness.findings import minimising
+from harness.findings.asking import NEUTRAL
 from harness.findings.entries import Entry
-from harness.findings.masking import NEUTRAL
 from harness.findings.tracker import FindingTracker
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits

@@ -20,16 +20,16 @@ from tests.harness.command import TOKGATE
 
 RUN = (
     "run --vocab toy_runs --impl tiktoken "
-    "--impl harness.studies.selftest.mutants.merging:RightmostTie --budget 300cases"
+    "--impl harness.studies.selftest.catalog:merging.rightmost-tie --budget 300cases"
 )
 
 COMMANDS = {
-    "run": (RUN, "16k", "64k", "256k"),
-    "ledger": (f"{RUN} --ledger {{disk}}/runs.db", "4k", "128k"),
-    "fuzz": (RUN.replace("run", "fuzz", 1) + " --no-coverage --no-structured", "64k", "256k"),
+    "run": (RUN, "16k", "256k"),
+    "ledger": (f"{RUN} --ledger {{disk}}/runs.db", "4k"),
+    "fuzz": (RUN.replace("run", "fuzz", 1) + " --no-coverage --no-structured", "64k"),
     "bench": ("bench --vocab toy_runs --impl bpe.heap --input one-piece --size 1KB --rounds 1 "
               "--cold 0", "4k"),
-    "forced": ("forced own --limit 3 --vocab tekken_240911 --policy none", "4k", "16k"),
+    "forced": ("forced own --limit 3 --vocab tekken_240911 --policy none", "4k"),
     "adversary": ("adversary --vocab toy_runs --budget 20cases", "4k"),
     "worst": ("worst --impl bpe.heap --vocab toy_bytes --budget 4s --no-keep", "4k"),
     "selftest": ("selftest --mutant merging.* --budget 5s", "4k"),

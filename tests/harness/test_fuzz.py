@@ -21,12 +21,12 @@ from harness.studies.fuzz import canary as watch
 from harness.studies.fuzz.arms import CORPUS
 from harness.studies.fuzz.coverage import COVERAGE, Covered, interpreted, targets
 from harness.studies.fuzz.examples import inputs, key, open_examples
+from harness.studies.fuzz.folder import CampaignFolder, save_corpus
 from harness.studies.fuzz.models import ReportedRow
 from harness.studies.fuzz.plan import RANDOM_VOCABULARIES, fuzzed
-from harness.studies.fuzz.run import CampaignFolder, save_corpus
 from harness.studies.fuzz.store import CampaignStore, difference
 from harness.studies.fuzz.structured import STRUCTURED, Structured
-from harness.verdict.expectations import Expectation
+from harness.verdict.expectations import Example, Expectation
 from harness.workers.pool import Stopped
 from impls.interface import Mode
 from tests.harness.command import tokgate
@@ -123,7 +123,7 @@ def test_expectations_may_change_between_sessions(tmp_path: Path) -> None:
     where, plan = str(tmp_path / "x.db"), small_plan(600, ("bpe.naive", f"{WRONG}:OneToken"))
     first = run(plan, where, tmp_path / "out")
     assert first.finished.verdict == "fail"
-    known = Expectation("equivalence/*/mini-one-token", {}, "planted", examples=(b"\x87",))
+    known = Expectation("equivalence/*/mini-one-token", {}, "planted", examples=(Example(b"\x87"),))
     triaged = replace(plan, plan=replace(plan.plan, expectations=[known]))
     second = run(triaged, where, tmp_path / "out")
     assert second.finished.verdict == "pass", second.finished.reasons
@@ -134,7 +134,7 @@ def test_each_session_is_a_run_of_the_ledger(tmp_path: Path) -> None:
     where, plan = str(tmp_path / "x.db"), small_plan(300, ("bpe.naive", f"{WRONG}:OneToken"))
     run(plan, where, tmp_path / "out")
     run(plan, where, tmp_path / "out")
-    unexpected, _ = trends.findings(open_database(where))
+    unexpected, _ = trends.findings(history(open_database(where)))
     assert [value for *_, value in unexpected.points] == [1, 1]
     (found,) = history(open_database(where)).findings[:1]
     assert found.bucket == "equivalence/bpe/raw/text/bytes/mini-one-token"
@@ -273,7 +273,7 @@ def test_atheris_finds_the_same_and_goes_on_from_its_corpus() -> None:
     pytest.importorskip("atheris")
 
     def batches() -> list[object]:
-        kept: list[str] = []
+        kept: list[bytes] = []
         arm = Covered([("bpe.heap", Mode(pretokenize=False))], TOY, 0, 0, kept, never)
         made = [arm.take(0, 0), arm.take(1, 1)]
         return [*made, list(kept)]

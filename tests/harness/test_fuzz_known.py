@@ -14,9 +14,9 @@ from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
 from harness.events import FindingFixed
-from harness.findings import tracker
+from harness.findings.asking import Asking
 from harness.findings.minimising import NO_TIME
-from harness.studies.fuzz.known import comes_back
+from harness.studies.fuzz.amending import comes_back
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Ended, Record, record
 from harness.studies.fuzz.store import CampaignStore
@@ -138,7 +138,7 @@ def test_what_nobody_could_tell_is_said_as_long_as_a_campaign_lasts(
 ) -> None:
     campaign.asked = {"implementations": ["mine"]}
     with monkeypatch.context() as patch:
-        patch.setattr(tracker, "confirm", lambda *asked: "unsure")
+        patch.setattr(Asking, "confirm", lambda *asked: "unsure")
         first = campaign.session("wrong")
     assert first.findings == []
     for made in (first, campaign.session("wrong")):
@@ -154,7 +154,7 @@ def test_what_shows_again_and_cannot_be_told_is_no_pass(
     campaign.asked = {"implementations": ["mine"]}
     campaign.session("wrong")
     assert campaign.session("right").finished.verdict == "pass"
-    monkeypatch.setattr(tracker, "confirm", lambda *asked: "unsure")
+    monkeypatch.setattr(Asking, "confirm", lambda *asked: "unsure")
     made = campaign.session("wrong")
     assert made.findings == []
     assert made.finished.exit_status == exit_statuses.NOT_EXAMINED

@@ -6,6 +6,7 @@ import json
 import math
 import random
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks.base import Observation
+from harness.core import stored
 from harness.core.comparisons import contracts_of
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
 from harness.engine.selection import SelectionError, participants
@@ -33,8 +35,8 @@ from harness.studies.fuzz.behaviour import (
 from harness.studies.fuzz.corpus import LONGEST, Corpus, Entry, mutants
 from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.plan import seeds, spent
-from harness.studies.fuzz.schedule import FLOOR, Schedule
-from harness.studies.fuzz.state import State, StateError
+from harness.studies.fuzz.schedule import FLOOR, Arm, Schedule
+from harness.studies.fuzz.state import ITEMS, State, StateError, Written
 from harness.verdict.coverage import Coverage
 
 TOY = sources.resolve("toy_bytes")
@@ -83,10 +85,11 @@ def test_choices_depend_on_seed_number_and_rewards_alone() -> None:
         return Schedule(dict.fromkeys(yields, 1.0), seed)
 
     whole = played(fresh(), yields, 100)
-    first = fresh()
+    arms: list[Arm] = []
+    first = Schedule(dict.fromkeys(yields, 1.0), "0", arms)
     assert played(first, yields, 40) == whole[:40]
-    second = fresh()
-    second.restore(json.loads(json.dumps(first.state())))
+    kept = stored.typed(json.loads(json.dumps([asdict(one) for one in arms])), list[Arm])
+    second = Schedule(dict.fromkeys(yields, 1.0), "0", kept)
     assert played(second, yields, 60, 40) == whole[40:]
     assert played(fresh("1"), yields, 100) != whole
     # Asking changes nothing.
@@ -170,7 +173,7 @@ def test_the_map_counts_inputs_as_a_dictionary_does() -> None:
         truth.update(code for _, code in pairs)
         owners, codes = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
         assert counted.add(BatchBehaviour(owners, codes)) == dict(fresh)
-        counted = Map(counted.packed())
+        counted = Map(counted.counts)
         numbers = Counter(truth.values())
         assert counted.species == (len(truth), numbers[1], numbers[2])
 
@@ -319,11 +322,24 @@ def test_chances_grow_with_time_and_are_chances(seen_: Abundance) -> None:
 # The rest.
 
 
-def test_a_state_comes_back_as_it_was() -> None:
-    state = State(batches=3, cases=10, picks=[1, 2], disagreements={"a b": 2}, shared=["x"])
-    assert State.unpacked(state.packed()) == state
+def test_a_state_comes_back_as_it_was_and_what_has_not_changed_is_not_written_again() -> None:
+    shapes = {f"shape {n} \udc80": 1 for n in range(3 * ITEMS)}
+    many = bytes([1]) * MAP_SIZE
+    state = State(batches=3, picks=[1, 2], disagreements=shapes, covered=[b"\xff"], map=many)
+    written = Written({})
+    parts = written.changed(state)
+    assert State.of(parts) == state
+    assert written.changed(state) == {}
+    state.cases += 1
+    state.disagreements["shape 0 \udc80"] += 1
+    state.map = b"\0" + many[1:]
+    state.covered.clear()
+    changed = written.changed(state)
+    assert set(changed) == {"state", "disagreements/000000", "map/000000", "covered/000000"}
+    assert changed["covered/000000"] == b"", "it is there no more"
+    assert State.of({name: part for name, part in (parts | changed).items() if part}) == state
     with pytest.raises(StateError):
-        State.unpacked(b"nothing")
+        State.of({"state": b"nothing"})
 
 
 def test_inputs_to_begin_with(tmp_path: Path) -> None:
@@ -356,5 +372,5 @@ def test_the_sums_of_batches_say_what_the_batches_say() -> None:
     state = State()
     state.add(batches[:2])
     state.add(batches[2:])
-    assert len(state.done()) == 2
+    assert len(list(state.done())) == 2
     assert Coverage.of(state.done()) == Coverage.of(batches)

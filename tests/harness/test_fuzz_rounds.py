@@ -103,8 +103,7 @@ def run(
     done: list[Committed] = []
 
     def committed(one: Round) -> None:
-        state = one.state
-        done.append(Committed(clock.now, state.cases, len(state.waiting), state.round_size))
+        done.append(Committed(clock.now, one.cases, one.waiting, one.round_size))
 
     execute(
         replace(plan, shards=1, plan=alone),
@@ -189,11 +188,11 @@ def test_sizes() -> None:
 
 def test_parts_are_all_of_a_batch_in_order() -> None:
     batches = [
-        Waiting(f"arm-{n}", Batch("g", 0, n, 10 * n, [bytes([65 + n]) * (9 * k) for k in range(5)]))
-        for n in range(3)
+        Batch("g", 0, n, 10 * n, [bytes([65 + n]) * (9 * k) for k in range(5)]) for n in range(3)
     ]
     for size in (1, 50, 200, 300, WHOLE):
-        waiting, asked, ends = list(batches), [], 0
+        asked, ends = [], 0
+        waiting = [Waiting.of(f"arm-{n}", one) for n, one in enumerate(batches)]
         while waiting:
             parts = taken(waiting, size)
             inputs = [data for part in parts for data in part.batch.inputs]
@@ -205,9 +204,9 @@ def test_parts_are_all_of_a_batch_in_order() -> None:
             ]
             ends += sum(part.last for part in parts)
             came = [replace(part.waiting, cases=part.waiting.cases + 1) for part in parts]
-            waiting = [Waiting.from_json(one.to_json()) for one in after(waiting, parts, came)]
+            waiting = after(waiting, parts, came)
         assert ends == len(batches)
-        assert asked == [one.batch.case(i) for one in batches for i in range(5)]
+        assert asked == [one.case(i) for one in batches for i in range(5)]
 
 
 def test_in_a_short_session_each_target_has_its_turn() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from corpora.families.catalog import TELLING
 from harness.core.exit_statuses import FAILS, NOT_EXAMINED
 from harness.events import UNEXAMINED, FamiliesMeasured, GrowthJudged
-from harness.verdict import gate, growth_gaps
+from harness.verdict import gaps, gate
 from harness.verdict.coverage import Coverage
 
 OPEN = GrowthJudged(
@@ -34,30 +34,31 @@ def test_a_broken_bound_fails_beside_it() -> None:
 
 
 def test_what_others_leave_undecided_is_a_note() -> None:
-    lines = growth_gaps.gaps([replace(OPEN, own=False)], {})
-    assert lines == []
-    assert any("inconclusive in 1" in one for one in gate.open_bounds([replace(OPEN, own=False)]))
-    assert gate.open_bounds([OPEN]) == []
+    others, nobody = [replace(OPEN, own=False)], Coverage()
+    assert gaps.undecided(nobody, others) == []
+    line = "growth inconclusive in 1 of 1 bound cells: mine (1)"
+    assert gaps.notes(nobody, others) == [line]
+    assert not any("inconclusive" in one for one in gaps.notes(nobody, [OPEN]))
 
 
 def test_steps_and_memory_leave_nothing_open() -> None:
     for measure in ("steps", "memory"):
-        assert growth_gaps.gaps([replace(OPEN, measure=measure)], {}) == []
+        assert gaps.undecided(Coverage(), [replace(OPEN, measure=measure)]) == []
 
 
 def test_several_families_are_one_line() -> None:
-    (line,) = growth_gaps.gaps([replace(OPEN, family=f"f{i}") for i in range(5)], {})
+    (line,) = gaps.undecided(Coverage(), [replace(OPEN, family=f"f{i}") for i in range(5)])
     assert "not decided on f0, and 4 more" in line
 
 
 def test_the_telling_families_are_owed_and_the_others_counted() -> None:
     coverage = Coverage.of([FamiliesMeasured("v", 9, [], [], {"mine": ["base64"]})])
-    assert growth_gaps.gaps([KEPT], coverage.unmeasured) == []
-    assert growth_gaps.counted([KEPT], coverage.unmeasured) == [
+    assert gaps.undecided(coverage, [KEPT]) == []
+    assert gaps.notes(coverage, [KEPT]) == [
         "growth of mine on v by family: 1 decided, 0 undecided, 1 not measured"
     ]
     telling = [family.name for family in TELLING]
     coverage = Coverage.of([FamiliesMeasured("v", 9, [], [], {"mine": telling})])
-    (line,) = growth_gaps.gaps([], coverage.unmeasured)
+    (line,) = gaps.undecided(coverage, [])
     assert line.startswith(f"growth of mine on v was not measured on {telling[0]}, {telling[1]}")
     assert f"and {len(telling) - 3} more: no time was left" in line

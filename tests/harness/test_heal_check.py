@@ -18,14 +18,14 @@ from harness.studies.selftest.plain.healers import PlainHealer
 from impls import registry
 from impls.forced.context import Context
 from impls.interface import Mode, Unsupported
-from reports.healers import Healers
+from reports.record import RunRecord
 from tests.breadth import thorough_from
 from tests.harness.test_service_checks import Local
 
 RAW, TEXT = Mode(pretokenize=False), Mode()
 RIGHT = "harness.studies.selftest.plain.healers:PlainHealer"
 MISTAKES = [one for one in mistakes().values() if one.family == "healers"]
-PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.healing_program --kind correct"
+PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.program --kind healer-correct"
 HEAL = CHECKS["heal"]
 
 
@@ -146,12 +146,9 @@ def test_a_healer_that_takes_more_back_than_need_be_is_not_accused(spec, least, 
 
 def test_the_share_stands_in_the_report():
     counted = ({"forced": 3, "possible": 4}, {"forced": 5, "possible": 6})
-    healers = Healers.of(
-        BatchDone("v/raw", "g", 1, 1, 0, {}, {}, {"mine": counts}) for counts in counted
-    )
+    batches = [BatchDone("v/raw", "g", 1, 1, 0, {}, {}, {"mine": counts}) for counts in counted]
 
-    assert healers.share_shown("v/raw", "mine") == " (forces 80.0 % of what may be forced)"
-    assert healers.share_shown("v/text", "mine") == healers.share_shown("v/raw", "other") == ""
+    assert RunRecord.from_events(batches).healers == {("v/raw", "mine"): 0.8}
 
 
 class TakesAllBack(PlainHealer):

@@ -221,7 +221,7 @@ def test_a_moving_display_is_safe() -> None:
 
 
 def test_styles_stay_where_they_were() -> None:
-    text = safe(Text.assemble("a\x1bb", ("c\u202ed", "bold"), "e"))
+    text = safe(Display(), Text.assemble("a\x1bb", ("c\u202ed", "bold"), "e"))
     assert text.plain == "a\\x1bbc\\u202ede"
     (span,) = text.spans
     assert text.plain[span.start : span.end] == "c\\u202ed"

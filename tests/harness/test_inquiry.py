@@ -31,7 +31,7 @@ def wait_for(condition: Any) -> None:
 def gathering(seen: list[Any], ready: threading.Event | None = None) -> Any:
     """Looks into violations one after another, as soon as the event is set."""
 
-    def look_into(one: Any, following: Any) -> None:
+    def look_into(one: Any) -> None:
         if ready is not None:
             assert ready.wait(HANG_SECONDS)
         seen.append(one.entry.violation)
@@ -46,26 +46,6 @@ def test_nothing_is_left_at_the_end() -> None:
         inquiry.take(suspicion(number))
     assert inquiry.finish() == []
     assert [one.data for one in seen] == [0, 1, 2]
-    inquiry.close()
-
-
-def test_those_of_its_kind_that_follow_are_shown_ahead() -> None:
-    shown: list[list[int]] = []
-    ready = threading.Event()
-
-    def look_into(_: object, following: Any) -> None:
-        assert ready.wait(HANG_SECONDS)
-        shown.append([one.entry.violation.data for one in following])
-
-    inquiry = Inquiry(look_into, bool, bool)
-    inquiry.take(suspicion(0))
-    wait_for(lambda: not inquiry._waiting)
-    for number in range(1, 4):
-        inquiry.take(suspicion(number))
-    inquiry.take(suspicion(4, "another"))
-    ready.set()
-    assert inquiry.finish() == []
-    assert sorted(shown) == [[], [], [], [2, 3], [3]]
     inquiry.close()
 
 
@@ -87,7 +67,7 @@ def test_a_judge_waits_where_too_many_are_kept(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(module, "MOST_WAITING", 2)
     go_on, begun = threading.Event(), threading.Event()
 
-    def look_into(_: object, following: object) -> None:
+    def look_into(_: object) -> None:
         begun.set()
         go_on.wait(HANG_SECONDS)
 
@@ -150,7 +130,7 @@ def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(
 ) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 1)
 
-    def fail(_: object, following: object) -> None:
+    def fail(_: object) -> None:
         raise ZeroDivisionError
 
     inquiry = Inquiry(fail, bool, bool)

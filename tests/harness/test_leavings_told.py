@@ -21,12 +21,12 @@ from harness.engine.selection import participants
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
-from harness.findings.inputless import entry_of
+from harness.findings.entries import inputless
 from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
 from harness.studies.forced import hunt as hunting
 from harness.studies.forced import run as walking
-from harness.studies.forced.hunt import Bag, Hunt, HuntRecord
+from harness.studies.forced.hunt import Hunt, HuntRecord
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.pool import results
 from harness.studies.forced.run import ForcedPlan, Record
@@ -35,7 +35,7 @@ from harness.studies.selftest.run import verdict
 from harness.workers import Limits, Worker
 from harness.workers.pool import WorkerPool
 from impls.interface import Mode
-from reports import adversary_text
+from reports.blocks import terminal
 from reports.closing import closing
 from tests.breadth import thorough
 from tests.harness.command import tokgate
@@ -110,8 +110,8 @@ def test_a_question_that_was_withdrawn_hides_none_that_is_asked(tmp_path: Path) 
 def test_a_selftest_holds_it_against_who_is_right(mark: str) -> None:
     terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
     ledger = Ledger({"bpe.heap": ""})
-    ledger.note(entry_of(terms, Status.LEFT_PROCESSES, "bpe.heap", LINE, 0))
-    ledger.note(entry_of(terms, Status.LEFT_PROCESSES, "bpe.naive", LINE, 0))  # nobody's suspect
+    ledger.note(inputless(terms, Status.LEFT_PROCESSES, "bpe.heap", LINE, 0))
+    ledger.note(inputless(terms, Status.LEFT_PROCESSES, "bpe.naive", LINE, 0))  # nobody's suspect
     assert ledger.suspects["bpe.heap"].named == ["survival/left-processes"]
     reasons, status = verdict([judged("bpe.heap", "", ["survival/left-processes"])], [])
     assert status == 1
@@ -138,7 +138,7 @@ def test_who_leaves_something_is_told_by_a_run_that_was_broken_off(
 def test_a_search_for_the_worst_tells_it(leaving: str, mark: str, tmp_path: Path) -> None:
     done = tokgate(
         "worst", f"--impl={leaving}", "--vocab=toy_bytes", "--size=4KB", "--no-keep",
-        "--budget=15s", "--out=out", folder=tmp_path,
+        "--budget=6s", "--out=out", folder=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "out" / "worst.json").read_text())
@@ -211,7 +211,8 @@ def test_a_walk_of_a_corpus_keeps_it(
     walking.execute(plan, tmp_path, events.append, lambda share, text: None, "", record)
     assert events[-1].notes == [f"a worker {LINE}"]
     assert Record(tmp_path, plan.identity()).left == [LINE]
-    closing(Display(stderr=True), events[-1], "", tmp_path / "report.html")
+    last = closing(events[-1], "", tmp_path / "report.html")
+    Display(stderr=True).show(terminal.render(last))
     assert f"a worker {LINE}" in capsys.readouterr().err
 
 
@@ -222,5 +223,3 @@ def test_an_adversary_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     record = HuntRecord(tmp_path, plan)
     hunting.hunt(plan, record, lambda share, text: None, Countdown(None))
     assert HuntRecord(tmp_path, plan).bag.left == [LINE]
-    [*_, last] = adversary_text.render([], ["none"], Bag(left=[LINE]))
-    assert str(last) == f"a worker {LINE}"

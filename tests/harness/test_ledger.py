@@ -36,7 +36,8 @@ from harness.ledger.models import (
     RunVersion,
     RunVocabulary,
 )
-from harness.ledger.recorder import MAX_REPRODUCER, Recorder, SpeedRecorder, in_utc
+from harness.ledger.recorder import MAX_REPRODUCER, in_utc, keep_run, keep_speeds
+from harness.verdict.coverage import Coverage
 from tests.harness.command import tokgate
 from tests.harness.postgres import server
 from tests.reports import ledgers
@@ -93,10 +94,7 @@ def finished(*, complete: bool = True) -> Finished:
 
 
 def record(engine: Engine, *events: Event) -> str:
-    recorder = Recorder(engine)
-    for event in events:
-        recorder.consume(event)
-    return recorder.run
+    return keep_run(engine, Coverage.of(events))
 
 
 def test_a_run_comes_back_as_it_was(opens: Opens) -> None:
@@ -141,8 +139,8 @@ def test_a_run_is_there_whole_or_not_at_all(opens: Opens) -> None:
     """A run that was killed before its end has left nothing, and is no point of a trend."""
     engine = opens()
     record(engine, started(1), found("f-1", "x/L"), measured("spaces", [[256, 1e-6]]))
-    assert trends.findings(engine) == []
-    assert trends.worst(engine) == []
+    assert trends.findings(history(engine)) == []
+    assert trends.worst(history(engine)) == []
     with sa.orm.Session(engine) as session:
         assert session.scalars(sa.select(Run)).all() == []
     unwritable = replace(found("f-1", "x"), bucket=cast("str", None))
@@ -160,7 +158,7 @@ def test_series_are_in_order_of_time_with_versions(opens: Opens) -> None:
     # Later by the clock on the wall, earlier in UTC.
     early = started(2, "1.05", "+05:00")
     record(engine, early, measured("spaces", [[256, 3e-6], [512, 1.0]]), finished())
-    (costs,) = trends.worst(engine)
+    (costs,) = trends.worst(history(engine))
     assert (costs.name, costs.unit) == ("tiktoken on toy", "ns/byte")
     # 256 is the only size that all of them have.
     assert [(version, value) for _, version, value in costs.points] == [
@@ -174,7 +172,7 @@ def test_the_worst_is_over_all_families(opens: Opens) -> None:
     engine = opens()
     slow, fast = measured("slow", [[1000, 9e-6]]), measured("fast", [[500, 1e-6]])
     record(engine, started(1), slow, fast, finished())
-    (series,) = trends.worst(engine)
+    (series,) = trends.worst(history(engine))
     assert series.name == "tiktoken on toy"
     assert [value for *_, value in series.points] == [pytest.approx(9.0)]
 
@@ -184,7 +182,7 @@ def test_findings_are_counted(opens: Opens) -> None:
     record(engine, started(1), found("f-1", "x"), found("f-2", "y", "known"), finished())
     record(engine, started(3), found("f-1", "x"), found("f-3", "z"), finished())
     record(engine, started(5), finished())
-    unexpected, expected = trends.findings(engine)
+    unexpected, expected = trends.findings(history(engine))
     assert [value for *_, value in unexpected.points] == [1, 2, 0]
     assert [value for *_, value in expected.points] == [1, 0, 0]
 
@@ -309,9 +307,7 @@ def test_a_finding_is_kept_in_full_once_a_version_and_again_where_smaller(
             found("f-1", "b"), input_b64=base64.b64encode(data).decode(), culprits=["tiktoken"],
             reproducer=script,
         )  # fmt: skip
-        recorder = Recorder(opens(), folder=tmp_path)
-        for event in (started(day, version), one, finished()):
-            recorder.consume(event)
+        keep_run(opens(), Coverage.of((started(day, version), one, finished())), tmp_path)
 
     def kept() -> list[tuple[str, int, str | None]]:
         with opens().connect() as connection:
@@ -343,36 +339,11 @@ def test_a_database_from_before_gets_the_tables_that_are_missing(opens: Opens) -
     assert (len(known.runs), len(known.findings), len(known.details)) == (2, 2, 1)
 
 
-def test_a_table_from_before_gets_the_columns_that_are_missing(opens: Opens) -> None:
-    record(opens(), started(1), opened("text"), batch("text", 5), finished())
-    with opens().begin() as connection:
-        for column in ("checks", "generators"):
-            connection.execute(sa.text(f"ALTER TABLE run_tallies DROP COLUMN {column}"))
-    record(opens(), started(2), opened("text"), batch("text", 5), finished())
-    told = [one.checks for one in history(opens()).tallies if one.implementation == "mine"]
-    assert told == [[], ["equivalence", "survival"]]
-
-
-def test_an_earlier_version_writes_into_a_later_ledger(opens: Opens) -> None:
-    run = record(opens(), started(1), finished())
-    with opens().begin() as connection:  # as it did before tallies said which checks judged
-        connection.execute(
-            sa.text(
-                "INSERT INTO run_tallies (run, implementation, vocabulary, cases, compared, wrong,"
-                f" deaths, trusted) VALUES ('{run}', 'mine', 'toy', 5, 5, 0, 0, false)"
-            )
-        )
-    (tally,) = history(opens()).tallies
-    assert (tally.checks, tally.generators) == ([], [])
-
-
 def test_speeds_are_kept_whole_and_are_no_runs(opens: Opens) -> None:
     *unfinished, end = ledgers.speeds(0, ["fast", "slow"], ["toy"])
     assert isinstance(end, Finished)
     for events in ([*unfinished, replace(end, complete=False)], [*unfinished, end]):
-        recorder = SpeedRecorder(opens())
-        for event in events:
-            recorder.consume(event)
+        keep_speeds(opens(), events)
     known = history(opens())
     assert known.runs == []
     assert len(known.speeds) == 3 * 2 * 3, "three rows at two sizes, of three kinds"
@@ -388,6 +359,6 @@ def test_each_finding_was_seen_first_and_last(opens: Opens) -> None:
     record(opens(), started(5), found("f-1", "b"), found("f-2", "c"), finished())
     told = {
         name: (first.day, last.day, runs)
-        for name, (first, last, runs) in trends.seen(opens()).items()
+        for name, (first, last, runs) in trends.seen(history(opens())).items()
     }
     assert told == {"f-1": (2, 5, 2), "f-2": (5, 5, 1)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import itertools
+from dataclasses import replace
 
 import pytest
 from packaging.specifiers import SpecifierSet
@@ -14,8 +15,9 @@ from harness.checks.base import Violation
 from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
 from harness.findings import minimising
+from harness.findings.causes import ALIKE_LATE, QUIET, QUIET_LATE, Causes
+from harness.findings.diagnosis import regions
 from harness.findings.entries import PER_BUCKET, Entry
-from harness.findings.looks import ALIKE_LATE, QUIET, QUIET_LATE, Looks, Traits, regions
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
@@ -157,7 +159,7 @@ def late(scene: Scene) -> None:
 
 
 def test_what_waits_when_time_is_over_is_counted_where_it_is_known() -> None:
-    """By an entry that covers it whatever its input is like, or by what looks like it."""
+    """By an entry that covers it whatever its input is like, or by what causes like it."""
     scene = Scene([known("*", b"'s", broad=True)], ref=right, bad=wrong_on(b"'s"))
     judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], TEXTS)
     first, *waiting = judged.violations
@@ -193,9 +195,7 @@ def test_what_could_not_be_settled_at_first_is_not_told_once_it_is_known() -> No
     scene = Scene(ref=right, bad=wrong_on(b"'s"))
     [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"What's"]).violations
     scene.check("equivalence", b"a's")
-    scene.tracker._unsettled(
-        Entry(scene.contract, violation, Case(b"What's", "test", 0, 0)), "late"
-    )
+    scene.tracker.leave(Entry(scene.contract, violation, Case(b"What's", "test", 0, 0)))
     scene.check("equivalence", *[b"What's %d" % number for number in range(9)])
     scene.tracker.settle(scene.pool)
     assert not [one for one in scene.events if isinstance(one, Unsettled)]
@@ -218,19 +218,23 @@ def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new() -> None:
     assert QUIET > QUIET_LATE
 
 
-def test_late_other_kinds_of_text_are_looked_into_for_longer_than_other_tokens() -> None:
-    def traits(token: str, kind: str) -> Traits:
-        return Traits(frozenset({token}), frozenset({kind}), "generator")
-
-    looks = Looks()
+def test_other_tokens_and_generators_are_looked_into_until_little_is_new() -> None:
+    scene = Scene(ref=right, bad=wrong_on(b"!", b"?"))
+    found = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!", b"?"]).violations
+    one, other = (Entry(scene.contract, each, Case(each.data, "test", 0, 0)) for each in found)
+    causes = Causes()
+    assert causes.worth(other, late=True)
     for _ in range(ALIKE_LATE):
-        looks.note(traits("a", "L"), "bucket", new=True)
-    looks.quiet = QUIET_LATE
-    assert looks.worth(traits("b", "L"), late=False)
-    assert not looks.worth(traits("b", "L"), late=True)
-    assert looks.worth(traits("b", "Mn"), late=True)
-    looks.quiet = QUIET
-    assert not looks.worth(traits("b", "Mn"), late=True)
+        causes.note(one, "bucket", new=True)
+    assert causes.worth(one, late=False)
+    assert not causes.worth(one, late=True)
+    assert causes.worth(replace(one, case=Case(b"!", "another", 0, 0)), late=True)
+    causes.quiet = QUIET_LATE
+    assert causes.worth(other, late=False)
+    assert not causes.worth(other, late=True)
+    causes.quiet = QUIET
+    assert not causes.worth(other, late=False)
+    assert causes.like(other) == "bucket"
 
 
 def test_an_expected_determinism_does_not_cover_what_is_wrong_every_time() -> None:
@@ -256,10 +260,10 @@ def test_the_places_at_which_two_encodings_differ() -> None:
     pair = next(i for i in range(256, len(vocabulary.tokens)) if len(vocabulary.spelling(i)) == 2)
     apart = list(vocabulary.spelling(pair))
     [place] = regions(vocabulary, [48, pair, 49], [48, *apart, 49])
-    assert (place.start, place.one, place.other) == (1, (pair,), tuple(apart))
+    assert place == ((pair,), tuple(apart))
     assert list(regions(vocabulary, [48, pair], [48, pair])) == []
-    two = regions(vocabulary, [pair, 48, pair], [*apart, 48, *apart])
-    assert [place.start for place in two] == [0, 3]
+    assert list(regions(vocabulary, [pair, 48, pair], [*apart, 48, *apart])) == [place, place]
+    assert list(regions(vocabulary, [48], [48, *apart])) == [((), tuple(apart))]
 
 
 def test_an_entry_that_names_what_is_ill_formed_covers_it_all() -> None:

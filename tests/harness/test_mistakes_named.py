@@ -95,7 +95,7 @@ def test_a_well_known_mistake_is_named(name: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", [one.name for one in PLANTED if one.name not in NAMED])
+@pytest.mark.parametrize("name", [*MAY_BE, *(one.name for one in PLANTED[::4])])
 def test_another_mistake_is_not_named_as_one_of_the_list(name: str) -> None:
     found = found_of(catalog.mistakes()[name])
-    assert {one.mistake for one in found} <= {"", MAY_BE.get(name, "")}
+    assert {one.mistake for one in found} <= {"", MAY_BE.get(name, NAMED.get(name, ""))}

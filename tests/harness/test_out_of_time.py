@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from harness.checks import CHECKS
 from harness.core.comparisons import contracts_of
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode, Meter
-from harness.core.outcomes import Results
+from harness.core.outcomes import Inputs, Results
 from harness.engine import selection
 from harness.engine.runner import went_on
 from harness.engine.suites import Budget
@@ -25,12 +26,13 @@ from harness.findings.minimising import NO_TIME
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.store import CampaignStore
-from harness.studies.selftest.program_mutants import TRIGGER
+from harness.studies.selftest.program import TRIGGER
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits
 from harness.workers.pool import OutOfTime, WorkerPool
 from impls.interface import Died
 from tests.harness.fuzz_campaign import small_plan
+from tests.harness.samples import contract
 from tests.harness.test_budgets import Silent as Quiet
 from tests.harness.test_confirming import LATE, in_turn
 from tests.harness.test_findings import Here, Scene, right, wrong_at
@@ -87,6 +89,23 @@ def test_no_question_waits_longer_than_the_run() -> None:
     with pytest.raises(OutOfTime):  # and is not put at all
         scene.pool.examine(scene.contract, CHECKS["survival"], [b"a"])
     assert silent.abandoned == 1
+
+
+def test_who_was_given_up_is_asked_again_under_the_next_limit() -> None:
+    # A study's time-out once kept the next study from measuring anything.
+    terms = contract("toy_bytes", "bpe.heap")
+    pool = WorkerPool(terms.participants, Limits())
+    try:
+        pool.load(terms.vocabulary, ["bpe.heap"])
+        while pool.loading():
+            pool.settle()
+        pool.abandon(["bpe.heap"])
+        asked = Encode(Inputs.of([b"a"]), terms.mode)
+        assert pool.answer("bpe.heap", asked).unsupported
+        pool.limit_by(lambda: math.inf)
+        assert not pool.answer("bpe.heap", asked).unsupported
+    finally:
+        pool.close()
 
 
 def test_a_mismatch_that_there_is_no_time_for_is_entered_as_it_is() -> None:

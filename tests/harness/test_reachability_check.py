@@ -8,6 +8,7 @@ from itertools import islice
 
 import pytest
 
+from corpora.generators.base import Case
 from corpora.generators.catalog import generators
 from corpora.vocabularies.model import Vocabulary
 from corpora.vocabularies.sources import resolve
@@ -16,7 +17,8 @@ from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from harness.checks import CHECKS
 from harness.checks.base import Judgement
 from harness.core.outcomes import Inputs
-from harness.findings.confirming import confirm
+from harness.findings.asking import Asking
+from harness.findings.entries import Entry
 from harness.studies.selftest.catalog import mistakes
 from impls.interface import Law
 from tests.breadth import thorough
@@ -107,5 +109,6 @@ def test_what_comes_back_now_and_then_is_no_finding_of_determinism() -> None:
     wrong = next(one for one in FALSE if one.stages == ("text",))
     local = Local(resolve(DROPPING), [wrong.spec, "bpe.heap"], TEXT)
     (violation,) = local.examine(CHECK, [b"the"]).violations
-    assert confirm(Sometimes(local, 1), local.contract, violation) == replace(violation)  # type: ignore[arg-type]
-    assert confirm(Sometimes(local, 0), local.contract, violation) == "gone"  # type: ignore[arg-type]
+    entry = Entry(local.contract, violation, Case(b"the", "test", 0, 0))
+    for times, told in ((1, replace(violation)), (0, "gone")):
+        assert Asking(Sometimes(local, times), entry).confirm() == told  # type: ignore[arg-type]

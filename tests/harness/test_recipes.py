@@ -16,7 +16,7 @@ from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.partition import Part
 from harness.findings.folder import RunFolder
-from harness.findings.recipes import Unsound, function, plain_name, requirement, sound
+from harness.findings.recipes import Unsound, plain_name, sound
 from impls.errors import ImplementationError
 from impls.interface import About, Mode, Recipe
 from tests.harness.hostile_plugin import HOSTILE
@@ -38,46 +38,43 @@ def test_a_sound_recipe_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "words"),
+    ("field", "value"),
     [
-        ("requirements", ("x; import os",), "requirement"),
-        ("requirements", ("tiktoken\nimport os",), "requirement"),
-        ("requirements", ('x"""\nimport os',), "requirement"),
-        ("requirements", ("x @ https://example.org/\u202ea",), "not shown"),
-        ("requirements", ("--index-url=https://example.org",), "requirement"),
-        ("requirements", (1,), "requirement"),
-        ("requirements", "tiktoken", "tuple"),
-        ("code", "", "empty"),
-        ("code", b"x = 1", "no str"),
-        ("code", "x = (", "SyntaxError"),
-        ("code", 'x = """', "SyntaxError"),
-        ("code", "if True:", "IndentationError"),
-        ("code", "x = 1 \\", "SyntaxError"),
+        ("requirements", ("x; import os",)),
+        ("requirements", ("tiktoken\nimport os",)),
+        ("requirements", ('x"""\nimport os',)),
+        ("requirements", ("x @ https://example.org/\u202ea",)),
+        ("requirements", ("--index-url=https://example.org",)),
+        ("requirements", (1,)),
+        ("requirements", "tiktoken"),
+        ("code", ""),
+        ("code", b"x = 1"),
+        ("code", "x = ("),
+        ("code", 'x = """'),
+        ("code", "if True:"),
+        ("code", "x = 1 \\"),
         # A form feed sets Python's count of the indentation to nought.
-        ("code", "x = 1\n\fimport os", "U+000C"),
-        ("code", "x = 1\r\nimport os", "U+000D"),
-        ("code", "x = 1 # \u202e", "U+202E"),
-        ("code", "x = 1 # \u2028", "U+2028"),
-        ("code", "x = '\x00'", "U+0000"),
-        ("artifact_name", 7, "no str"),
-        ("artifact", "text", "no bytes"),
+        ("code", "x = 1\n\fimport os"),
+        ("code", "x = 1\r\nimport os"),
+        ("code", "x = 1 # \u202e"),
+        ("code", "x = 1 # \u2028"),
+        ("code", "x = '\x00'"),
+        ("artifact_name", 7),
+        ("artifact", "text"),
     ],
 )
-def test_what_is_not_sound_is_refused(field: str, value: Any, words: str) -> None:
+def test_what_is_not_sound_is_refused(field: str, value: Any) -> None:
     with pytest.raises(Unsound) as raised:
         sound(replace(GOOD, **{field: value}))
-    assert words in str(raised.value)
     assert str(raised.value).isprintable()
-
-
-def test_no_recipe_is_refused() -> None:
     with pytest.raises(Unsound):
         sound(None)
 
 
 def test_requirements_are_as_pep_508_writes_them() -> None:
-    assert requirement("tokenizers >= 0.21 , < 1") == "tokenizers<1,>=0.21"
-    assert requirement("a@https://example.org/a.whl") == "a @ https://example.org/a.whl"
+    given = ("tokenizers >= 0.21 , < 1", "a@https://example.org/a.whl")
+    written = ("tokenizers<1,>=0.21", "a @ https://example.org/a.whl")
+    assert sound(replace(GOOD, requirements=given)).requirements == written
 
 
 @pytest.mark.parametrize(
@@ -183,7 +180,6 @@ def test_a_script_has_nothing_but_what_it_should(tmp_path: Path) -> None:
     assert isinstance(tree.body[0], ast.Expr)
     assert isinstance(tree.body[0].value, ast.Constant)
     assert [ast.unparse(node) for node in tree.body if "Import" in type(node).__name__] == [
-        "import base64",
         "import os",
         "import pickle",
         "import signal",
@@ -202,14 +198,14 @@ def test_a_script_has_nothing_but_what_it_should(tmp_path: Path) -> None:
     ]
     assert assigned == ["HERE", "INPUT", "SECONDS", "RECORDED", "LIBRARIES"]
     assert kinds[-1] == "If"
-    assert len(kinds) == 1 + 6 + len(functions) + len(assigned) + 1
+    assert len(kinds) == 1 + 5 + len(functions) + len(assigned) + 1
 
     recorded = next(
         node.value for node in tree.body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "RECORDED"
     )  # fmt: skip
     assert set(ast.literal_eval(recorded)) == {"tiktoken", *names}
-    assert "is not sound" in source
+    assert "it cannot be used (InvalidRequirement)" in source
     assert "failed to give a recipe: SystemExit" in source
     everything = {one.resolve() for one in tmp_path.rglob("*")}
     assert all((tmp_path / "out").resolve() in [one, *one.parents] for one in everything)
@@ -268,9 +264,3 @@ def test_the_recipes_of_all_registered_implementations_are_sound() -> None:
         except (ImportError, ImplementationError):
             continue
     assert made > 5
-
-
-def test_a_function_of_a_recipe_defines_what_its_code_does() -> None:
-    names: dict[str, Any] = {}
-    exec(function("load", GOOD.code), names)
-    assert names["load"]("v")["encode"](b"") == [1]

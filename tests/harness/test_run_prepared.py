@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from corpora.vocabularies import sources
-from harness.cli.progress.run import prepared
+from harness.cli.progress.moving import preparing as prepared
 from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.suites import SUITES, Budget
 from harness.events import ContractOpened, Event, Phase, Preparing, VocabularyLoaded
-from harness.findings import models
 from harness.studies import preparing
 from harness.studies.preparing import FIRST, Progress, prepare, unprepared, weights
 
@@ -23,7 +22,7 @@ from harness.studies.preparing import FIRST, Progress, prepare, unprepared, weig
 @pytest.fixture
 def markers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the markers: nothing is prepared yet."""
-    monkeypatch.setattr(models, "marker", lambda name: tmp_path / name)
+    monkeypatch.setattr(preparing, "marker", lambda name: tmp_path / name)
     return tmp_path
 
 
@@ -49,16 +48,16 @@ def plan(vocabularies: list[str], *impls: str) -> Plan:
 def test_what_is_made_is_made_once(markers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     monkeypatch.setattr(preparing, "compile_modules", lambda: made.append("modules"))
-    monkeypatch.setattr(models, "compile_models", lambda algorithm, stopped: made.append(algorithm))
+    monkeypatch.setattr(preparing, "compile_models", lambda one, stopped: made.append(one.id))
     wanted = plan(["toy_bytes"], "bpe.heap", "tiktoken")
     events: list[Event] = []
     assert prepare(wanted, events.append, threading.Event()) == 1
-    assert made == ["modules", "bpe"]
+    assert made == ["modules", "toy_bytes"]
     # The record of the run knows nothing of it but how far it is.
     assert {type(event) for event in events} == {Preparing}
     assert [event.share for event in events if isinstance(event, Preparing)][-1] == 1.0
     assert prepare(wanted, events.append, threading.Event()) == 0
-    assert made == ["modules", "bpe"]
+    assert made == ["modules", "toy_bytes"]
 
 
 def test_only_what_a_run_needs_is_made(markers: Path) -> None:

@@ -243,15 +243,21 @@ def test_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('[[scaling]]\nbound = "linear"', "entry 1: field 'reason' is missing"),
-        ('[[scaling]]\nreason = "r"', "field 'bound' is missing"),
+        ('[[scaling]]\nbound = "linear"', "entry 1: object missing required field `reason`"),
+        ('[[scaling]]\nreason = "r"', "missing required field `bound`"),
         (
             '[[scaling]]\nbound = "fast"\nreason = "r"',
             "invalid bound 'fast'; write linear, n log n",
         ),
         ('[[scaling]]\nbound = "linear"\nreason = "r"\nwho = "x"', "unknown field 'who'"),
-        ('[[scaling]]\nbound = "linear"\nreason = "r"\nfamily = 3', "'family' is not a text"),
-        ('[[scaling]]\nbound = "linear"\nreason = "r"\nmemory = "x"', "'memory' is not a number"),
+        (
+            '[[scaling]]\nbound = "linear"\nreason = "r"\nfamily = 3',
+            "family: expected `str`, got `int`",
+        ),
+        (
+            '[[scaling]]\nbound = "linear"\nreason = "r"\nmemory = "x"',
+            r"memory: expected `float \| null`, got `str`",
+        ),
         ('[scaling]\nbound = "linear"', "'scaling' is not a list of tables"),
         ("[[growth]]", "unknown table 'growth'"),
         ("[[", "not valid TOML"),

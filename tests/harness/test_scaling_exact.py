@@ -4,35 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from corpora.families.catalog import families
 from corpora.vocabularies import sources
 from corpora.vocabularies.patterns import PATTERNS
 from harness.engine import selection
-from harness.events import Measured
-from harness.studies.growth.exact import count_instructions
 from harness.studies.growth.measurement import counts_steps
-from harness.verdict.bounds import outcome_of
-from harness.workers import Limits, instructions
+from harness.workers import instructions
 from harness.workers.meters import interpreted, steps
 from impls.interface import Mode
 from impls.pretokenize.byte_masks import SIZE_BITS
 from impls.pretokenize.character_classes import NUMBER
 from tests.breadth import thorough
-from tests.harness import planted_growth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-
-PLANTED = Path(planted_growth.__file__)
-COUNTS = bool(instructions.wrapper())
 
 
 def test_requests_do_nothing_outside_valgrind() -> None:
@@ -62,7 +53,7 @@ def test_steps_are_lines_of_own_source() -> None:
 @pytest.mark.parametrize(
     "vocabulary",
     [
-        replace(sources.resolve("toy_bytes"), splits=PATTERNS["o200k_base"]),
+        thorough(replace(sources.resolve("toy_bytes"), splits=PATTERNS["o200k_base"])),
         thorough(sources.resolve("toy_unigram")),
         sources.resolve("toy_wordpiece"),
     ],
@@ -113,31 +104,3 @@ def test_compiled_code_is_interpreted_inside_only() -> None:
         assert type(kind).__call__ is not before
         assert kind() == 1
     assert type(kind).__call__ is before
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not COUNTS, reason="no valgrind here")
-def test_instructions_tell_exactly() -> None:
-    participants, _ = selection.participants(
-        [f"{PLANTED}:{kind}" for kind in ("Linear", "Quadratic", "OnRuns")]
-    )
-    said: list[Measured] = []
-    count_instructions(
-        participants,
-        sources.resolve("toy_bytes"),
-        [families()["letter-run"], families()["long-word"]],
-        instructions.wrapper(),
-        Limits(),
-        600.0,
-        said.append,
-    )
-    found = {(one.implementation, one.family): one for one in said}
-    assert len(found) == 6
-    linear = found["planted.linear", "letter-run"]
-    assert linear.measure == "instructions"
-    # 123 instructions a byte less 8,000 in all, from which the tiny input's 17,000 are taken, too.
-    assert linear.exponent == pytest.approx(1.0, abs=0.1)
-    assert outcome_of(linear, "linear") == ("pass", "")
-    assert outcome_of(found["planted.quadratic", "long-word"], "linear")[0] == "fail"
-    assert outcome_of(found["planted.on-runs", "letter-run"], "linear")[0] == "fail"
-    assert outcome_of(found["planted.on-runs", "long-word"], "linear")[0] == "pass"

@@ -46,6 +46,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
         monkeypatch.setattr(module, "time", made)
     monkeypatch.setattr(harness.studies.growth.schedule, "crowding", lambda: 0.0)
     monkeypatch.setattr(harness.studies.growth.prober, "crowding", lambda: 0.0)
+    monkeypatch.setattr("harness.core.crowding.crowding", lambda: 0.0)
     return made
 
 

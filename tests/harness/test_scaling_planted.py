@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
-from harness.cli import application as cli
 from harness.core.comparisons import contracts_of
 from harness.core.messages import Meter
 from harness.engine import selection
@@ -154,25 +150,3 @@ def test_memory_and_steps() -> None:
         assert spent[2] / spent[1] == pytest.approx(2.0, rel=0.1)
         # And compiled as before.
         assert all(cost.outcome is None for cost in costs(on, subjects).of)
-
-
-@pytest.mark.slow
-def test_the_smoke_suite_names_all_rightly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    named = [part for spec in specs() for part in ("--impl", spec)]
-    arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--out", str(tmp_path)]
-    arguments += [part for name in TELLING for part in ("--family", name)]
-    monkeypatch.setattr(sys, "argv", ["tokgate", *arguments, *named])
-    with pytest.raises(SystemExit):
-        cli.main()
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    assert summary["complete"]
-    cells: dict[str, set[str]] = defaultdict(set)
-    said: dict[tuple[str, str], Measured] = {}
-    for line in (tmp_path / "run.jsonl").read_text().splitlines():
-        event = Measured.from_json(line)
-        if isinstance(event, Measured):
-            cells[event.implementation].add(event.verdict)
-            said[event.implementation, event.family] = event
-    assert "superlinear" not in cells["planted.linear"] | cells["planted.n-log-n"]
-    assert "linear" not in cells["planted.quadratic"] | cells["planted.n-1.5"]
-    right(said)

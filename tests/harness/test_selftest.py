@@ -30,7 +30,7 @@ from harness.studies.selftest.ledger import ROUNDS, Ledger, apart, tells
 from harness.studies.selftest.run import Selftest, make_plan, verdict
 from impls.interface import About, Mode
 from reports.blocks import html, terminal
-from reports.selftest import SelftestRecord, by_check, by_generator, idle, page
+from reports.selftest import by_check, by_generator, idle, page, to_json
 from tests.harness.command import tokgate
 
 RAW = Mode(pretokenize=False)
@@ -282,46 +282,34 @@ def events():
     ]  # fmt: skip
 
 
-@pytest.fixture
-def record():
-    made = SelftestRecord()
-    for event in events():
-        made.consume(event)
-    return made
+def test_the_table_of_generators():
+    edge, tokens, json_ = lines = by_generator(events())
+
+    assert (edge["tried"], edge["caught"], edge["alone"], edge["median_cases"]) == (3, 1, [], 3)
+    assert (tokens["caught"], tokens["alone"], tokens["median_cases"]) == (2, ["b"], 7)
+    assert (tokens["cases"], json_["caught"]) == (50, 0)
+    assert idle(lines) == ["The generator json caught nothing in 40 cases."]
 
 
-def test_the_table_of_generators(record):
-    edge, tokens, json_ = by_generator(record)
+def test_the_table_of_checks():
+    survival, equivalence = by_check(events())
 
-    assert (edge.tried, edge.caught, edge.alone, edge.median_cases) == (3, ("a",), (), 3)
-    assert (tokens.caught, tokens.alone, tokens.median_cases, tokens.cases) == (
-        ("a", "b"),
-        ("b",),
-        7,
-        50,
-    )
-    assert (json_.caught, idle(record)) == ((), [("json", json_.cases)])
+    assert (survival["tried"], survival["caught"], survival["alone"]) == (1, 1, [])
+    assert (equivalence["tried"], equivalence["caught"]) == (2, 2)
+    assert (equivalence["alone"], equivalence["median_seconds"]) == (["a"], 2.5)
 
 
-def test_the_table_of_checks(record):
-    survival, equivalence = by_check(record)
-
-    assert (survival.tried, survival.caught, survival.alone) == (1, ("b",), ())
-    assert (equivalence.tried, equivalence.caught, equivalence.alone) == (2, ("a", "b"), ("a",))
-    assert equivalence.median_seconds == 2.5
-
-
-def test_the_json_and_the_page_and_the_terminal(record):
-    told = json.loads(record.to_json())
+def test_the_json_and_the_page_and_the_terminal():
+    told = json.loads(to_json(events()))
     assert (told["verdict"], told["median_seconds"], told["median_cases"]) == ("fail", 2.5, 14)
     assert [one["name"] for one in told["generators"]] == ["edge", "tokens", "json"]
     assert [one["name"] for one in told["mistakes"]] == ["a", "b", "c"]
 
-    text = html.render(page(record))
+    text = html.render(page(events()))
     assert "2 of 3 planted mistakes caught" in text
     assert "The generator json caught nothing in" in text
     assert "http://" not in text.replace("http://www.w3.org", "")
-    said = [str(part) for part in terminal.render(page(record).blocks)]
+    said = [str(part) for part in terminal.render(page(events()).blocks)]
     assert "c escaped: Wrong." in said
     assert "The generator json caught nothing in 40 cases." in said
 

@@ -109,6 +109,13 @@ def test_nothing_is_found_where_nothing_is_wrong(vocabulary, spec, mode):
             assert local.examine(CHECKS[check], inputs()).exercised[name] > 60
 
 
+def test_bytes_that_begin_no_character_stay_with_the_one_before():
+    """The selftest found the right encoder wrong on one more of them than a character has."""
+    local = Local(resolve("toy_bytes"), [RIGHT, DEFINITION])
+    stray = [b"\xe1\x9a\x80\x80\x82" + bytes([byte]) for byte in range(64)]
+    assert local.examine(CHECKS["split"], stray).violations == []
+
+
 def test_bytes_that_are_no_text():
     local = Local(resolve("toy_bytes"), ["bpe.backtracking", DEFINITION])
     rng = random.Random(4)
@@ -140,6 +147,7 @@ def test_a_wrong_encode_shows_against_the_definition():
     right = local.servers["plain.services"]._encoder
     encode = right.encode
     right.encode = lambda data, mode: [*encode(data, mode), 0]
+    right.size = lambda data, mode: len(right.encode(data, mode))
 
     violations = local.examine(CHECKS["incremental"], [b"abc"]).violations
 

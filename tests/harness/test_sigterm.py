@@ -178,12 +178,12 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
 def test_before_anything_is_begun() -> None:
     done = python(
         "import os, signal, sys, types; import harness.cli.application as cli\n"
-        "from harness.cli.deferred import COMMANDS, MAIN, Deferred\n"
+        "from harness.cli.deferred import COMMANDS, MAIN, Row\n"
         "def loading():\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "place = types.SimpleNamespace(command=loading)\n"
         "sys.modules['harness.cli.commands.loading'] = place\n"
-        "COMMANDS['loading'] = Deferred('loading', MAIN, 'Load.')\n"
+        "COMMANDS['loading'] = Row('loading', MAIN, 'Load.')\n"
         "sys.argv = ['tokgate', 'loading']; cli.main()"
     )
     assert done.returncode == interruption.TERMINATED, done.stderr

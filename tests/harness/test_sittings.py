@@ -93,22 +93,6 @@ def test_without_resume_a_run_begins_anew(usual: Usual, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_other_options_take_up_nothing(usual: Usual, tmp_path: Path) -> None:
-    sat(usual.plan, tmp_path, interrupting(2))
-    other = sat(replace(usual.plan, seed=6), tmp_path, resume=True)
-    assert not any("earlier sitting" in note for note in other.finished.notes)
-    assert other.finished.complete
-
-
-@pytest.mark.thorough
-def test_a_damaged_result_is_made_again(usual: Usual, tmp_path: Path) -> None:
-    sat(usual.plan, tmp_path, interrupting(2))
-    for path in tmp_path.glob(f"{FOLDER}/*.unit"):
-        path.write_bytes(path.read_bytes()[:-9])
-    equal(sat(usual.plan, tmp_path, resume=True), usual.result, tmp_path, usual.out)
-
-
-@pytest.mark.thorough
 def test_a_vocabulary_that_has_changed_is_done_again(usual: Usual, tmp_path: Path) -> None:
     sat(usual.plan, tmp_path, interrupting(1))
     first, other = usual.plan.visited[:2]

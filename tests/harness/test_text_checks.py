@@ -65,6 +65,14 @@ def test_an_id_of_no_token_is_not_about_offsets() -> None:
     assert CHECKS["offsets"].judge(seen, given(answer)).violations == []
 
 
+def test_an_id_of_no_token_hides_no_other_token() -> None:
+    answer = Results.of([Encoded((999_999, *AB), offsets=((0, 0), (1, 2), (1, 2)))])
+    first = replace(answer, offsets=None)
+    seen = Observation(BYTES, Inputs.of([b"ab"]), {"tokenizers": first})
+    [violation] = CHECKS["offsets"].judge(seen, given(answer)).violations
+    assert violation.stage == "text"
+
+
 def test_who_gives_no_offsets_of_an_input_is_not_judged() -> None:
     seen = Observation(BYTES, Inputs.of([b"ab"]), {"tokenizers": Results.of([Encoded(AB)])})
     assert not CHECKS["offsets"].judge(seen, given(Results.of([Unsupported()]))).exercised

@@ -45,7 +45,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("plain")
     done = tokgate(
         "run", "--vocab=toy_runs", "--impl=tiktoken",
-        "--impl=harness.studies.selftest.mutants.merging:RightmostTie",
+        "--impl=harness.studies.selftest.catalog:merging.rightmost-tie",
         "--budget=300cases", "--check=equivalence", folder=folder,
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
@@ -109,7 +109,7 @@ def test_a_vocabulary_that_the_record_has_fetched(plain: Path, tmp_path: Path, s
 
 @pytest.mark.thorough  # three whole runs
 def test_what_is_registered_runs_as_before(plain: Path, tmp_path: Path) -> None:
-    own = "harness.studies.selftest.mutants.merging:RightmostTie"
+    own = "harness.studies.selftest.catalog:merging.rightmost-tie"
     done = tokgate("replay", str(plain), folder=tmp_path)
     assert done.returncode == 2
     assert own in done.stderr

@@ -6,7 +6,7 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
-from harness.core.messages import unstable_numbers, unstable_parts
+from harness.core.messages import numbers_of, sequences_in
 from harness.studies.selftest.catalog import mistakes
 from tests.harness.test_service_checks import RAW, TEXT, Local
 
@@ -14,8 +14,8 @@ INPUTS = [b"", b"the then", b"a  ", "日本 é".encode(), b"text number 1, of wh
 
 
 def test_stable_ids_and_completions_travel_as_numbers() -> None:
-    parts = ((1, 2), [(), (3,)])
-    assert unstable_parts(unstable_numbers(*parts)) == parts
+    parts = [(1, 2), (), (3,)]
+    assert sequences_in(numbers_of(parts)) == parts
 
 
 def test_tiktoken_keeps_what_it_calls_stable() -> None:

@@ -30,12 +30,12 @@ from harness.engine.streams import Batch
 from harness.engine.study import Session
 from harness.engine.suites import Budget
 from harness.events import Measured
+from harness.events.running import Explained
 from harness.findings import minimising
-from harness.findings import tracker as findings
+from harness.findings.asking import Asking
+from harness.findings.causes import Causes
 from harness.findings.entries import EXAMPLES, UNSURE, Entry
 from harness.findings.expecting import ExpectedFindings
-from harness.findings.explanation import Explanation
-from harness.findings.looks import Looks
 from harness.findings.minimising import NO_TIME
 from harness.studies import checks
 from harness.studies.checks import MOMENT, Checks
@@ -78,7 +78,7 @@ class Latecoming(Watched):
 
 def test_an_example_is_looked_into_however_late_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted by what it looks like, it would seem to show something else."""
-    monkeypatch.setattr(Looks, "worth", lambda self, traits, *, late: False)
+    monkeypatch.setattr(Causes, "worth", lambda self, entry, *, late: False)
     scene = Latecoming(ref=right, bad=lambda data: [0 if b in b"!q" else b for b in data])
     [known] = scene.check("equivalence", b"a!")
     assert scene.check("equivalence", b"qu") == [known]  # what a generator gives is counted so
@@ -180,7 +180,7 @@ def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(
     if reason == "it took long":
         monkeypatch.setattr(minimising, "SHRINK_SECONDS", 0.0)
     else:
-        monkeypatch.setattr(findings, "minimise", lambda pool, entry, *given: (entry, NO_TIME))
+        monkeypatch.setattr(Asking, "minimise", lambda asking, *given: (asking.entry, NO_TIME))
     # As it is, it is of another kind than the entry names.
     assert scene.exercise(["some \u0378 text!".encode()], "toy_bytes") == [(False, False)]
 
@@ -191,9 +191,10 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
     """A smaller input parts at another stage, which is expected, and time ends before its kind."""
     whole = b"some longer text with a mark! in it"
 
-    def explain(violation: Violation, contract: Contract) -> Explanation:
+    def explain(violation: Violation, contract: Contract) -> Explained:
         parted = "pre-tokens" if len(violation.data) == len(whole) else "merges"
-        return Explanation("ref", "bad", "ref", "bad", (), parted)
+        sides = {"left": "ref", "right": "bad", "left_model": "ref", "right_model": "bad"}
+        return cast("Explained", {**sides, "stages": [], "parted": parted})
 
     monkeypatch.setattr(harness.findings.entries, "explain", explain)
     entry = Expectation("equivalence/bpe/raw/merges/Zs/bad", {"bad": SpecifierSet()}, "known")

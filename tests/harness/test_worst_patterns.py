@@ -23,9 +23,10 @@ from harness.studies.worst.deaths import Death, Deaths
 from harness.studies.worst.finals import STAY, Entrant, Finals
 from harness.studies.worst.minimise import minimise
 from harness.studies.worst.polish import polished, smallest_deaths
-from harness.studies.worst.results import Entry, Report, as_families
+from harness.studies.worst.results import Entry, Report, as_families, report_of
 from reports.blocks import html, terminal
-from reports.worst import WorstRecord, page
+from reports.cluster import Cluster
+from reports.worst import page, verdict
 from tests.harness.planted_costs import A_BYTE, Planted, many, runs
 from tests.reports.drawn import plot_of
 
@@ -225,12 +226,12 @@ def report() -> Report:
 
 
 def test_the_page_and_the_table_say_what_was_found() -> None:
-    record = WorstRecord.of(asdict(report()))
-    assert record.verdict == (
+    assert report_of(asdict(report())) == report()
+    assert verdict(report()) == (
         "the worst input found costs 2.00 times the worst listed family (letter-run, which it was "
         "not told of) at 64 KiB; 1 way to bring it down"
     )
-    shown = html.render(page(record))
+    shown = html.render(page(report(), Cluster()))
     assert shown.count('<div class="plot"') == 1
     assert len(plot_of(shown)["series"]) == 3, "what was found, what is listed, and prose, in one"
     assert '<td class="num">16.0</td>' in shown
@@ -240,7 +241,7 @@ def test_the_page_and_the_table_say_what_was_found() -> None:
     from rich.console import Console
 
     console = Console(width=120, record=True)
-    for part in terminal.render(page(record).blocks):
+    for part in terminal.render(page(report(), Cluster()).blocks):
         console.print(part)
     text = console.export_text()
     assert "2.00 (1.90 to 2.10)" in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.findings.entries import finding_id
+from harness.findings.tracker import ON_ITS_WAY
 
 if TYPE_CHECKING:
     from harness.findings.tracker import FindingTracker
@@ -20,9 +21,8 @@ def check_invariants(tracker: FindingTracker) -> None:
             finding_id(*place, found.input_b64),
         }
         assert found.replaces != identity
-    for one in tracker._known.values():
-        assert buckets.issuperset(one.values()), "a known input whose finding is gone"
-    assert tracker._provisionals <= tracker._findings.keys()
+    for one in tracker._causes.values():
+        assert buckets.issuperset(one.minimal.values()), "a known input whose finding is gone"
     assert buckets.issuperset(tracker._counts), "what is counted has no finding"
-    certain = tracker._findings.keys() - tracker._provisionals
-    assert all(tracker._counts[tracker._findings[identity].bucket] for identity in certain)
+    certain = [one for one in tracker._findings.values() if one.unminimised != ON_ITS_WAY]
+    assert all(tracker._counts[one.bucket] for one in certain)

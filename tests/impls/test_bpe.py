@@ -1,29 +1,18 @@
-import os
-import random
-import subprocess
-import sys
-from itertools import pairwise
-
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import (
     AddedToken,
-    Algorithm,
     Alphabet,
     Merges,
     Normalizer,
     RankOrder,
-    Vocabulary,
 )
 from corpora.vocabularies.sources import resolve
 from impls.bpe.algorithms import heap, naive
 from impls.bpe.definition.heap_kernel import improper_tokens
-from impls.interface import Mode, Rejected, Unsupported
+from impls.interface import Mode, Unsupported
 from impls.pretokenize.unicode_version import as_of_unicode_16
+from tests.impls.bpe_vocabularies import vocabulary
 
 TEXT = Mode()
 RAW = Mode(pretokenize=False)
@@ -31,66 +20,9 @@ SPECIAL = Mode(special="all")
 BOTH = pytest.mark.parametrize("implementation", [naive.IMPLEMENTATION, heap.IMPLEMENTATION])
 
 
-def vocabulary(tokens, merges=None, **fields):
-    tokens = tuple(tokens)
-    if merges is None:
-        merges = merges_from_ranks(tokens)
-    fields = {"rank_order": RankOrder.IDS} | fields
-    return Vocabulary("test", Algorithm.BPE, "test", tokens, merges, **fields)
-
-
 def spelled(implementation, vocabulary, text, mode=RAW):
     ids = implementation.load(vocabulary).encode(text.encode(), mode)
     return [vocabulary.tokens[i].decode() for i in ids]
-
-
-def oracle(vocabulary, data):
-    """The definition over a dict and a list: independent of tables, hashing and compilation."""
-    ranks = {}
-    merges = vocabulary.merges
-    for rank, (left, right, merged) in enumerate(
-        zip(merges.left.tolist(), merges.right.tolist(), merges.merged.tolist(), strict=True)
-    ):
-        ranks.setdefault((left, right), (rank, merged))
-    symbols = [vocabulary.ids[bytes([byte])] for byte in data]
-    while True:
-        found = [(*ranks[pair], i) for i, pair in enumerate(pairwise(symbols)) if pair in ranks]
-        if not found:
-            return symbols
-        _, merged, at = min(found, key=lambda item: (item[0], item[2]))
-        symbols[at : at + 2] = [merged]
-
-
-@BOTH
-@pytest.mark.parametrize(
-    ("text", "expected"), [("abacbb", ["ab", "acbb"]), ("abacb", ["ab", "ac", "b"]), ("", [])]
-)
-def test_worked_examples(implementation, text, expected):
-    dictionary = vocabulary([b"a", b"b", b"c", b"ac", b"bb", b"ab", b"acbb"])
-
-    assert spelled(implementation, dictionary, text) == expected
-
-
-@BOTH
-def test_of_equal_ranks_the_leftmost_merges(implementation):
-    assert spelled(implementation, vocabulary([b"a", b"aa"]), "aaaaa") == ["aa", "aa", "a"]
-
-
-@BOTH
-def test_a_stale_pair_is_not_merged(implementation):
-    # In abab, ab merges twice; the queued ba between them is then gone.
-    dictionary = vocabulary([b"a", b"b", b"ab", b"ba", b"abab"])
-
-    assert spelled(implementation, dictionary, "babab") == ["b", "abab"]
-
-
-@BOTH
-def test_ranks_by_id_merge_neighbours_that_a_later_token_built(implementation):
-    # No lower token helps to abc; ab, a later one, does.
-    dictionary = vocabulary([b"a", b"b", b"c", b"abc", b"ab"])
-
-    assert spelled(implementation, dictionary, "abcabcab") == ["abc", "abc", "ab"]
-    assert improper_tokens(dictionary) == []
 
 
 @BOTH
@@ -112,14 +44,6 @@ def test_improper_tokens_are_those_that_merging_does_not_reach():
 
 
 @BOTH
-def test_a_byte_without_a_token_is_rejected(implementation):
-    encoder = implementation.load(vocabulary([b"a", b"b", b"ab"]))
-
-    with pytest.raises(Rejected, match="0x7a"):
-        encoder.encode(b"abz", RAW)
-
-
-@BOTH
 def test_splits_apply_one_after_another_and_gaps_are_pieces(implementation):
     tokens = [bytes([b]) for b in range(256)] + [b"a1", b"12", b"b-", b"-b"]
     dictionary = vocabulary(tokens, splits=(r"[0-9]+", r"b"))
@@ -138,17 +62,6 @@ def test_special_tokens_are_cut_out_longest_first(implementation):
     assert encoder.encode(b"a<s><s><s><s", SPECIAL) == [97, 301, 300, 60, 115]
     assert 300 not in encoder.encode(b"a<s>", TEXT)
     assert encoder.encode_with_offsets(b"a<s>b", SPECIAL)[1] == [(0, 1), (1, 4), (4, 5)]
-
-
-@BOTH
-def test_a_batch_is_its_inputs_one_by_one(implementation):
-    encoder = implementation.load(resolve("toy_bytes"))
-    inputs = [b"", b"ab", b"\xff\x00", b"", "né".encode(), b""]
-    ids, ends = encoder.encode_batch(b"".join(inputs), np.cumsum([len(i) for i in inputs]), RAW)
-    parts = np.split(ids, ends[:-1])
-
-    assert ids.dtype == np.int32
-    assert [part.tolist() for part in parts] == [encoder.encode(i, RAW) for i in inputs]
 
 
 @BOTH
@@ -196,85 +109,3 @@ def test_older_characters_stay():
     text = "né 日本 😀 \u0250\u0378"
 
     assert as_of_unicode_16(text) is text
-
-
-@st.composite
-def vocabularies(draw):
-    """Merges of tokens that are there already, some with several or with overlaps; any ids."""
-    letters = "abcde"[: draw(st.integers(2, 5))]
-    spelled = [letter.encode() for letter in letters]
-    merges = []
-    for _ in range(draw(st.integers(0, 12))):
-        left = draw(st.integers(0, len(spelled) - 1))
-        right = draw(st.integers(0, len(spelled) - 1))
-        text = spelled[left] + spelled[right]
-        if len(text) > 12:
-            continue
-        if text not in spelled:
-            spelled.append(text)
-        merges.append((left, right, spelled.index(text)))
-    order = draw(st.permutations(range(len(spelled))))
-    tokens = [b""] * len(spelled)
-    for old, new in enumerate(order):
-        tokens[new] = spelled[old]
-    renamed = Merges.of([(order[x], order[y], order[z]) for x, y, z in merges])
-    return letters, vocabulary(tokens, renamed, rank_order=RankOrder.MERGES)
-
-
-@st.composite
-def encodings(draw):
-    letters, drawn = draw(vocabularies())
-    texts = st.text(letters, max_size=40) | st.text(letters[:2], max_size=40)
-    return drawn, draw(st.lists(texts, min_size=1, max_size=5))
-
-
-@settings(max_examples=150, deadline=None)
-@given(encodings())
-def test_all_encoders_agree(encoding):
-    drawn, texts = encoding
-    encoders = [heap.IMPLEMENTATION.load(drawn), naive.IMPLEMENTATION.load(drawn)]
-    for text in texts:
-        data = text.encode()
-        expected = oracle(drawn, data)
-
-        assert [encoder.encode(data, RAW) for encoder in encoders] == [expected, expected]
-
-
-def test_interpreted_and_compiled_are_one():
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    tests = ["test_all_encoders_agree", "test_worked_examples", "test_a_piece_that_is_a_token"]
-    result = subprocess.run(
-        [*command, __file__, "-k", " or ".join(tests)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert result.returncode == 0, result.stdout + result.stderr
-
-
-def test_long_input_of_one_letter():
-    dictionary = vocabulary([b"a", b"aa", b"aaaa"])
-
-    ids = heap.IMPLEMENTATION.load(dictionary).encode(b"a" * 100_003, RAW)
-
-    assert ids == [2] * 25_000 + [1, 0]
-
-
-def test_heap_against_naive_on_a_real_vocabulary():
-    tekken = resolve("tekken_240911")
-    rng = random.Random(5)
-    tokens = [token for token in tekken.tokens if token]
-    encoders = [
-        implementation.load(tekken)
-        for implementation in (heap.IMPLEMENTATION, naive.IMPLEMENTATION)
-    ]
-    for _ in range(400):
-        alphabet = [*rng.sample(tokens, 2), bytes([rng.randrange(256)])]
-        data = b"".join(rng.choices(alphabet, k=rng.randrange(20)))
-        ids = encoders[0].encode(data, RAW)
-
-        assert ids == encoders[1].encode(data, RAW)
-        assert encoders[0].decode(ids) == data

@@ -1,9 +1,6 @@
 """Many walks and many questions at once: each has the answer that it has alone."""
 
-import os
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -64,7 +61,7 @@ def some_pairs(rng, drawn, count):
 
 
 @pytest.mark.parametrize("count", COUNTS)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 def test_questions_together_are_the_questions_one_by_one(seed, count):
     rng = random.Random(seed)
     _, drawn = random_vocabulary(rng)
@@ -116,21 +113,6 @@ def test_without_a_token_of_one_byte_nothing_is_read(tokens):
     assert backtracking_kernel.encode_pieces(block, data, ends, NONE_GIVEN, ids, NONE_GIVEN) == -1
 
 
-@pytest.mark.thorough  # interpreted, hence slow; test_bpe.py has a short one
-def test_interpreted_they_are_the_same():
-    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
-        pytest.skip("this is that run")
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert run.returncode == 0, run.stdout + run.stderr
-
-
 def test_a_question_without_a_token_is_none():
     """Of the last pieces, too, behind which others are asked for ahead."""
     _, drawn = random_vocabulary(random.Random(1))
@@ -151,7 +133,7 @@ def test_a_question_without_a_token_is_none():
 
 
 @pytest.mark.parametrize("count", COUNTS)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 def test_walks_together_find_what_they_find_alone(seed, count):
     rng = random.Random(seed)
     letters, drawn = random_vocabulary(rng)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from corpora.vocabularies.sources import resolve
 from harness.cli.catalogues import rows
@@ -31,7 +31,6 @@ RAW, TEXT = Mode(pretokenize=False), Mode()
 ROOT = Path(__file__).parents[2]
 
 
-@settings(max_examples=60, deadline=None)
 @given(encodings())
 def test_a_pair_is_valid_exactly_if_its_text_encodes_to_it(encoding):
     drawn, _ = encoding
@@ -44,7 +43,6 @@ def test_a_pair_is_valid_exactly_if_its_text_encodes_to_it(encoding):
         assert valid_pair(tables[AGED_PAIRS], tables[SPLITS], left, right) == expected
 
 
-@settings(max_examples=60, deadline=None)
 @given(encodings())
 def test_a_tree_has_the_encoding_of_each_beginning(encoding):
     drawn, texts = encoding

@@ -1,10 +1,7 @@
 """Each service is what the definition, ``bpe.naive``, encodes."""
 
 import contextlib
-import os
 import random
-import subprocess
-import sys
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -16,21 +13,13 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from corpora.vocabularies.model import AddedToken, Merges, Normalizer, RankOrder
 from corpora.vocabularies.sources import resolve
 from impls.bpe.algorithms import backtracking, naive
-from impls.bpe.services.implementation import SERVICES
 from impls.interface import (
-    Appends,
-    Counts,
-    CountsIntervals,
-    CountsTillLimit,
     Mode,
-    Prepends,
     Rejected,
-    Splits,
     Unsupported,
 )
 from impls.pretokenize.scanners import SCANNERS
 from tests.breadth import thorough_from
-from tests.data import data_path
 from tests.impls.bpe_vocabularies import encodings, random_vocabulary, vocabulary
 
 RAW = Mode(pretokenize=False)
@@ -118,7 +107,6 @@ def check_split(data, limit, ends, count):
         assert single or count(data[start:end]) <= limit
 
 
-@settings(max_examples=60, deadline=None)
 @given(encodings(), st.randoms(use_true_random=False))
 def test_services_are_the_definition(encoding, rng):
     drawn, texts = encoding
@@ -127,23 +115,12 @@ def test_services_are_the_definition(encoding, rng):
         agree(encoders, data, rng)
 
 
-@settings(max_examples=40, deadline=None)
 @given(encodings(proper=False), st.randoms(use_true_random=False))
 def test_improper_vocabularies_are_right_or_refused(encoding, rng):
     drawn, texts = encoding
     encoders = both(drawn)
     for data in texts:
         agree(encoders, data, rng)
-
-
-def test_every_range_of_every_text_of_a_small_alphabet():
-    encoder = load(LETTERS)
-    for number in range(3**6):
-        data = bytes(b"abc"[number // 3**place % 3] for place in range(6))
-        ranges = [(start, end) for end in range(7) for start in range(end + 1)]
-        expected = [len(encoder.encode(data[start:end], RAW)) for start, end in ranges]
-
-        assert encoder.interval(data, ranges, RAW) == expected
 
 
 def hostile_texts(tokens, rng, count):
@@ -159,18 +136,6 @@ def test_embedded_vocabularies(name):
     rng = random.Random(7)
     for data in hostile_texts([token for token in drawn.tokens if token], rng, 40):
         agree(encoders, data, rng)
-
-
-@pytest.mark.data
-@pytest.mark.thorough  # a large vocabulary
-def test_o200k():
-    drawn = resolve(f"{data_path('vocabs/o200k_base.tiktoken.gz')}#pattern=o200k_base")
-    rng = random.Random(8)
-    tokens = [token for token in drawn.tokens if token]
-    encoders = both(drawn)
-    for data in hostile_texts(tokens, rng, 40):
-        agree(encoders, data, rng)
-    check_pretokenized(encoders[0], rng, [token for token in tokens if is_text(token)])
 
 
 def is_text(token):
@@ -386,13 +351,6 @@ def test_growing_texts_are_not_pretokenized():
         load(LETTERS).append([b"a"], TEXT)
 
 
-def test_the_encoder_has_what_it_claims():
-    encoder = load(LETTERS)
-    for protocol in (Counts, CountsTillLimit, Splits, Appends, Prepends, CountsIntervals):
-        assert isinstance(encoder, protocol)
-    assert backtracking.IMPLEMENTATION.about.capabilities >= SERVICES
-
-
 class Rollback(RuleBasedStateMachine):
     """Growing at either end, going back, and growing another way."""
 
@@ -447,21 +405,4 @@ class Rollback(RuleBasedStateMachine):
 
 
 TestRollback = Rollback.TestCase
-TestRollback.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
-
-
-@pytest.mark.thorough  # interpreted, hence slow; test_bpe.py has a short one
-def test_interpreted_and_compiled_are_one(tmp_path):
-    # The tables are built interpreted, too: in a cache of its own.
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "TOKGATE_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    tests = ["are_the_definition", "or_refused", "straddles", "alone", "never_meet", "empty"]
-    result = subprocess.run(
-        [*command, __file__, "-k", " or ".join(tests)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert result.returncode == 0, result.stdout + result.stderr
+TestRollback.settings = settings(max_examples=25, stateful_step_count=25)

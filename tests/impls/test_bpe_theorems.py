@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from impls.bpe.algorithms import heap
@@ -36,7 +36,6 @@ def spellings(vocabulary, tokens, text):
     ]
 
 
-@settings(max_examples=100, deadline=None)
 @given(encodings(texts=1))
 def test_of_all_spellings_one_has_only_valid_pairs(encoding):
     drawn, texts = encoding
@@ -50,7 +49,6 @@ def test_of_all_spellings_one_has_only_valid_pairs(encoding):
     assert valid == [oracle(drawn, text)]
 
 
-@settings(max_examples=100, deadline=None)
 @given(encodings(texts=1), st.data())
 def test_any_part_of_a_valid_encoding_is_valid(encoding, data):
     drawn, texts = encoding
@@ -61,7 +59,6 @@ def test_any_part_of_a_valid_encoding_is_valid(encoding, data):
     assert is_valid(drawn, ids[start:end])
 
 
-@settings(max_examples=100, deadline=None)
 @given(encodings(texts=1))
 def test_the_last_token_determines_an_encoding(encoding):
     drawn, texts = encoding
@@ -76,7 +73,6 @@ def test_the_last_token_determines_an_encoding(encoding):
     assert found == ids
 
 
-@settings(max_examples=100, deadline=None)
 @given(encodings(texts=1), st.data())
 def test_encodings_that_share_a_token_may_be_glued(encoding, data):
     drawn, _ = encoding
@@ -88,7 +84,6 @@ def test_encodings_that_share_a_token_may_be_glued(encoding, data):
         assert is_valid(drawn, front + back[1:])
 
 
-@settings(max_examples=100, deadline=None)
 @given(encodings(texts=1))
 def test_pair_validity_is_that_of_encoding(encoding):
     drawn, _ = encoding

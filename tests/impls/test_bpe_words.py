@@ -1,12 +1,8 @@
 """Probing for whole pieces, and remembering them, changes no id."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from impls.bpe.definition import heap_kernel
@@ -43,7 +39,6 @@ def remembering_in(cache):
     return encode
 
 
-@settings(deadline=None)
 @given(drawn=encodings(), again=st.integers(1, 3))
 @pytest.mark.parametrize("slots", thorough_from(1, [16, 32, 1024]))
 def test_a_cache_of_any_size_gives_the_definitions_ids(slots, drawn, again):
@@ -192,36 +187,3 @@ def test_the_last_bytes_of_the_data_have_no_key_and_are_encoded_all_the_same(siz
 
     expected = run(heap_kernel.encode_pieces, heap_kernel.block_of(drawn), pieces)
     assert run(backtracking_kernel.encode_pieces, block, pieces) == expected
-
-
-@pytest.mark.thorough  # interpreted kernels are slow
-def test_interpreted_it_does_the_same():
-    program = """
-import numpy as np
-from impls.bpe.fast import backtracking_kernel
-from impls.bpe.encoder import NONE_GIVEN
-from impls.bpe.fast.piece_cache import new_cache
-from tests.impls.bpe_vocabularies import vocabulary
-from tests.impls.test_bpe_words import run
-tokens = [bytes([b]) for b in range(250, 256)]
-tokens += [a + b for a in tokens[:6] for b in tokens[:6]] + [b"\\xff\\xff\\xff", b"\\xfa" * 4]
-drawn = vocabulary(tokens)
-cache = new_cache(16)
-block = backtracking_kernel.block_of(drawn)
-pieces = [bytes([255 - (n * k) % 6 for k in range(n % 37)]) for n in range(90)]
-def remembering(block, *rest):
-    return backtracking_kernel.encode_remembering(block, cache, *rest)
-for _ in range(2):
-    print(run(remembering, block, pieces))
-"""
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-W", "error", "-c", program],
-            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for disabled in "01"
-    }
-    assert len(outputs) == 1

@@ -259,11 +259,6 @@ def test_a_service_that_miscounts_is_reported() -> None:
     assert {problem.rule for problem in problems} == {"count", "append", "split"}
 
 
-def test_the_same_seed_finds_the_same() -> None:
-    spec = f"{MUTANTS}/in_process.py:Ties"
-    assert conformance_problems(spec) == conformance_problems(spec)
-
-
 def test_other_ways_to_the_ids_are_held_to_encode() -> None:
     class Others(Base):
         def load(self, vocabulary: Vocabulary) -> Any:

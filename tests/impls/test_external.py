@@ -32,7 +32,6 @@ from impls.errors import ImplementationError
 from impls.external import ExternalEncoder, ExternalImplementation
 from impls.interface import Capability, Died, Mode, Rejected, Unsupported
 from impls.standard_error import LOG_TAIL, LONGEST_LOG, log_file, log_tail, room, trim
-from tests.data import data_path
 from tests.impls.test_native_files import LOWERED
 
 RAW = Mode(pretokenize=False)
@@ -137,17 +136,6 @@ def test_the_example_merges_late_neighbours(tmp_path: Path) -> None:
         data = f"{number:09b}".replace("0", "a").replace("1", "b").encode()
         assert list(encoder.encode(data, RAW)) == list(definition.encode(data, RAW))
     assert list(encoder.encode(b"abab", RAW)) == [2]
-    encoder.close()
-
-
-@pytest.mark.data
-@pytest.mark.thorough  # a large vocabulary
-def test_the_example_agrees_on_an_improper_vocabulary() -> None:
-    vocabulary = sources.resolve(str(data_path("vocabs/llama3.tiktoken.gz")) + "#pattern=llama3")
-    encoder = ExternalImplementation(f"{sys.executable} {EXAMPLE}").load(vocabulary)
-    definition = registry.resolve("bpe.heap").load(vocabulary)
-    for data in (b".:.: ", "っている".encode(), b"def late(self):\n    return None\n" * 20):
-        assert list(encoder.encode(data, RAW)) == list(definition.encode(data, RAW))
     encoder.close()
 
 

@@ -110,7 +110,7 @@ def compare(rng, kind, most=12):
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
-@pytest.mark.parametrize("seed", thorough_from(3, range(40)))
+@pytest.mark.parametrize("seed", thorough_from(3, range(8)))
 def test_it_is_the_definition(seed, kind):
     assert compare(random.Random(f"{kind}/{seed}"), kind)
 
@@ -133,7 +133,7 @@ def test_nothing_goes_over_the_beginning_of_a_symbol_that_comes_for_sure():
     assert compare(random.Random("slow/bpe/862"), "bpe")
 
 
-@pytest.mark.parametrize("seed", [134, 147, *thorough_from(2, range(60))])
+@pytest.mark.parametrize("seed", [134, 147, *range(4)])
 def test_symbols_are_found_anew_in_what_is_normalized(seed):
     """A wide letter is no part of a symbol, and may be one of another once it is normalized."""
     rng = random.Random(f"symbols/{seed}")
@@ -160,12 +160,12 @@ def test_what_is_not_proved_is_shown_beside_what_is():
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
-@pytest.mark.parametrize("seed", thorough_from(2, range(40)))
+@pytest.mark.parametrize("seed", thorough_from(1, range(5)))
 def test_behind_a_long_context_it_is_the_definition(seed, kind):
     assert compare(random.Random(f"long/{kind}/{seed}"), kind, 120)
 
 
-@pytest.mark.parametrize("seed", thorough_from(10, range(200)))
+@pytest.mark.parametrize("seed", range(10))
 def test_what_stands_before_a_window_stays_whatever_follows(seed):
     """The tokens of unigram's windows are the last ones of the whole text's."""
     rng = random.Random(f"window/{seed}")
@@ -209,13 +209,7 @@ def test_windows_begin_near_the_end_of_a_text():
     assert 0 < len(tokenizer.encode(text)) - window.first < tokenizer.pieces.longest
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_it_is_the_definition_on_thousands(kind):
-    assert sum(compare(random.Random(f"slow/{kind}/{seed}"), kind) for seed in range(2000)) > 20_000
-
-
-@pytest.mark.parametrize("seed", thorough_from(10, range(60)))
+@pytest.mark.parametrize("seed", range(6))
 def test_a_normalized_text_knows_where_it_comes_from(seed):
     rng = random.Random(seed)
     letters, vocabulary = random_case(rng, "unigram")

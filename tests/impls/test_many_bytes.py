@@ -21,7 +21,7 @@ def bits(flags):
     return sum(1 << place for place, flag in enumerate(flags) if flag)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(6))
 def test_many_bytes_at_once(seed):
     rng = random.Random(f"many {seed}")
     codes = [rng.choice(SOME) if rng.random() < 0.7 else rng.randrange(256) for _ in range(200)]

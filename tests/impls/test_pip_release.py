@@ -6,7 +6,6 @@ import pickle
 import subprocess
 import sys
 import zipfile
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
 from impls import environments, pip_release, registry, serving
-from impls.adapters import tiktoken
 from impls.environments import Environment, environment, parse
 from impls.errors import ImplementationError
 from impls.external import ExternalEncoder
@@ -244,30 +242,6 @@ def test_every_adapter_is_there() -> None:
         found = __import__(module, fromlist=["LIBRARY"])
         assert found.LIBRARY.distribution == name
         assert hasattr(found.IMPLEMENTATION, "recipe")
-
-
-@pytest.mark.slow
-def test_a_release_from_the_index_is_the_one_that_is_installed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    version = metadata.version("tiktoken")
-    vocabulary: Vocabulary = ranked(2000)
-    found = registry.resolve(f"pip:tiktoken=={version}")
-    try:
-        assert found.about.name == f"tiktoken=={version}"
-    except ImplementationError as error:
-        pytest.skip(str(error))
-    encoder, here = found.load(vocabulary), tiktoken.IMPLEMENTATION.load(vocabulary)
-    for data in (b"", b"hello world", "Größe 123".encode()):
-        assert encoder.encode(data, TEXT) == here.encode(data, TEXT)
-    assert isinstance(found, pip_release.ReleaseImplementation)
-    recipe = found.recipe(vocabulary, TEXT)
-    path = tmp_path / recipe.artifact_name
-    path.write_bytes(recipe.artifact)
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    code = f"VOCABULARY = {str(path)!r}\n{recipe.code}\nprint(encode(b'hello world'))"
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=True)
-    assert done.stdout.decode().strip().endswith(str(here.encode(b"hello world", TEXT)))
 
 
 IMPORTS = """

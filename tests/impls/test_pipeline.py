@@ -65,13 +65,13 @@ def agree(document: Json, texts: list[str], mode: Mode) -> int:
 
 
 @pytest.mark.parametrize(
-    ("examples", "beginning"), [(20, False), thorough((600, False)), thorough((600, True))]
+    ("examples", "beginning"), [(20, False), thorough((150, False)), thorough((150, True))]
 )
 def test_the_ids_of_drawn_files_are_those_of_the_library(examples: int, beginning: bool) -> None:
     compared = 0
     several = st.lists(TEXTS, min_size=4, max_size=12)
 
-    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(documents(beginning=beginning), several, st.sampled_from([TEXT, SPECIAL]))
     def differs(document: Json, texts: list[str], mode: Mode) -> None:
         nonlocal compared
@@ -122,7 +122,6 @@ SPLITTERS = [
         for one in (r"\s+", r"\d", r"\p{L}+|\p{N}", r"\p{P}|\p{Lu}", r"\p{M}+|\p{Z}|\p{Han}")
     ),
 ]
-CONTEXTS = ["a{}", "a\u0323{}\u0301b"]
 
 
 def named(step: Json) -> str:
@@ -164,15 +163,14 @@ def answered(ours: Encoder, lines: list[str]) -> Iterator[tuple[str, list[str], 
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("context", CONTEXTS)
 @pytest.mark.parametrize("step", NORMALIZERS, ids=named)
-def test_every_character_is_normalized_as_by_the_library(step: Json, context: str) -> None:
+def test_every_character_is_normalized_as_by_the_library(step: Json) -> None:
     if step["type"] == "Precompiled":
         step = {**step, "precompiled_charsmap": charsmap()}
     told = content(words(normalizer=step))
     ours, library = Encoder(told), Tokenizer.from_str(told.decode()).normalizer
     count = 0
-    for lines in in_context(context):
+    for lines in in_context("a\u0323{}\u0301b"):
         for text, _, normalized in answered(ours, lines):
             assert normalized == library.normalize_str(text), ascii(text)
             count += 1 + text.count("\n")
@@ -185,7 +183,7 @@ def test_every_character_is_parted_as_by_the_library(step: Json) -> None:
     told = content(words(pre_tokenizer=step))
     ours, library = Encoder(told), Tokenizer.from_str(told.decode()).pre_tokenizer
     count = 0
-    for lines in in_context(CONTEXTS[0]):
+    for lines in in_context("a{}"):
         for text, pieces, _ in answered(ours, lines):
             assert pieces == [one for one, _ in library.pre_tokenize_str(text)], ascii(text)
             count += 1 + text.count("\n")

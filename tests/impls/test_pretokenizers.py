@@ -2,11 +2,8 @@
 
 import os
 import random
-import subprocess
 import sys
-from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +14,7 @@ from corpora.generators.characters import CLASS_CHARACTERS, CODEPOINT_TEMPLATES
 from corpora.vocabularies.model import Algorithm, Merges, Normalizer, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sources import resolve
-from impls.bpe.algorithms import backtracking, heap
+from impls.bpe.algorithms import heap
 from impls.interface import Mode, Unsupported
 from impls.pretokenize import character_classes
 from impls.pretokenize.character_classes import class_table
@@ -373,46 +370,3 @@ def test_encodings_are_those_of_tiktoken(name, pattern):
     path = data_path(f"vocabs/{name}.tiktoken.gz")
 
     assert full_encodings(resolve(f"{path}#pattern={pattern}"), 5_000) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_every_scalar_in_every_template_is_cut_as_tiktoken_does(name):
-    vocabulary = replace(resolve("tekken_240911"), splits=PATTERNS[name])
-    ours = backtracking.IMPLEMENTATION.load(vocabulary)
-    theirs = tiktoken_of(vocabulary, PATTERNS[name][0])
-    differing = []
-    for template, between in product(CODEPOINT_TEMPLATES, ("\n", "")):
-        text = between.join(template.replace("{}", character) for character in EVERYTHING)
-        found = ours.prepare(text.encode(), TEXT)()
-        if not np.array_equal(found, theirs.encode_to_numpy(text, disallowed_special=())):
-            differing.append((template, between))
-
-    assert differing == []
-
-
-@pytest.mark.skipif(INTERPRETED, reason="runs itself interpreted")
-@pytest.mark.thorough  # interpreted kernels are slow
-def test_the_scanners_run_interpreted():
-    chosen = "worked or package or long_runs or utf8 or special or exhaustively or normalization"
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "-p",
-            "no:cacheprovider",
-            __file__,
-            str(Path(__file__).with_name("test_bpe_windows.py")),
-            "-k",
-            f"{chosen} or windows",
-        ],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stdout[-2000:]

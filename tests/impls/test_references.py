@@ -230,39 +230,6 @@ def test_raw_and_special_through_tekken():
     assert agreeing(tekken, RAW, b"\xff\x00a\xe2\x96", ["tiktoken"])
 
 
-@pytest.mark.parametrize("source", ["tekken_240911", pytest.param("o200k", marks=pytest.mark.data)])
-@pytest.mark.thorough  # large vocabularies
-def test_random_text_through_all(source):
-    vocabulary = o200k() if source == "o200k" else resolve(source)
-    rng = random.Random(7)
-    tokens = [token for token in vocabulary.tokens if token]
-    tiktoken_, tokenizers_ = (loaded(name, vocabulary) for name in ("tiktoken", "tokenizers"))
-    heap = loaded("bpe.heap", vocabulary)
-    for case in range(800):
-        few = rng.choices(tokens, k=rng.randint(1, 6))
-        text = b"".join(rng.choices(few, k=rng.randrange(10))).decode(errors="replace")
-        if case % 3 == 0:
-            text = "".join(chr(rng.choice((32, rng.randrange(0xD800)))) for _ in range(8))
-        data = text.encode()
-        expected = heap.encode(data, TEXT)
-
-        assert tiktoken_.encode(data, TEXT) == tokenizers_.encode(data, TEXT) == expected, text
-        assert tiktoken_.encode(data, RAW) == heap.encode(data, RAW), text
-
-
-@pytest.mark.data
-@pytest.mark.thorough  # a large vocabulary
-def test_late_merges_of_llama3():
-    llama3 = resolve(f"{data_path('vocabs/llama3.tiktoken.gz')}#pattern=llama3")
-    late = 111954
-    # Built from 119706, of a higher rank; inside a pre-token, where no whole token can be taken.
-    data = llama3.tokens[late] + "下的".encode()
-
-    assert loaded("bpe.heap", llama3).encode(data, TEXT)[0] == late
-    assert late not in llama3.merges.merged
-    assert agreeing(llama3, TEXT, data, ["tiktoken", "tokenizers"])
-
-
 @pytest.mark.data
 @pytest.mark.parametrize("mode", [TEXT, RAW])
 def test_rs_bpe_knows_its_own(mode):

@@ -30,7 +30,7 @@ def set_aside_by_definition(keys, hashes, asked):
     return kept, pairs
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_those_are_set_aside_that_have_the_key_of_one_before_them(seed):
     rng = random.Random(f"repeats {seed}")
     seen = np.zeros(SEEN, dtype=np.int64)
@@ -80,7 +80,7 @@ def test_an_answer_of_many_ids_is_copied_to_the_room_of_its_piece():
     assert results[11] == 5
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(2))
 def test_pieces_of_many_ids_that_come_again_and_again_are_those_of_the_definition(seed):
     rng = random.Random(f"many ids {seed}")
     drawn = vocabulary([*(bytes([byte]) for byte in range(6)), b"\0\1", b"\2\3"])

@@ -1,11 +1,8 @@
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.vocabularies.model import Normalizer, Piece, PieceType, VocabularyError
@@ -57,30 +54,6 @@ def letters(*merged, characters="abc"):
     return [*(normal(c, -100.0) for c in characters), *merged]
 
 
-def test_the_best_score_merges_first():
-    vocabulary = spm(letters(normal("ab", -2.0), normal("bc", -1.0)))
-
-    assert spelled(vocabulary, "abc") == ["a", "bc"]
-
-
-def test_of_equal_scores_the_leftmost_merges_first():
-    assert spelled(spm(letters(normal("ab"), normal("bc"))), "abc") == ["ab", "c"]
-    assert spelled(spm(letters(normal("aa"))), "aaa") == ["aa", "a"]
-
-
-def test_pieces_that_no_merges_build_never_occur():
-    assert spelled(spm(letters(normal("abc"))), "abc") == ["a", "b", "c"]
-
-
-def test_merges_may_pass_through_characters_that_are_no_pieces():
-    assert spelled(spm([normal("xy"), normal("xyz")]), "xyz") == ["xyz"]
-
-
-def test_unknown_characters_are_joined_or_fall_back_to_bytes():
-    assert spelled(spm([normal("a")]), "éßaß") == ["<unk>", "a", "<unk>"]
-    assert spelled(spm([normal("a")], byte_fallback=True), "éa") == ["<0xC3>", "<0xA9>", "a"]
-
-
 def test_unused_pieces_are_split_as_they_were_last_offered():
     pieces = letters(normal("ab", -1.0), normal("bc", -2.0), unused("abc", -3.0))
 
@@ -105,13 +78,6 @@ def test_resegmentation_ends_at_its_depth():
 
     assert spelled(vocabulary, "a" * 102) == ["a"] * 102
     assert spelled(vocabulary, "a" * 110) == ["a" * 9, *["a"] * 101]
-
-
-def test_user_defined_symbols_never_merge_in_sentencepiece():
-    vocabulary = spm([*letters(normal("ab"), normal("bc"), characters="ac"), user_defined("b")])
-
-    assert spelled(spm(letters(normal("ab"))), "ab") == ["ab"]
-    assert spelled(vocabulary, "abc") == ["a", "b", "c"]
 
 
 def test_the_longest_of_64_user_defined_symbols_is_taken():
@@ -235,7 +201,6 @@ def assert_batch(encoder, inputs, expected):
     assert [part.tolist() for part in np.split(ids, id_ends[:-1])] == expected
 
 
-@settings(max_examples=200, deadline=None)
 @given(vocabularies())
 def test_sentencepiece_variant_is_the_definition(drawn):
     vocabulary, inputs = drawn
@@ -247,7 +212,6 @@ def test_sentencepiece_variant_is_the_definition(drawn):
     )
 
 
-@settings(max_examples=200, deadline=None)
 @given(vocabularies(plain=True))
 def test_llama_cpp_variant_is_the_definition(drawn):
     vocabulary, inputs = drawn
@@ -257,7 +221,6 @@ def test_llama_cpp_variant_is_the_definition(drawn):
     )
 
 
-@settings(max_examples=40, deadline=None)
 @given(vocabularies(), st.integers(0, 2**32))
 def test_long_segments_too(drawn, seed):
     """Beyond those that are scanned, and those whose first pairs are not sorted."""
@@ -288,7 +251,6 @@ def test_a_segment_longer_than_the_room_at_first():
         )
 
 
-@settings(max_examples=100, deadline=None)
 @given(vocabularies())
 def test_stages_lead_to_the_ids(drawn):
     vocabulary, inputs = drawn
@@ -335,48 +297,6 @@ def test_decoding_by_llama_cpp():
 
     decoded = LLAMA_CPP.load(vocabulary).decode([ids[text] for text in order])
     assert decoded == b"a" + "▁c".encode() + b" a\xe2</s>"
-
-
-INTERPRETED = """
-import hashlib, random
-from corpora.vocabularies.sources import resolve
-from impls.interface import Mode
-from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE
-from impls.spm.merge_kernel import SORTED
-from tests.impls.spm_definition import spm
-from corpora.vocabularies.model import Normalizer, Piece, PieceType
-
-rng = random.Random(3)
-pieces = [Piece("".join(rng.choice("ab") for _ in range(n)), -float(n % 3), PieceType(kind))
-          for n, kind in ((1, 1), (2, 1), (3, 5), (4, 1), (5, 5), (3, 4))]
-pieces = list({piece.text: piece for piece in pieces}.values())
-flags = Normalizer(None, None, True, False, True, False)
-digest = hashlib.sha256()
-for vocabulary in (resolve("toy_characters"), spm(pieces, flags, True)):
-    for implementation in (SENTENCEPIECE, LLAMA_CPP):
-        encoder = implementation.load(vocabulary)
-        for size in (0, 3, 20, 60, 2 * SORTED):
-            for alphabet in ("ab", "ab 日本c\\x00é"):
-                data = "".join(rng.choice(alphabet) for _ in range(size)).encode()
-                digest.update(repr(encoder.encode(data, Mode())).encode())
-                digest.update(repr(encoder.encode(data + b"\\xff\\xe2a", Mode())).encode())
-print(digest.hexdigest())
-"""
-
-
-@pytest.mark.thorough  # interpreted kernels are slow
-def test_interpreted_equals_compiled():
-    def run(disabled):
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
-        return subprocess.run(
-            [sys.executable, "-c", INTERPRETED],
-            env=environment,
-            capture_output=True,
-            check=True,
-            timeout=300,
-        ).stdout
-
-    assert run("1") == run("0")
 
 
 @pytest.mark.data

@@ -15,7 +15,6 @@ from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from impls import registry
 from impls.interface import Mode
 from impls.spm.hugging_face import IMPLEMENTATION
-from tests.breadth import thorough
 
 Json = dict[str, Any]
 TEXT = Mode()
@@ -89,7 +88,7 @@ def agrees(vocabulary: Vocabulary, rng: random.Random, count: int) -> None:
         assert ours.encode(data, TEXT) == list(library.encode(data, TEXT)), data
 
 
-@pytest.mark.parametrize("seed", [*range(12), *(thorough(seed) for seed in range(12, 150))])
+@pytest.mark.parametrize("seed", range(30))
 def test_it_gives_the_ids_of_the_library(seed: int) -> None:
     agrees(from_document(document(seed), "drawn", None), random.Random(seed), 60)
 

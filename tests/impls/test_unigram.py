@@ -2,7 +2,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.vocabularies.model import (
@@ -22,73 +22,8 @@ from tests.impls.unigram_vocabularies import unigram
 TEXT = Mode()
 
 
-def spelled(vocabulary, data):
-    ids = VITERBI.load(vocabulary).encode(data if isinstance(data, bytes) else data.encode(), TEXT)
-    return [vocabulary.pieces[i].text for i in ids]
-
-
 def normal(text, score):
     return Piece(text, score, PieceType.NORMAL)
-
-
-def test_the_best_sum_wins_not_the_longest_piece():
-    pieces = [normal("abc", -9.0), normal("ab", -2.0), normal("c", -2.0), normal("a", -1.5)]
-
-    assert spelled(unigram(pieces), "abc") == ["ab", "c"]
-
-
-def test_of_equal_sums_the_earlier_start_wins():
-    tie = [normal("a", -1.0), normal("aa", -2.0)]
-
-    # "a a" and "aa" are worth the same; the end is reached from the start first.
-    assert spelled(unigram(tie), "aa") == ["aa"]
-
-
-def test_runs_of_unknown_characters_are_one_token():
-    assert spelled(unigram([normal("a", -1.0)]), "xéax") == ["<unk>", "a", "<unk>"]
-
-
-def test_unknown_characters_fall_back_to_bytes():
-    assert spelled(unigram([normal("a", -1.0)], byte_fallback=True), "éa") == [
-        "<0xC3>",
-        "<0xA9>",
-        "a",
-    ]
-
-
-def test_unused_pieces_are_passed_over():
-    pieces = [Piece("ab", 5.0, PieceType.UNUSED), normal("a", -1.0), normal("b", -1.0)]
-
-    assert spelled(unigram(pieces), "ab") == ["a", "b"]
-
-
-def test_invalid_bytes_become_the_replacement_character():
-    pieces = [normal("\ufffd", -1.0), normal("a", -1.0)]
-
-    assert spelled(unigram(pieces), b"a\xe2\x96a\xff") == ["a", "\ufffd", "\ufffd", "a", "\ufffd"]
-
-
-@pytest.mark.parametrize(
-    ("normalizer", "expected"),
-    [
-        (Normalizer(), [" ", "a", " ", " ", "a", " "]),
-        (Normalizer(remove_extra_whitespaces=True), ["a", " ", "a"]),
-        (Normalizer(add_dummy_prefix=True), [" ", " ", "a", " ", " ", "a", " "]),
-        (
-            Normalizer(
-                add_dummy_prefix=True,
-                remove_extra_whitespaces=True,
-                escape_whitespaces=True,
-                treat_whitespace_as_suffix=True,
-            ),
-            ["a", "▁", "a", "▁"],
-        ),
-    ],
-)
-def test_white_space(normalizer, expected):
-    pieces = [normal("a", -1.0), normal(" ", -1.0), normal("▁", -1.0)]
-
-    assert spelled(unigram(pieces, normalizer), " a  a ") == expected
 
 
 @pytest.mark.data
@@ -151,7 +86,6 @@ def models(draw):
     return vocabulary, inputs
 
 
-@settings(max_examples=150, deadline=None)
 @given(models())
 def test_random_models_segment_as_sentencepiece_does(drawn):
     vocabulary, inputs = drawn

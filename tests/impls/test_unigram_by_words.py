@@ -106,7 +106,7 @@ def texts_for(vocabulary: Vocabulary, rng: random.Random) -> list[bytes]:
     return [*inputs, b"", ("ab" * 2000).encode(), (" " + "é" * 90).encode() * 3, b"\xe2\x96"]
 
 
-@pytest.mark.parametrize("part", thorough_from(2, range(12)))
+@pytest.mark.parametrize("part", thorough_from(2, range(4)))
 def test_drawn_vocabularies(part: int) -> None:
     taken = dict.fromkeys(VARIANTS, 0)
     for number in range(10 * part, 10 * part + 10):
@@ -218,7 +218,7 @@ def test_what_no_piece_has_is_a_word_behind_a_known_character() -> None:
     assert words_of(["a", "b", "c"], "c日ab日", unknown="ab") == ["c", "日ab日"]  # one id
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_a_foreign_word_is_one_of_whole_characters_that_no_piece_has(seed: int) -> None:
     """Bytes that begin no character are one each; rules may give some."""
     rng = random.Random(f"foreign {seed}")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.vocabularies.sources import resolve
@@ -74,7 +74,6 @@ def agree(charsmap, symbols, data):
             assert walked == (2 if codes[position] < 0xE0 else 3, VERBATIM, position)
 
 
-@settings(deadline=None)
 @given(
     st.sets(INPUTS.filter(lambda key: 0 < len(key) < 10), max_size=6),
     st.sets(TEXTS.filter(bool), max_size=2),

@@ -1,10 +1,7 @@
 """Each variant against its engine, against brute force, and its tables against each other."""
 
 import math
-import os
 import random
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -92,11 +89,6 @@ def test_the_first_byte_of_a_symbol_passes_wherever_it_stands():
     reference, ours = llama_cpp().load(vocabulary), viterbi.LLAMA_CPP.load(vocabulary)
     for text in ("a롸本", "a本", "a日本本", "本本 롸롸時本"):
         assert ours.encode(text.encode(), TEXT) == list(reference.encode(text.encode(), TEXT)), text
-
-
-@pytest.mark.slow
-def test_many_random_vocabularies_as_their_engines():
-    assert assert_as_engines("many", 200, 2600) >= 1_000_000
 
 
 @pytest.mark.parametrize("name", thorough_from(2, EVERY))
@@ -384,32 +376,3 @@ def test_text_only_variants_take_text_only():
         encoder.encode(b"\xff", TEXT)
     with pytest.raises(Unsupported):
         encoder.encode_batch("é".encode(), np.array([1, 2]), TEXT)
-
-
-@pytest.mark.parametrize("name", thorough_from(1, EVERY))
-@pytest.mark.thorough  # interpreted kernels are slow
-def test_interpreted_as_compiled(name):
-    code = (
-        "import random\n"
-        "from corpora.vocabularies.sources import resolve\n"
-        "from impls.interface import Mode\n"
-        "from tests.impls.test_unigram_variants import EVERY, is_text\n"
-        "from tests.impls.unigram_vocabularies import random_inputs, random_vocabulary\n"
-        "for number in range(4):\n"
-        "    rng = random.Random(f'both/{number}')\n"
-        "    made = random_vocabulary(rng, gguf=True)\n"
-        f"    encoder = EVERY[{name!r}].load(made)\n"
-        "    for data in random_inputs(made, rng, 25):\n"
-        "        if is_text(data) and len(data) < 200: print(encoder.encode(data, Mode()))\n"
-    )
-    runs = [
-        subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", code],
-            env={**os.environ, "NUMBA_DISABLE_JIT": flag},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for flag in ("0", "1")
-    ]
-    assert runs[0] == runs[1] != ""

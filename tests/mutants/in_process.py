@@ -7,13 +7,15 @@ and not a compiled one, so that a process which died is there again in half a se
 from __future__ import annotations
 
 import json
+import random
 import tempfile
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.vocabularies.bundle import write_bundle
-from harness.studies.selftest import program_mutants
+from harness.studies.selftest.mutant import edited
+from harness.studies.selftest.program import wrong
 from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
 from impls.examples.stdio_encoder import Encoder
 from impls.interface import About, Capability, Mode, Rejected
@@ -27,13 +29,13 @@ if TYPE_CHECKING:
 class MutantEncoder:
     """Encodes with a mutant."""
 
-    def __init__(self, mutant: program_mutants.Correct, right: Encoder) -> None:
+    def __init__(self, mutant: Correct, right: Encoder) -> None:
         self.mutant = mutant
         self.right = right
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         try:
-            return self.mutant.encode(data, self.right.encode)
+            return self.mutant.wrong(data, self.right)
         except KeyError as error:
             raise Rejected(f"no token for {error}") from error
 
@@ -58,6 +60,7 @@ class Correct:
     kind: ClassVar[str] = "correct"
     claimed: ClassVar[frozenset[Capability]] = frozenset({Capability.DECODE, Capability.OFFSETS})
     encoder: ClassVar[type[MutantEncoder]] = AbleEncoder
+    example: ClassVar[type[Encoder]] = Encoder
 
     @property
     def about(self) -> About:
@@ -72,10 +75,12 @@ class Correct:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "bundle.json"
             write_bundle(vocabulary, path)
-            right = Encoder(json.loads(path.read_text()))
-        return self.encoder(
-            program_mutants.MUTANTS[self.kind](list(vocabulary.tokens), right.merges), right
-        )
+            right = self.example(json.loads(path.read_text()))
+        return self.encoder(type(self)(), right)
+
+    def wrong(self, data: bytes, right: Encoder) -> list[int]:
+        """The ids, of the encoder that gives the right ones."""
+        return wrong(self.kind, data, right.encode)
 
 
 class Plain(Correct):
@@ -88,17 +93,42 @@ class Plain(Correct):
 class AlwaysWrong(Plain):
     kind = "always-wrong"
 
+    def wrong(self, data: bytes, right: Encoder) -> list[int]:
+        return [*right.encode(data), 0]
+
 
 class OneToken(Plain):
+    """One id of the vocabulary, in its middle, comes out as the one before it."""
+
     kind = "one-token"
+
+    def wrong(self, data: bytes, right: Encoder) -> list[int]:
+        middle = (max(right.spell) + 1) // 2
+        return [middle - 1 if token_id == middle else token_id for token_id in right.encode(data)]
 
 
 class Ties(Plain):
+    """Among equal ranks the rightmost pair is merged first, not the leftmost."""
+
     kind = "ties"
+    example = type(
+        "Tied", (Encoder,), edited(
+            Encoder, (
+                "(self.merges[pair][0], place, pair)", "(self.merges[pair][0], -place, pair)",
+                "_, place, pair = heapq.heappop(heap)",
+                "_, place, pair = heapq.heappop(heap); place = -place",
+            ), {},
+        ),
+    )  # fmt: skip
 
 
 class Above500(Plain):
+    """Works on a buffer of 500 bytes: what is beyond it is encoded by itself."""
+
     kind = "above-500"
+
+    def wrong(self, data: bytes, right: Encoder) -> list[int]:
+        return right.encode(data[:500]) + right.encode(data[500:])
 
 
 class Leak(Plain):
@@ -106,7 +136,16 @@ class Leak(Plain):
 
 
 class Flaky(Plain):
+    """One answer in a hundred lacks its last token."""
+
     kind = "flaky"
+
+    def __init__(self) -> None:
+        self.dice = random.Random(1)
+
+    def wrong(self, data: bytes, right: Encoder) -> list[int]:
+        ids = right.encode(data)
+        return ids[:-1] if self.dice.random() < 0.01 else ids
 
 
 class Floats(Plain):

@@ -13,7 +13,7 @@ from harness.studies.selftest.canary import CANARY, VOCABULARY, canary
 from harness.studies.selftest.catalog import FAMILIES, mistakes
 from harness.studies.selftest.groups import REFERENCES, Kind, groups, kind_of
 from harness.studies.selftest.hunt import algorithm_of
-from harness.studies.selftest.mutant import planted
+from harness.studies.selftest.mutant import MisplantedError, edited
 from harness.studies.selftest.plain.bpe import PlainBpe, PlainDropout
 from impls import registry
 from impls.interface import Mode, Rejected, Unsupported
@@ -85,9 +85,9 @@ def test_an_input_shows_it(mutant):
     vocabulary = resolve(mutant.vocabulary)
     mode = MODES[mutant.mode]
     wrong = mutant.implementation.load(vocabulary)
-    right = PlainDropout() if mutant.check == "reachability" else right_for(mutant.vocabulary)
-    if isinstance(right, PlainDropout):
-        right.load(vocabulary)
+    right = right_for(mutant.vocabulary)
+    if mutant.check == "reachability":
+        right = PlainDropout().load(vocabulary)
 
     def all_of(encoder):
         return [observed(encoder, mutant.check, data, mode) for data in mutant.shows]
@@ -204,7 +204,7 @@ def test_who_keeps_answers_gives_them():
 
 
 @pytest.mark.parametrize("name", [n for n in GROWING if n.startswith("growth.rescans")])
-def test_who_rescans_gives_the_right_ids(name):
+def test_who_rescans_gives_the_right_ids(name, monkeypatch):
     mutant = EVERY[name]
     wrong = mutant.implementation.load(resolve(mutant.vocabulary))
     right = right_for(mutant.vocabulary)
@@ -212,27 +212,44 @@ def test_who_rescans_gives_the_right_ids(name):
     for data in texts:
         assert wrong.encode(data, MODES["text"]) == list(right.encode(data, MODES["text"]))
     slow = {
-        "growth.rescans": [True] * 4,
-        "growth.rescans-runs": [True, True, False, True],
-        "growth.rescans-newlines": [False, True, False, False],
+        "growth.rescans": texts,
+        "growth.rescans-runs": [texts[0], texts[1], texts[3]],
+        "growth.rescans-newlines": [texts[1]],
     }
-    assert [wrong.rescans(data) for data in texts] == slow[name]
+    heap = []
+    monkeypatch.setattr(wrong, "merge", heap.append)
+    for data in texts:
+        wrong.segment(data)
+    assert heap == [wrong.symbols(data) for data in texts if data not in slow[name]]
 
 
 def test_controls_are_what_is_right():
     for one in EVERY.values():
         if one.control and one.family != "gate":
-            assert one.control.startswith("harness.studies.selftest.plain.")
+            assert one.control.startswith(("harness.studies.selftest.", "impls.forced."))
     assert EVERY["merging.rightmost-tie"].control == "harness.studies.selftest.plain.bpe:PlainBpe"
     assert (
         EVERY["services.appends-late"].control == "harness.studies.selftest.plain.bpe:PlainServices"
     )
 
 
-def test_a_mistake_is_planted_once():
-    with pytest.raises(ValueError, match="planted twice"):
-        for _ in range(2):
-            planted("equivalence", on="toy_ties")(type("Twice", (PlainBpe,), {"__doc__": "Two."}))
+def test_every_row_differs_from_what_is_right_and_is_found_by_its_spec():
+    for one in EVERY.values():
+        if not one.wrong:
+            assert one.edits or one.members, one.name
+            changed = one.changed()
+            assert changed.name == one.name
+            assert any(
+                value is not getattr(one.base, name, None)
+                for name, value in vars(changed).items()
+                if name not in {"name", "modes", "__doc__"}
+            )
+
+
+def test_a_change_fits_its_place_once():
+    for edits in (("nowhere in it", ""), ("self", "other")):
+        with pytest.raises(MisplantedError, match="is not exactly once in PlainBpe"):
+            edited(PlainBpe, edits, {})
 
 
 def test_groups_hold_everybody_once_and_no_more_than_fit():

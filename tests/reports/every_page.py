@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from harness.events import Forced
 from harness.ledger.history import history, open_existing
-from reports import bench_page, write_all
+from reports import bench as speeds
 from reports import field as surveys
 from reports import selftest as selftests
 from reports import worst as worsts
 from reports import write as write_files
-from reports.field import Conformance, Defect, Growth, Verdict
+from reports import write_all
+from reports.cluster import Cluster
 from reports.record import RunRecord
 from reports.site import pages
+from reports.studies import files
 from tests.harness import test_selftest, test_worst_patterns
-from tests.reports import ledgers, records, test_bench_page, test_campaigns, test_forced
+from tests.reports import ledgers, records, test_bench, test_campaigns, test_forced
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from harness.events import Event
 
 REPORTS = {
     "three": records.three,
@@ -43,33 +46,36 @@ FORCED = [
 ]  # fmt: skip
 
 
+def of_bench(told: list[Event]) -> list[tuple[str, str]]:
+    """The files of a measurement of speed."""
+    return files("bench", speeds.to_json(told), speeds.page(told))
+
+
 def bench(out: Path) -> Path:
     """Speed by size, and at one size."""
-    write_files(bench_page.files(test_bench_page.usual()), out)
+    write_files(of_bench(test_bench.usual()), out)
     return out / "bench.html"
 
 
 def bench_of_one_size(out: Path) -> Path:
     """Speed at one size: bars, and no column of dots."""
-    cell = test_bench_page.cell
+    cell = test_bench.cell
     cells = [cell(name, 65536, speed) for name, speed in (("tiktoken", 8), ("a", 90), ("b", 3))]
-    write_files(bench_page.files(test_bench_page.record(*cells)), out)
+    write_files(of_bench(test_bench.record(*cells)), out)
     return out / "bench.html"
 
 
 def worst(out: Path) -> Path:
     """What a search found, one a death."""
-    text = test_worst_patterns.report().to_json()
-    write_files(worsts.files(worsts.WorstRecord.of(json.loads(text)), text), out)
+    report = test_worst_patterns.report()
+    write_files(files("worst", report.to_json(), worsts.page(report, Cluster())), out)
     return out / "worst.html"
 
 
 def selftest(out: Path) -> Path:
     """Mistakes of which one escaped."""
-    made = selftests.SelftestRecord()
-    for event in test_selftest.events():
-        made.consume(event)
-    write_files(selftests.files(made), out)
+    told = test_selftest.events()
+    write_files(files("selftest", selftests.to_json(told), selftests.page(told)), out)
     return out / "selftest.html"
 
 
@@ -77,41 +83,46 @@ def field(out: Path) -> Path:
     """A survey of six libraries on three vocabularies."""
     libraries = {f"library-{number}": f"1.{number}" for number in range(6)}
     vocabularies = ["tekken_240911", "t5_base", "mistral_v7m1_long_name"]
+    kinds = ("agrees", "differs", "by-design", "failed", "not-run")
     verdicts = {
         name: {
-            vocabulary: Verdict(
-                ("agrees", "differs", "by-design", "failed", "not-run")[(place + number) % 5],
-                ("agrees", "2 differences", "by design", "failed", "not run")[(place + number) % 5],
-                "in 12,345 comparisons on generated and hostile inputs",
-                f"runs/{name}/report.html",
-            )
+            vocabulary: {
+                "kind": kinds[(place + number) % 5],
+                "text": ("agrees", "2 differences", "as known", "failed", "–")[
+                    (place + number) % 5
+                ],
+                "detail": "in 12,345 comparisons on generated and hostile inputs",
+                "link": f"runs/{name}/report.html",
+            }
             for number, vocabulary in enumerate(vocabularies)
         }
         for place, name in enumerate(libraries)
     }
-    defect = Defect(
-        "library-1", "1.1", "tekken_240911", "tiktoken", "equivalence", "equivalence/bpe/ids", 812,
-        "disagrees with tiktoken (pre-tokens: Mn)", "'a\\u0301 ' * 20", "YQ==", True, "",
-        "runs/library-1/findings/f-1a2b3c4d/repro.py",
-    )  # fmt: skip
-    known = Defect(
-        "library-2", "1.2", "t5_base", "sentencepiece", "round-trip", "round-trip/text", 3,
-        "did not decode back to the input", "b'\\xff'", "/w==", False, "documented upstream", "",
-    )  # fmt: skip
-    growth = Growth(
-        "library-3", "1.3", "t5_base", "letter-run", "superlinear", "n^2", 1.98, 1.9, 2.06,
-        "b'a' * n", "",
-    )  # fmt: skip
-    page = Conformance(
-        time="2026-11-20T12:00:00+00:00", command="tokgate field --budget 8h --out field",
-        complete=True, libraries=libraries, vocabularies=vocabularies, verdicts=verdicts,
-        defects=[defect, known], growth=[growth],
-        growth_scope="54 cells (a library on a family) measured.", measured={"library-3": 54},
-        speeds={"source, text, tekken_240911": {
+    defect = {
+        "library": "library-1", "version": "1.1", "vocabulary": "tekken_240911",
+        "check": "equivalence", "seen": 812, "input": "'a\\u0301 ' * 20", "minimal": True,
+        "sentence": "disagrees with tiktoken (pre-tokens: Mn)", "expected": "",
+        "reproducer": "runs/library-1/findings/f-1a2b3c4d/repro.py",
+    }  # fmt: skip
+    known = {**defect, "library": "library-2", "expected": "documented upstream", "minimal": False}
+    growth = {
+        "library": "library-3", "version": "1.3", "vocabulary": "t5_base", "family": "letter-run",
+        "verdict": "superlinear", "law": "n^2", "exponent": 1.98, "low": 1.9, "high": 2.06,
+        "expression": "b'a' * n", "note": "",
+    }  # fmt: skip
+    page = {
+        **surveys.document(
+            [], [], "2026-11-20T12:00:00+00:00", "tokgate field --budget 8h --out field",
+            complete=True,
+        ),
+        "libraries": libraries, "vocabularies": vocabularies, "verdicts": verdicts,
+        "defects": [defect, known], "growth": [growth],
+        "growth_scope": "54 cells (a library on a family) measured.",
+        "speeds": {"source, text, tekken_240911": {
             name: {"mib_per_second": 12.5 * (place + 1), "ratio": 1.5}
             for place, name in enumerate(libraries)
         }},
-    )  # fmt: skip
+    }  # fmt: skip
     write_files(surveys.files(page), out)
     return out / "field.html"
 

@@ -23,7 +23,8 @@ from harness.events import (
 )
 from harness.findings.entries import finding_id
 from harness.ledger.engine import open_database
-from harness.ledger.recorder import Recorder, SpeedRecorder
+from harness.ledger.recorder import keep_run, keep_speeds
+from harness.verdict.coverage import Coverage
 from tests.reports.records import b64, group
 
 if TYPE_CHECKING:
@@ -101,13 +102,10 @@ def fill(
     engine = open_database(str(database))
     folder.mkdir(exist_ok=True)
     for run in range(runs):
-        recorder = Recorder(engine, folder=folder)
-        for event in events(run, names, vocabs, planted, folder, chance):
-            recorder.consume(event)
+        told = events(run, names, vocabs, planted, folder, chance)
+        keep_run(engine, Coverage.of(told), folder)
     for run in range(0, runs, 5):
-        measurement = SpeedRecorder(engine)
-        for event in speeds(run, names, vocabs[:2]):
-            measurement.consume(event)
+        keep_speeds(engine, speeds(run, names, vocabs[:2]))
     engine.dispose()
     return planted
 
@@ -205,14 +203,11 @@ def hostile(database: str | Path, folder: Path) -> str:
     engine = open_database(str(database))
     folder.mkdir(exist_ok=True)
     for run in range(3):
-        recorder = Recorder(engine, folder=folder)
         planted = Planted("library-00", "vocab_0", "merges", "Mn", 0, 3)
-        chance = random.Random(1)
-        for event in events(run, ["library-00"], ["vocab_0"], [planted], folder, chance):
-            recorder.consume(_renamed(event, name, vocabulary))
-    measurement = SpeedRecorder(engine)
-    for event in speeds(0, ["library-00"], ["vocab_0"]):
-        measurement.consume(_renamed(event, name, vocabulary))
+        told = events(run, ["library-00"], ["vocab_0"], [planted], folder, random.Random(1))
+        keep_run(engine, Coverage.of(_renamed(one, name, vocabulary) for one in told), folder)
+    measured = speeds(0, ["library-00"], ["vocab_0"])
+    keep_speeds(engine, [_renamed(one, name, vocabulary) for one in measured])
     engine.dispose()
     return name
 

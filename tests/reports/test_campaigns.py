@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from harness.events import Campaign, Event, Outlook, read_events, write_events
+from harness.ledger.trends import Seen
 from reports import html, write_all
 from reports.campaigns import together
-from reports.histories import FindingHistory, history_of
 from reports.record import RunRecord
+from reports.trends import history_of
 from tests.reports import records
 
 CURVES = {
@@ -30,7 +31,7 @@ def event(canary: bool | None = True) -> Campaign:
     )  # fmt: skip
 
 
-def page(*events: Event, known: dict[str, FindingHistory] | None = None) -> str:
+def page(*events: Event, known: dict[str, Seen] | None = None) -> str:
     record = RunRecord.from_events([records.started(), *events, records.finished()])
     return html.render(record, known=known)
 
@@ -79,13 +80,13 @@ def day(number: int) -> datetime.datetime:
     ],
 )
 def test_first_and_last_are_those_of_all_findings_of_a_cause(ids: list[str], line: str) -> None:
-    known = {"f-1": FindingHistory(day(4), day(4), 1), "f-2": FindingHistory(day(2), day(9), 5)}
+    known = {"f-1": (day(4), day(4), 1), "f-2": (day(2), day(9), 5)}
     assert history_of(ids, known) == line
 
 
 def test_a_card_says_since_when_it_is_known(tmp_path: Path) -> None:
     record = records.three()
     finding = record.buckets[0].example.id
-    write_all(record, tmp_path, (), {finding: FindingHistory(day(2), day(9), 5)})
+    write_all(record, tmp_path, (), {finding: (day(2), day(9), 5)})
     text = (tmp_path / "report.html").read_text()
     assert text.count("first seen 2026-03-02, last seen 2026-03-09, in 5 runs") == 1

@@ -7,8 +7,16 @@ from html import unescape
 
 import pytest
 
-from harness.events import UNEXAMINED, BatchDone, ContractOpened, Event, Finished, Withdrawn
-from reports.field import Played, conformance, files, verdict
+from harness.events import (
+    UNEXAMINED,
+    BatchDone,
+    ContractOpened,
+    Event,
+    Finished,
+    MatchPlayed,
+    Withdrawn,
+)
+from reports.field import document, files, verdict
 from reports.record import RunRecord
 from tests.reports import records
 
@@ -20,9 +28,12 @@ def ended(value: str = "pass", reasons: tuple[str, ...] = (), *, complete: bool 
     return Finished(complete, value, list(reasons), 1.0, 50, 50, 0)
 
 
+Played = tuple[MatchPlayed, RunRecord | None]
+
+
 def played(*events: Event, library: str = "lib") -> Played:
     record = RunRecord.from_events([records.started(), OPENED, BATCH, *events])
-    return Played(library, "1.0", "", "toy", "ref", f"{library}/toy", record)
+    return MatchPlayed(library, "1.0", "", "toy", "ref", f"{library}/toy"), record
 
 
 CUT = played(ended("fail", ("interrupted: what was found so far is here",), complete=False))
@@ -42,29 +53,29 @@ UNSEEN = played(ended(UNEXAMINED, ("lib answered none of 50 inputs",)))
     ],
 )
 def test_what_broke_off_does_not_agree(one: Played, kind: str, detail: str) -> None:
-    said = verdict(one)
-    assert said.kind == kind
-    assert detail in said.detail
-    assert (said.text == "agrees") == (kind == "agrees")
+    said = verdict(*one)
+    assert said["kind"] == kind
+    assert detail in said["detail"]
+    assert (said["text"] == "agrees") == (kind == "agrees")
 
 
 def test_differences_count_where_a_match_broke_off_and_it_says_so() -> None:
     found = records.found("f-1", b"x", culprits=["lib"])
-    said = verdict(played(found, Withdrawn("lib", "toy", "it died 3 times"), ended("fail")))
-    assert (said.kind, said.text) == ("differs", "1 difference")
-    assert "it died 3 times" in said.detail
+    said = verdict(*played(found, Withdrawn("lib", "toy", "it died 3 times"), ended("fail")))
+    assert (said["kind"], said["text"]) == ("differs", "1 difference")
+    assert "it died 3 times" in said["detail"]
 
 
 def test_the_summary_counts_each_kind() -> None:
     every = [
         played(ended(), library="right"), played(ended(), library="other"), CUT,
-        Played("none", "1", "", "toy", "ref", "none/toy", None, "byte-level only"),
+        (MatchPlayed("none", "1", "", "toy", "ref", "none/toy", "byte-level only"), None),
     ]  # fmt: skip
-    page = conformance(every, None, "2026", "tokgate field", complete=True)
+    page = document(every, [], "2026", "tokgate field", complete=True)
     line = "4 matches: 2 agree, 1 broke off, 1 not run"
-    assert page.summary == line
-    (_, document), (_, markdown), (_, html) = files(page)
-    assert json.loads(document)["summary"] == line
+    assert page["summary"] == line
+    (_, text), (_, html), (_, markdown) = files(page)
+    assert json.loads(text)["summary"] == line
     assert line in unescape(markdown)
     assert line in html
     assert 'class="broke-off"' in html

@@ -7,12 +7,19 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.events import BatchDone, ContractOpened, Event, FamiliesMeasured, Measured, Withdrawn
+from harness.events import (
+    BatchDone,
+    ContractOpened,
+    Event,
+    FamiliesMeasured,
+    MatchPlayed,
+    Measured,
+    Withdrawn,
+)
 from reports import github, html, junit, markdown, sarif, summary_json
-from reports.field import Played, conformance, files, growth_scope
-from reports.matrix import Status, matrix
+from reports.field import document, files
+from reports.matrix import matrix
 from reports.record import RunRecord
-from reports.words import reason
 from tests.reports import records
 
 GONE = Withdrawn("llama.cpp", "tekken_240911", "withdrawn after 3 time-outs\nlog")
@@ -60,10 +67,10 @@ def test_who_was_never_judged_is_not_counted_as_compared() -> None:
     assert "llama.cpp" in record.implementations
     assert "llama.cpp" not in (*record.judged, *record.compared)
     others = len(record.implementations) - 1
-    assert f"of {others} implementations (1 more took no part) on 2 vocabularies" in reason(record)
+    assert f"of {others} implementations (1 more took no part) on 2 vocabularies" in record.reason
     assert f"<dd>{others} of {others + 1}</dd>" in html.render(record)
     cell = matrix(record)["llama.cpp", "tekken_240911/text", "equivalence"]
-    assert (cell.status, cell.reason) == (Status.NOT_EXERCISED, LINE)
+    assert (cell.status, cell.reason) == ("not tested", LINE)
 
 
 def test_who_always_failed_was_judged_but_not_compared() -> None:
@@ -72,7 +79,7 @@ def test_who_always_failed_was_judged_but_not_compared() -> None:
     record = RunRecord.from_events(events(batch))
     assert "llama.cpp" in record.judged
     assert "llama.cpp" not in record.compared
-    assert f"of {len(record.implementations) - 1} implementations on" in reason(record)
+    assert f"of {len(record.implementations) - 1} implementations on" in record.reason
 
 
 def measured(verdict: str) -> Measured:
@@ -81,10 +88,6 @@ def measured(verdict: str) -> Measured:
 
 CHOSEN = [f"family-{number}" for number in range(13)]
 FAMILIES = FamiliesMeasured("toy", 40, CHOSEN, CHOSEN[3:])
-
-
-def played(*told: Event) -> list[Played]:
-    return [Played("mine", "1", "", "toy", "right", "mine/toy", RunRecord.from_events(told))]
 
 
 @pytest.mark.parametrize(
@@ -105,9 +108,11 @@ def played(*told: Event) -> list[Played]:
     ids=["not asked", "no time", "some", "all"],
 )
 def test_a_statement_on_growth_names_what_was_measured(told: list[Event], said: str) -> None:
-    assert growth_scope(played(*told)) == said
-    page = conformance(played(*told), None, "now", "tokgate field", complete=True)
-    _, (_, summary), (_, text) = files(page)
+    match = MatchPlayed("mine", "1", "", "toy", "right", "mine/toy")
+    played = [(match, RunRecord.from_events(told))]
+    page = document(played, [], "now", "tokgate field", complete=True)
+    assert page["growth_scope"] == said
+    _, (_, text), (_, summary) = files(page)
     assert said in text
     assert "no library is superlinear" not in text.lower()
     assert "Growth" in summary

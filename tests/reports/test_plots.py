@@ -13,69 +13,68 @@ import reports
 from harness.events import Measured
 from reports.blocks import COLOURS, Axis, Page, Plot, Series, html
 from reports.blocks.html import PLOT_SCRIPTS
-from reports.blocks.units import count, duration, figure, size, usable, writer
-from reports.growth_plots import family_plot, loglog
+from reports.blocks.units import count, duration, figure, per_cent, size, usable, writer
+from reports.growth import plot
 from tests.reports.drawn import drawn, plot_of
 
 if TYPE_CHECKING:
     from typing import Any
 
 
-def shown(plot: Plot) -> str:
+def page_of(one: Plot) -> str:
     """The part of a page that has a plot."""
-    return html.render(Page("", "", [plot])).partition("<main")[2].partition("</main>")[0]
+    return html.render(Page("", "", [one])).partition("<main")[2].partition("</main>")[0]
 
 
-def told(plot: Plot | None) -> dict[str, Any]:
+def told(one: Plot | None) -> dict[str, Any]:
     """What is drawn of it."""
-    assert plot is not None
-    return plot_of(shown(plot))
+    assert one is not None
+    return plot_of(page_of(one))
 
 
 def row(points: list[list[float]], name: str = "own") -> Measured:
     return Measured(name, "v", "family <&>", 1.0, 0.9, 1.1, "linear", points)
 
 
-def test_growth_is_drawn_with_its_fit_and_its_peers() -> None:
+def test_growth_is_drawn_for_all_with_the_bounds_of_candidates() -> None:
     own = row([[10.0**i, 10.0 ** (i - 7)] for i in range(2, 7)])
     peer = row([[100.0, 1e-3], [1e6, 1e-1]], "<peer>")
-    plot = told(loglog(own, [peer, row([])]))
-    assert [one["name"] for one in plot["series"]] == ["<peer>", "linear", "fit", "own"]
-    assert plot["series"][-1]["points"] == [[10.0**i, 10.0 ** (i - 7)] for i in range(2, 7)]
-    assert (plot["x"]["log"], plot["y"]["log"]) == (2, 10)
-    assert len(plot["area"]) == 9
-    assert all(low <= high * 1.001 for _, low, high in plot["area"][4:])
+    shown = told(plot([own, peer, row([], "nobody")], {"own": 0, "<peer>": 1}, {"own": "linear"}))
+    assert [one["name"] for one in shown["series"]] == ["own", "own: linear", "<peer>"]
+    thick, bound, thin = shown["series"]
+    assert thick["points"] == bound["points"] == [[10.0**i, 10.0 ** (i - 7)] for i in range(2, 7)]
+    assert (thick["wide"], bound["dash"], "wide" in thin) == (True, True, False)
+    assert (shown["x"]["log"], shown["y"]["log"]) == (2, 10)
 
 
 def test_what_no_logarithm_has_is_left_out() -> None:
     assert usable([[0.0, 1.0], [1.0, math.nan], [5.0], [2.0, 3.0]]) == [(2.0, 3.0)]
-    assert loglog(row([[0.0, 0.0]]), []) is None
-    assert family_plot("f", [row([])], {}) is None
-    assert [one["name"] for one in told(loglog(row([[1000.0, 1e-3]]), []))["series"]] == ["own"]
+    assert plot([row([[0.0, 0.0]])], {}, {}) is None
+    alone = told(plot([row([[1000.0, 1e-3]])], {}, {"own": "linear"}))
+    assert [one["name"] for one in alone["series"]] == ["own"]
 
 
 def test_every_implementation_has_a_line_of_its_own() -> None:
     rows = [row([[1.0, 2.0 + i], [10.0, 20.0]], f"number {i}") for i in range(12)]
     places = {f"number {place}": place for place in range(12)}
-    plot = told(family_plot("f", rows, places))
-    looks = {(one["tone"], one.get("dash", False)) for one in plot["series"]}
+    series = told(plot(rows, places, {}))["series"]
+    looks = {(one["tone"], one.get("dash", False)) for one in series}
     assert len(looks) == 12
-    assert {one["tone"] for one in plot["series"]} == set(range(COLOURS))
+    assert {one["tone"] for one in series} == set(range(COLOURS))
 
 
 def test_the_table_has_what_is_drawn() -> None:
     sizes, times = Axis("size", "input", 2), Axis("time", "", 10)
     one = Series("a <b>", [(1024.0, 0.5), (2048.0, 1.0)], 0)
     other = Series("c", [(2048.0, 2e-3)], 1)
-    text = shown(Plot("both", sizes, times, [one, other]))
+    text = page_of(Plot("both", sizes, times, [one, other]))
     cells = re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", text)
     assert cells == ["", "1 KiB", "2 KiB", "a &lt;b&gt;", "500 ms", "1 s", "c", "", "2 ms"]
-    assert "values" not in shown(Plot("both", sizes, times, [one], values=False))
 
 
 def test_names_can_neither_end_the_data_nor_hide() -> None:
     one = Series("</script>\u202e", [(0.0, 1.0)])
-    text = shown(Plot("</div>", Axis("place", names=["\u202e"]), Axis("count"), [one]))
+    text = page_of(Plot("</div>", Axis("place", names=["\u202e"]), Axis("count"), [one]))
     assert text.count("</script>") == 1
     assert "\u202e" not in text
     assert plot_of(text)["series"][0]["name"].startswith("</script>")
@@ -90,7 +89,7 @@ def test_zero_is_a_colour_and_a_value() -> None:
 
 def test_units() -> None:
     assert [size(n) for n in (1, 100, 26_000, 1 << 20, 1023 << 10)] == [
-        "1 B", "100 B", "25.4 KiB", "1 MiB", "1023 KiB",
+        "1 B", "100 B", "25.4 KiB", "1 MiB", "1,023 KiB",
     ]  # fmt: skip
     assert [duration(s) for s in (2e-9, 1e-6, 1.25e-3, 3, 12_000)] == [
         "2 ns", "1 µs", "1.25 ms", "3 s", "12,000 s",
@@ -98,6 +97,14 @@ def test_units() -> None:
     assert (count(1_250_000), figure(6650.4), figure(0.1234)) == ("1.25 M", "6,650", "0.123")
     assert writer(Axis("speed"))(12.345) == "12.3 MiB/s"
     assert writer(Axis("place", names=["a", "b"]))(1.0) == "b"
+
+
+def test_a_share_has_two_figures_that_tell_and_never_becomes_whole() -> None:
+    shares = (0.0, 1e-9, 1e-6, 0.00032, 0.071, 0.5, 0.9986, 0.999971, 1 - 1e-12, 1.0)
+    assert [per_cent(one) for one in shares] == [
+        "0 %", "< 0.000001 %", "0.00010 %", "0.032 %", "7.1 %", "50 %", "99.86 %", "99.9971 %",
+        "> 99.999999 %", "100 %",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["uplot.min.js", "uplot.min.css"])

@@ -9,9 +9,9 @@ import pytest
 
 from harness.events import BatchDone, Counted, read_events, write_events
 from reports.blocks.html import link
-from reports.matrix import Status, matrix
+from reports.matrix import matrix
 from reports.record import RunRecord, Verdict
-from reports.words import reason, title
+from reports.words import title
 from tests.reports import records
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def test_verdicts() -> None:
     assert records.cut_off().verdict is Verdict.INCOMPLETE
     assert RunRecord.from_events([]).verdict is Verdict.INCOMPLETE
     for record in (records.incomplete(), records.cut_off()):
-        assert "did not come to its end" in reason(record)
+        assert "did not come to its end" in record.reason
 
 
 def test_a_resumed_run_is_open_again() -> None:
@@ -68,17 +68,17 @@ def test_a_bucket_with_one_uncovered_finding_is_unexpected() -> None:
 def test_matrix() -> None:
     record = records.three()
     cells = matrix(record)
-    assert cells["tiktoken", "tekken_240911/text", "equivalence"].status is Status.OK
+    assert cells["tiktoken", "tekken_240911/text", "equivalence"].status == "ok"
     assert cells["tiktoken", "tekken_240911/text", "equivalence"].exercised == 21_500
-    assert cells["tokenizers", "tekken_240911/text", "equivalence"].status is Status.VIOLATED
+    assert cells["tokenizers", "tekken_240911/text", "equivalence"].status == "violated"
     assert cells["tokenizers", "tekken_240911/text", "equivalence"].violations == 4
-    assert cells["tokenizers", "t5_base/text", "equivalence"].status is Status.EXPECTED
-    assert cells["tokenizers", "tekken_240911/raw", "equivalence"].status is Status.OK
-    assert cells["tiktoken", "tekken_240911/text", "offsets"].status is Status.NOT_EXERCISED
+    assert cells["tokenizers", "t5_base/text", "equivalence"].status == "expected"
+    assert cells["tokenizers", "tekken_240911/raw", "equivalence"].status == "ok"
+    assert cells["tiktoken", "tekken_240911/text", "offsets"].status == "not tested"
     unsupported = cells["tiktoken", "t5_base/text", "equivalence"]
-    assert unsupported.status is Status.UNSUPPORTED
+    assert unsupported.status == "unsupported"
     assert unsupported.reason == "byte-pair encoding only"
-    assert cells["rs-bpe", "tekken_240911/raw", "equivalence"].status is Status.FAILED
+    assert cells["rs-bpe", "tekken_240911/raw", "equivalence"].status == "failed to start"
 
 
 def test_failing_cases_that_nobody_looked_into_are_no_finding_and_no_pass() -> None:
@@ -86,14 +86,14 @@ def test_failing_cases_that_nobody_looked_into_are_no_finding_and_no_pass() -> N
     batch = BatchDone("tekken_240911/raw", "g", 1, 1, 1, {"validity": {"tiktoken": 9}}, wrong)
     place = "tiktoken", "tekken_240911/raw", "validity"
     cut_off = RunRecord.from_events([*records.opening(), batch])
-    assert matrix(cut_off)[place].status is Status.UNSETTLED
+    assert matrix(cut_off)[place].status == "not settled"
     whole = RunRecord.from_events([*records.opening(), batch, records.finished()])
-    assert matrix(whole)[place].status is Status.OK
+    assert matrix(whole)[place].status == "ok"
     elsewhere = records.found(
         "f-9", b"a", check="determinism", contract="tekken_240911/raw", culprits=["tiktoken"]
     )
     told = matrix(RunRecord.from_events([*records.opening(), batch, elsewhere]))[place]
-    assert told.status is Status.OK
+    assert told.status == "ok"
     assert told.reason == "the failing cases are counted with another finding"
 
 
@@ -116,7 +116,9 @@ def test_titles() -> None:
     by_id = {f.id: title(f) for f in records.three().findings}
     assert by_id["f-crash"] == "tokenizers crashed"
     assert by_id["f-trip"] == "tokenizers did not decode back to the input"
-    assert by_id["f-expected"] == "tokenizers disagrees with sentencepiece (normalization)"
+    assert by_id["f-expected"] == (
+        "tokenizers normalizes otherwise than sentencepiece (normalization)"
+    )
 
 
 @pytest.mark.parametrize("bad", ["javascript:alert(1)", "data:text/html,x", "//x", ""])

@@ -80,9 +80,10 @@ def test_surfaces() -> None:
 
 
 def test_code_points_are_named() -> None:
-    points = list(code_points("\x00é\u202e".encode() + b"\xff", 10))
-    assert [p.label for p in points] == ["U+0000", "U+00E9", "U+202E", "0xFF"]
-    assert points[0].name == "NULL"
-    assert points[2].name == unicodedata.name("\u202e")
-    assert [p.valid for p in points] == [True, True, True, False]
-    assert len(list(code_points(NASTY["megabyte"], 48))) == 48
+    *points, rest = code_points("\x00é\u202e".encode() + b"\xffab", 4)
+    assert [p.notes[0] for p in points] == ["U+0000", "U+00E9", "U+202E", "0xFF"]
+    assert points[0].notes[1] == "<control>"
+    assert points[2].notes[1] == unicodedata.name("\u202e")
+    assert [p.state for p in points] == ["", "", "", "invalid"]
+    assert rest.state == "rest"
+    assert len(list(code_points(NASTY["megabyte"], 48))) == 49

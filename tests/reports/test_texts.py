@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from harness.events import FirstDifference, TextsCompared, TextsGiven, TextsRead, TokenCounts
 from reports import junit, markdown
 from reports.record import RunRecord
-from reports.texts import changes, lines
+from reports.texts import changes, tokens, told
 from tests.reports.records import found, started
 
 GIVEN = TextsGiven(["a.txt"], 1, 200, sampled=False, only=True)
@@ -25,24 +25,23 @@ def record(*events: object) -> RunRecord:
 
 
 def test_batches_add_up() -> None:
-    texts = record(GIVEN, READ, COMPARED, COMPARED).texts
-
-    (row,) = texts.rows
-    assert row.counts == TokenCounts("tiktoken", 8, 4, 80, 82, 2, 4, 6, 2)
-    assert texts.digests == {("v/text", "mine"): 10, ("v/text", "tiktoken"): 14}
-    assert texts.tokens() == {("v/text", "mine"): 80, ("v/text", "tiktoken"): 82}
-    said = "\n".join(lines(texts))
+    twice = record(GIVEN, READ, COMPARED, COMPARED)
+    texts = twice.texts
+    assert texts is not None
+    (row,) = texts["compared"]
+    assert {**row, **asdict(TokenCounts("tiktoken", 8, 4, 80, 82, 2, 4, 6, 2))} == row
+    assert [int(one["digest"], 16) for one in texts["digests"]] == [10, 14]
+    assert tokens(texts) == {("v/text", "mine"): 80, ("v/text", "tiktoken"): 82}
+    said = f"{markdown.render(twice)}\n{told(row)}"
     assert "v: 7 documents, 0.0 MiB, all of them, 0.0 MiB/s; duplicates passed over: 1" in said
     assert "other ids than tiktoken in 4 of 8 documents" in said
     assert "2 tokens more and 4 fewer (-2.439 % of 82)" in said
     assert "2 could not be compared" in said
-    assert "a.txt:3: mine and tiktoken part at token 2 on v/text (9 tokens, 10 of" in said
+    assert "mine and tiktoken part at token 2 on v/text (9 tokens, 10 of" in said
 
 
 def test_nothing_is_said_where_no_texts_were_given() -> None:
-    texts = record().texts
-    assert not texts
-    assert texts.summary() is None
+    assert record().texts is None
     assert "Your texts" not in markdown.render(record())
 
 

@@ -10,11 +10,12 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
+from harness.ledger.trends import Trend
 from reports import html
 from reports import trends as module
 from reports.blocks import Block, Figure, Paragraph, Plot, Table, walk
 from reports.blocks.markdown import inline
-from reports.trends import Trend, sections
+from reports.trends import sections
 from tests.reports import records
 from tests.reports.test_html import Page
 

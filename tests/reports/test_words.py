@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from reports.blocks.units import plural
-from reports.cards import cuts
-from reports.words import reason, spoken, title
+from reports.findings import cuts
+from reports.words import spoken, title
 from tests.reports import records
 
 
@@ -22,7 +22,7 @@ from tests.reports import records
 )
 def test_a_title_tells_like_findings_apart(bucket: str, words: str) -> None:
     finding = next(f for f in records.three().findings if f.id == "f-expected")
-    wanted = f"tokenizers disagrees with sentencepiece {words}"
+    wanted = f"tokenizers normalizes otherwise than sentencepiece {words}"
     assert title(replace(finding, bucket=bucket)) == wanted
 
 
@@ -62,7 +62,7 @@ def test_a_headline_shows_how_a_short_input_is_cut() -> None:
 
 def test_the_verdict_names_the_worst_finding_with_its_severity() -> None:
     record = records.three()
-    said = reason(record)
+    said = record.reason
     assert said.startswith(plural(len(record.unexpected), "unexpected finding"))
     assert "; the worst is crash: " in said
-    assert "the worst" not in reason(records.clean())
+    assert "the worst" not in records.clean().reason

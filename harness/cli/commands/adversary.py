@@ -20,13 +20,14 @@ from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt, HuntRecor
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, named
 from harness.studies.forced.replaying import replayed
-from reports import adversary_text
+from reports import forced
+from reports.blocks import terminal
 
 EPILOG = """
 \b
 Exit status:
-  0    nothing was found against exact (or it was not tested)
-  1    something was found against it
+  0    no counterexample to the policy exact was found (or it was not tested)
+  1    a counterexample to it was found
   2    usage or input error
   3    no process could be started
   130  interrupted (143 by SIGTERM): the same command continues
@@ -36,29 +37,17 @@ USUAL = ("healed:tokens=4", EXACT)
 """The documented heuristic, and the policy that nothing is to be found against."""
 
 
+BROKEN_SHOWN = 8
+"""Rounds that failed of which a line tells."""
+
+
 def command(
     vocab: Annotated[
         str | None,
         typer.Option("--vocab", "-V", metavar="VOCAB", help=options.ONE_VOCAB_HELP),
     ] = None,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--policy",
-            "-p",
-            metavar="POLICY",
-            help="A policy, named as in tokgate forced. May be repeated.",
-            show_default=", ".join(USUAL),
-        ),
-    ] = None,
-    budget: Annotated[
-        str,
-        typer.Option(
-            metavar="BUDGET",
-            help="Time from the first grammar on, such as 60s, 5m or 8h, or a number of grammars, "
-            "such as 20000cases (in whole rounds).",
-        ),
-    ] = "60s",
+    policy: options.Policies = [],
+    budget: options.Amount = "60s",
     seed: options.Seed = 0,
     jobs: options.Processes = 0,
     replay: Annotated[
@@ -74,17 +63,19 @@ def command(
 ) -> None:
     """Search for small grammars on which a policy forces wrong tokens.
 
-    A grammar has two sentences. Four kinds are tried in turn: long tokens, characters cut in two,
-    chains of merges that flip, and the look-ahead of pre-tokenizers. The counterexample with the
-    most wrong tokens for each vocabulary, policy and kind is shortened and kept in trophies.json.
-    Run the command again with the same folder to continue; counterexamples of other runs in that
-    file are kept unless a better one is found.
+    The --budget counts from the first grammar on; a number of cases is one of grammars, in whole
+    rounds. The default policies are healed:tokens=4 and exact. A grammar has two sentences. Four
+    kinds are tried in turn: long tokens, characters cut in two, chains of merges that flip, and the
+    look-ahead of pre-tokenizers. The counterexample with the most wrong tokens for each vocabulary,
+    policy and kind is shortened and kept in trophies.json. Run the command again with the same
+    folder to continue; counterexamples of other runs in that file are kept unless a better one is
+    found.
     """
 
     size = options.bytes_of(memory)
     if replay is not None:
-        again = list(replayed(replay, vocab, policy or [], timeout, size))
-        Display().show(adversary_text.replayed(again))
+        again = list(replayed(replay, vocab, policy, timeout, size))
+        Display().show(terminal.render(forced.replayed(again)))
         errs = any(depths.get(EXACT) for _, depths in again)
         raise typer.Exit(exit_statuses.FAILS if errs else exit_statuses.HOLDS)
     if vocab is None:
@@ -103,7 +94,11 @@ def command(
     finally:
         progress.stop()
     own = [one for one in record.bag.best.values() if one.vocabulary == task.vocabulary.id]
-    Display().show(adversary_text.render(own, names, record.bag))
+    bag = record.bag
+    remarks = [f"failed: {where}: {how}" for where, how in [*bag.broke.items()][:BROKEN_SHOWN]]
+    remarks += [f"a worker {line}" for line in bag.left]
+    tried = {name: bag.tried.get(name, 0) for name in names}
+    Display().show(terminal.render(forced.found(own, tried, remarks)))
     console.print(f"  {out / COUNTEREXAMPLES}; {RECORD}: run again to continue", style="dim")
     if cut_off is not None:
         raise typer.Exit(exit_status(cut_off))

@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.conducting import conducted
+from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
 from harness.cli.options import AsJson, Impls, Ledger, Out, Seed, Vocabs, command_line, name_missing
 from harness.cli.progress.moving import Progress
-from harness.core.writing import writing
+from harness.cli.records import opened
+from harness.events import Event
 from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
-from reports import bench_page, write
-from reports.bench import BenchRecord
-from reports.blocks import terminal
+from reports import bench
+from reports.studies import files
 
 EPILOG = """
 To install other fast tokenizers to compare with: pip install 'tokgate[bench]'
@@ -32,21 +32,21 @@ Exit status:
 
 
 def command(
-    vocab: Vocabs = None,
-    impl: Impls = None,
+    vocab: Vocabs = [],
+    impl: Impls = [],
     input_: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             "--input",
             metavar="INPUT",
             help="source, messages (of people, in a hundred languages), multilingual, tokens, "
             "one-piece, or a UTF-8 file. May be repeated.",
         ),
-    ] = None,
+    ] = [],
     size: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(metavar="SIZE", help="Size of an input: 1KB, 64KB, 1MB. May be repeated."),
-    ] = None,
+    ] = [],
     rounds: Annotated[
         int | None,
         typer.Option(
@@ -64,14 +64,14 @@ def command(
         bool, typer.Option("--cold-sizes", help="Measure cold first calls at all sizes.")
     ] = False,
     mode: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             metavar="MODE",
             help="text (pre-tokenized), raw (one piece), batch (many short texts in one call), "
             "threads (batches on several threads), or load (CPU time and memory to open a "
             "vocabulary). The default is text and raw. May be repeated.",
         ),
-    ] = None,
+    ] = [],
     document: Annotated[
         str,
         typer.Option(
@@ -98,25 +98,18 @@ def command(
     """
 
     plan, missing = make_plan(
-        vocab or [], impl or [], input_ or [], size or [], mode or [],
-        rounds, cold, cold_sizes, document, threads, seed,
-    )  # fmt: skip
+        vocab, impl, input_, size, mode, rounds, cold, cold_sizes, document, threads, seed
+    )
     console = Display(stderr=True)
     name_missing(console, missing)
-    record, progress = BenchRecord(), Progress(console)
-    consumers = [record.consume]
-    if ledger is not None:
-        from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
-        from harness.ledger.recorder import SpeedRecorder  # noqa: PLC0415 (likewise)
-
-        consumers.append(SpeedRecorder(open_database(ledger)).consume)
+    progress, events = Progress(console), list[Event]()
+    database = opened(ledger)
     study = BenchStudy(plan, command_line(), progress.watch)
-    finished = conducted(study, out, progress, *consumers)
-    with writing(out):
-        write(bench_page.files(record), out)
-    if as_json:
-        print(record.to_json(), end="")
-    else:
-        Display().show(terminal.render(bench_page.page(record).blocks))
-    console.print(f"  {out / 'bench.html'}", style="dim")
+    finished = conducted(study, out, progress, events.append)
+    if database is not None:
+        from harness.ledger.recorder import keep_speeds  # noqa: PLC0415 (SQLAlchemy is slow)
+
+        keep_speeds(database, events)
+    page = bench.page(events)
+    show(files("bench", bench.to_json(events), page), page.blocks, out, as_json=as_json)
     raise typer.Exit(finished.exit_status)

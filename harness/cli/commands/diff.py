@@ -16,6 +16,7 @@ from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
 from harness.verdict.diff import compare
 from reports import changes
+from reports.blocks import markdown, terminal
 from reports.texts import changes as changes_of_texts
 
 EPILOG = """
@@ -49,8 +50,8 @@ def command(
     if as_json:
         print(json.dumps(changes.document(result, texts), indent=1))
     elif as_markdown:
-        text = changes.markdown(result, texts)
+        text = markdown.render(changes.blocks_of(result, texts))
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     else:
-        Display().show(changes.lines(result, texts))
+        Display().show(terminal.render(changes.blocks_of(result, texts)))
     raise typer.Exit(exit_statuses.FAILS if result.new else exit_statuses.HOLDS)

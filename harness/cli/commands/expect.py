@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,9 +15,6 @@ from harness.core.writing import write_whole
 from harness.verdict import bounds, expectations
 from reports import proposing
 from reports.blocks.units import plural
-
-if TYPE_CHECKING:
-    pass
 
 
 def command(
@@ -46,7 +43,7 @@ def command(
 
     record = recorded(folder)
     known = expectations.load(file, drafts=True) if file.exists() else []
-    limits = bounds.load(file) if file.exists() else []
+    limits = bounds.load(file, drafts=True) if file.exists() else []
     before = file.read_text(encoding="utf-8") if file.exists() else ""
     versions = record.started.versions if record.started else {}
     added = proposing.entries(record.findings, known, versions, broad=broad)

@@ -21,18 +21,18 @@ from harness.events import Finished, MatchPlayed, read_events
 from harness.studies.survey import scattered
 from harness.studies.survey.plan import libraries, matches, vocabularies
 from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
-from reports import bench_page, write
+from reports import bench as speeds
 from reports import field as survey
-from reports.bench import record_of
-from reports.field import Played, conformance, verdict
+from reports import write
+from reports.field import document, verdict
+from reports.studies import files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rich.console import Console
+    from collections.abc import Callable, Mapping
 
     from harness.engine.planning import Plan
     from harness.events import Event
+    from reports.field import Played
 
 EPILOG = """
 To install the libraries: pip install 'tokgate[field]'
@@ -50,98 +50,87 @@ QUIET = ("agrees", "by-design")
 
 
 def command(
-    vocab: options.Vocabs = None,
-    impl: options.Impls = None,
-    budget: Annotated[
-        str,
-        typer.Option(
-            metavar="BUDGET",
-            help="Time for each match (one library on one vocabulary), such as 20s or 5m, or a "
-            "number of cases, such as 2000cases.",
-        ),
-    ] = "20s",
-    check: options.Checks = None,
+    vocab: options.Vocabs = [],
+    impl: options.Impls = [],
+    budget: options.Amount = "20s",
+    check: options.Checks = [],
     seed: options.Seed = 0,
-    texts: options.Inputs = None,
+    texts: options.Inputs = [],
     bench: Annotated[bool, typer.Option(help="Also measure speed.")] = True,
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for all runs and for field.html.")
-    ] = Path("tokgate-field"),
+    out: options.Out = Path("tokgate-field"),
     cluster: options.Cluster = None,
 ) -> None:
     """Compare all known tokenizer libraries with the reference.
 
     The report says who agrees on what. A match is one library and the reference on one vocabulary:
-    a run like those of `tokgate run`, in a folder of its own with its report and reproducers. A
-    match that is already there is not played again.
+    a run like those of `tokgate run`, in a folder of its own with its report and reproducers; the
+    --budget is that of each match. A match that is already there is not played again.
     """
 
     options.check_cluster(cluster, texts)
     amount = options.budget_of(budget)
     # Forced tokens are no library's own.
     known = [name for name in [*CHECKS, *MEASURES] if name != "canonicality"]
-    checks = selection.chosen("check", check or [], known)
+    checks = selection.chosen("check", check, known)
     console = Display(stderr=True)
-    present, missing = libraries(impl or [])
+    present, missing = libraries(impl)
     options.name_missing(console, missing)
     if not present:
         raise typer.Exit(3)
-    planned = matches(present, vocabularies(vocab or [], seed))
+    planned = matches(present, vocabularies(vocab, seed))
     runs = sum(match.refusal is None for match in planned)
     line = f"{runs} matches of {len(present)} libraries, each {amount.words} from the first case on"
     console.print(f"{line}, seed {seed}")
     plan = SurveyPlan(planned, checks, amount, seed, options.texts_of(texts), bench)
-    progress = FieldProgress(console, out, bench)
+    progress = Progress(console)
+    told = survey_page(out, bench, progress.say)
+
+    def tell(event: Event) -> None:
+        progress.consume(event)
+        told(event)
 
     def scatter(missing: Mapping[Path, Plan]) -> None:
         assert cluster is not None
         executor = opening.opened(cluster, 2)
-        scattered.play(missing, executor, options.command_line(), progress.consume, reported)
+        scattered.play(missing, executor, options.command_line(), tell, reported)
 
     study = SurveyStudy(
         plan, out, options.command_line(), progress.watch, reported, scatter if cluster else None
     )
-    finished = conducted(study, out, progress)
+    finished = conducted(study, out, progress, told)
     console.print(f"  {out / 'field.html'}", style="dim")
     raise typer.Exit(finished.exit_status)
 
 
-class FieldProgress(Progress):
-    """Tells each match, and writes the page after it. out: its folder. speed: is on it, too."""
+def survey_page(out: Path, speed: bool, say: Callable[[str, str], None]) -> Callable[[Event], None]:
+    """Who tells each match, and writes the page after it.
 
-    def __init__(self, console: Console, out: Path, speed: bool) -> None:
-        super().__init__(console)
-        self._out = out
-        self._speed = speed
-        self._played: list[Played] = []
-        self._time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    out: the folder of the survey. speed: is on the page, too.
+    """
+    matches: list[Played] = []
+    time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
-    def consume(self, event: Event) -> None:
-        """Take note of an event, and write the page."""
-        super().consume(event)
+    def consume(event: Event) -> None:
         if isinstance(event, MatchPlayed):
-            record = None if event.refusal else recorded(self._out / event.folder)
-            played = Played(
-                event.library, event.version, event.homepage, event.vocabulary,
-                event.reference, event.folder, record, event.refusal,
-            )  # fmt: skip
-            self._played.append(played)
+            record = None if event.refusal else recorded(out / event.folder)
+            matches.append((event, record))
             if record is not None:
-                said = verdict(played)
-                why = "" if said.kind in (*QUIET, "differs") else f" ({said.detail})"
-                line = f"{event.library} on {event.vocabulary}: {event.cases:,} cases, {said.text}"
-                self.say(line + why, "dim" if said.kind in QUIET else "")
-            self._write(complete=False)
-        elif isinstance(event, Finished):
-            self._write(complete=event.complete)
+                said = verdict(event, record)
+                kind, where = said["kind"], f"{event.library} on {event.vocabulary}"
+                why = "" if kind in (*QUIET, "differs") else f" ({said['detail']})"
+                line = f"{where}: {event.cases:,} cases, {said['text']}{why}"
+                say(line, "dim" if kind in QUIET else "")
+        elif not isinstance(event, Finished):
+            return
+        complete = isinstance(event, Finished) and event.complete
+        measured: list[Event] = []
+        if complete and speed and matches:
+            measured = list(read_events(out / SPEED / "run.jsonl"))
+        page = document(matches, measured, time, options.command_line(), complete=complete)
+        with writing(out):
+            write(survey.files(page), out)
+            if measured:
+                told = speeds.to_json(measured), speeds.page(measured)
+                write(files("bench", *told), out)
 
-    def _write(self, *, complete: bool) -> None:
-        speed = None
-        if complete and self._speed and self._played:
-            speed = record_of(read_events(self._out / SPEED / "run.jsonl"))
-        line = options.command_line()
-        page = conformance(self._played, speed, self._time, line, complete=complete)
-        with writing(self._out):
-            write(survey.files(page), self._out)
-            if speed is not None:
-                write(bench_page.files(speed), self._out)
+    return consume

@@ -42,24 +42,16 @@ Exit status:
 def command(
     corpus: Annotated[
         str,
-        typer.Argument(help="A folder or archive of schemas, or: own (those shipped)."),
+        typer.Argument(
+            help="A folder or an archive of JSON Schemas, or `own` for those of tokgate."
+        ),
     ],
     vocab: options.OneVocab,
     whitespace: Annotated[
         Whitespace,
         typer.Option(help="Whether the grammar allows white space between JSON tokens."),
     ] = "flexible",
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--policy",
-            "-p",
-            metavar="POLICY",
-            help="none, printed, healed[:tokens=4|:bytes=7][:conservative], drop-pretoken, exact, "
-            "llguidance, llguidance.partial, xgrammar, or a healer of your own: path.py:Mine, "
-            "module:attr, cmd:PROGRAM. May be repeated.",
-        ),
-    ] = None,
+    policy: options.Policies = [],
     limit: Annotated[
         int | None,
         typer.Option(
@@ -87,13 +79,12 @@ def command(
     still fails. The same command continues an interrupted run.
     """
 
-    policies = policy or []
     options.check_cluster(cluster)
     if cluster is not None:
-        sendable(policies)
-    named(policies)  # what is no policy shows before the vocabulary is loaded
+        sendable(policy)
+    named(policy)  # what is no policy shows before the vocabulary is loaded
     vocabulary = sources.resolve(vocab)
-    names = named(policies, vocabulary)
+    names = named(policy, vocabulary)
     if not vocabulary.can_encode(JSON_SIGNS):
         raise SelectionError(
             f"--vocab {vocab}: this vocabulary has no tokens for JSON; name another"
@@ -121,5 +112,6 @@ def command(
         progress.stop()
         folder.close()
     Display().show(terminal.render(forced.sections(reported(out))))
-    closing(console, finished, f"{finished.seconds:.0f} s", out / "report.html")
+    last = closing(finished, f"{finished.seconds:.0f} s", out / "report.html")
+    console.show(terminal.render(last))
     raise typer.Exit(finished.exit_status)

@@ -20,20 +20,20 @@ from harness.cluster import opening
 from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.selection import SelectionError
-from harness.engine.suites import Budget, Suite
+from harness.engine.suites import Suite
 from harness.engine.texts import DRAWN_FROM, drawn
 from harness.events import ClusterUsed, by_cause
 from harness.studies.fuzz import run
+from harness.studies.fuzz.folder import save_corpus as save_corpus_of
 from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
 from harness.studies.fuzz.store import CampaignStore
 from harness.verdict import expectations
+from reports.blocks import terminal
 from reports.blocks.units import plural
-from reports.closing import closing, tell
+from reports.closing import closing, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from rich.console import Console
+    from collections.abc import Mapping
 
     from harness.studies.fuzz.record import Record
 
@@ -49,20 +49,12 @@ LONGEST_INPUT = 1 << 20
 
 
 def command(
-    vocab: options.Vocabs = None,
-    impl: options.Impls = None,
-    reference: options.References = None,
-    check: options.Checks = None,
-    generator: options.Generators = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BUDGET",
-            help="Time of this session from the first case to the verdict, such as 10m or 8h, or "
-            "the size of the campaign in cases per vocabulary, such as 20000cases.",
-            show_default="no end, until Ctrl-C",
-        ),
-    ] = None,
+    vocab: options.Vocabs = [],
+    impl: options.Impls = [],
+    reference: options.References = [],
+    check: options.Checks = [],
+    generator: options.Generators = [],
+    budget: options.Amount = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 0,
     shards: Annotated[
@@ -70,18 +62,10 @@ def command(
         typer.Option(
             metavar="N",
             min=1,
-            help="Searches on each vocabulary, each with its own seed.",
+            help="Number of searches on each vocabulary, each with its own seed.",
         ),
     ] = 1,
-    ledger: Annotated[
-        str | None,
-        typer.Option(
-            envvar="TOKGATE_LEDGER",
-            metavar="DATABASE",
-            help="Database of the campaign: a SQLite file, or postgresql://..",
-            show_default="campaign.db in --out",
-        ),
-    ] = None,
+    ledger: options.Ledger = None,
     name: Annotated[
         str, typer.Option(metavar="NAME", help="Name of the campaign in the database.")
     ] = "default",
@@ -92,13 +76,13 @@ def command(
         ),
     ] = True,
     corpus: Annotated[
-        list[Path] | None,
+        list[Path],
         typer.Option(
             metavar="PATH",
             help="A file, or a folder of files, with inputs to begin with. May be repeated.",
         ),
-    ] = None,
-    texts: options.Inputs = None,
+    ] = [],
+    texts: options.Inputs = [],
     save_corpus: Annotated[
         Path | None,
         typer.Option(
@@ -136,10 +120,7 @@ def command(
         ),
     ] = None,
     expect: options.Expect = None,
-    out: Annotated[
-        Path,
-        typer.Option(metavar="FOLDER", help="Folder for the findings, the corpus and the reports."),
-    ] = Path("tokgate-fuzz"),
+    out: options.Out = Path("tokgate-fuzz"),
     report_every: Annotated[
         str,
         typer.Option(metavar="TIME", help="Interval between reports."),
@@ -153,7 +134,9 @@ def command(
     Generators that still find new things are preferred, and inputs that show something new are kept
     and changed further. The campaign remembers all that it found and reports only what is new.
     Without arguments it runs every installed implementation on the embedded vocabularies and some
-    random ones until Ctrl-C.
+    random ones until Ctrl-C. A --budget that is a time is that of this session; a number of cases
+    is the size of the whole campaign on each vocabulary. The --ledger is the database of the
+    campaign (default: campaign.db in --out).
     """
 
     options.check_cluster(cluster, texts)
@@ -162,30 +145,28 @@ def command(
             "--cluster, --database: give one of them; inputs that are shared at any time would "
             "make the campaign irreproducible"
         )
-    amount = options.budget_of(budget) if budget else Budget()
+    amount = options.budget_of(budget)
     report_seconds = options.seconds_of(report_every, "--report-every")
     catalog = generators()
-    checks = selection.chosen("check", check or [], CHECKS)
-    present, missing = selection.participants(impl or [])
-    files = [expectations.SHIPPED] if expect is None else [expect, expectations.SHIPPED]
-    known = [one for file in files for one in expectations.load(file)]
+    checks = selection.chosen("check", check, CHECKS)
+    present, missing = selection.participants(impl)
     console = Display(stderr=True)
     options.name_missing(console, missing)
     own = options.texts_of(texts)
     documents = [] if own is None else drawn(own, seed, count=DRAWN_FROM)
     plan = Plan(
-        vocabularies=fuzzed(vocab or [], seed),
+        vocabularies=fuzzed(vocab, seed),
         participants=present,
-        references=selection.references(reference or [], present),
-        generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
+        references=selection.references(reference, present),
+        generators=[catalog[n] for n in selection.chosen("generator", generator, catalog)],
         checks=[CHECKS[n] for n in checks],
-        expectations=known,
+        expectations=expectations.with_shipped(expect),
         suite=Suite("fuzz", "a campaign", "endless", LONGEST_INPUT, 0.0, 0),
         budget=amount,
         seed=seed,
         jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
         named=[participant.name for participant in present] if impl else [],
-        asked={"vocabularies": vocab or [], "checks": check or []},
+        asked={"vocabularies": vocab, "checks": check},
         expect=str(expect.resolve()) if expect is not None else None,
         limits=options.limits_of(timeout, memory),
         places={one.data: one.place for one in documents},
@@ -198,47 +179,39 @@ def command(
         costly=cost,
         database=database,
         canary=canary if canary is not None else not (check or generator),
-        seeds=list(dict.fromkeys([*seeds(corpus or []), *(one.data for one in documents)])),
+        seeds=list(dict.fromkeys([*seeds(corpus), *(one.data for one in documents)])),
     )
-    where = ledger or str(out / "campaign.db")
+    store = CampaignStore(where := ledger or str(out / "campaign.db"), name)
+    executor = None if cluster is None else opening.opened(cluster, len(present))
+    if executor is not None:
+        campaign = replace(campaign, plan=replace(plan, jobs=executor.slots))
 
     def progress(before: Mapping[str, str]) -> FuzzProgress:
-        console.print(beginning(campaign, resume=resume))
+        console.print(
+            f"fuzzing {plural(len(plan.vocabularies), 'vocabulary', 'vocabularies')} with "
+            f"{plural(len(present), 'implementation')} {amount.words}, seed {seed}"
+            f"{'' if resume else ', starting again'}"
+        )
         return FuzzProgress(console, before, amount.seconds)
 
     def report(made: Record) -> None:
         reported(out, where)
 
-    store = CampaignStore(where, name)
-    executor = None if cluster is None else opening.opened(cluster, len(present))
-    if executor is not None:
-        campaign = replace(campaign, plan=replace(plan, jobs=executor.slots))
     record = run.execute(
         campaign, store, out, options.command_line(), progress, report, report_seconds,
         anew=not resume, executor=executor,
     )  # fmt: skip
     show(console, record, out / "report.html")
     if save_corpus is not None:
-        new = run.save_corpus(campaign, store, save_corpus)
+        new = save_corpus_of(campaign, store, save_corpus)
         console.print(f"  {new:,} new inputs in {save_corpus}", style="dim")
     raise typer.Exit(record.finished.exit_status)
 
 
-def beginning(campaign: FuzzPlan, *, resume: bool) -> str:
-    """What a session is about to do, and for how long: the first line that it says."""
-    plan = campaign.plan
-    return (
-        f"fuzzing {plural(len(plan.vocabularies), 'vocabulary', 'vocabularies')} with "
-        f"{plural(len(plan.participants), 'implementation')} {plan.budget.words}, seed {plan.seed}"
-        f"{'' if resume else ', starting again'}"
-    )
-
-
-def show(console: Console, record: Record, report: Path) -> None:
+def show(console: Display, record: Record, report: Path) -> None:
     """The last words of a session: what is new, what may be yet to come, where the report is."""
     fresh = [found for found in record.new if found.expected is None]
-    tell(console, fresh, record.expectations)
-    finished = record.finished
+    finished, about = record.finished, record.campaign
     new = len(by_cause(fresh))
     known = len(by_cause(record.findings)) - new
     first = len(by_cause(found for found in record.new if found.expected is not None))
@@ -247,20 +220,16 @@ def show(console: Console, record: Record, report: Path) -> None:
         f"{plural(finished.cases, 'case')}, {plural(finished.comparisons, 'comparison')} in "
         f"{spent(finished.seconds)}: {new} new findings, {known} known{also}"
     )
-    closing(console, finished, said, report, outlook(record))
-
-
-def outlook(record: Record) -> Iterator[str]:
-    """What a session did beside its findings, and whether another hour is worth while."""
-    finished, about = record.finished, record.campaign
-    yield from (summary(event) for event in record.events if isinstance(event, ClusterUsed))
+    more = [summary(event) for event in record.events if isinstance(event, ClusterUsed)]
     if not record.session_cases and finished.cases:
-        yield "this session finished no round: all results are from earlier sessions"
-    yield about["canary"]["said"]
+        more.append("this session finished no round: all results are from earlier sessions")
+    more.append(about["canary"]["said"])
     if finished.cases:
         chance = about["estimates"]["findings"]["chance of a new one"]
-        more = about["estimates"]["behaviours"]["expected new ones"]
-        yield (
+        behaviours = about["estimates"]["behaviours"]["expected new ones"]
+        more.append(
             f"one more hour would show a new finding with a chance of {chance:.0%}, and about "
-            f"{more:.0f} new behaviours (Good-Turing estimate)"
+            f"{behaviours:.0f} new behaviours (Good-Turing estimate)"
         )
+    last = closing(finished, said, report, more)
+    console.show(terminal.render([*told(fresh, record.expectations), *last]))

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.finishing import finish, perform
-from harness.cli.options import EXIT_STATUSES, ONE_IMPL_HELP, OneVocab, Out
+from harness.cli.finishing import perform
+from harness.cli.options import EXIT_STATUSES, Impls, OneVocab, Out
 from harness.engine.selection import SelectionError
 from harness.studies.given import plan_of
 
@@ -17,15 +17,7 @@ EPILOG = EXIT_STATUSES
 
 
 def command(
-    impl: Annotated[
-        list[str],
-        typer.Option(
-            "--impl",
-            "-i",
-            metavar="IMPL",
-            help=f"The implementations to compare. {ONE_IMPL_HELP} May be repeated.",
-        ),
-    ],
+    impl: Impls,
     vocab: OneVocab,
     text: Annotated[str | None, typer.Option(help="The input as text.")] = None,
     hexadecimal: Annotated[
@@ -38,7 +30,7 @@ def command(
 ) -> None:
     """Minimize one input on which two implementations differ.
 
-    Give the input by one of --text, --hex and --file.
+    Give two implementations or more, and the input by one of --text, --hex and --file.
     """
 
     if sum(one is not None for one in (text, hexadecimal, file)) != 1:
@@ -54,4 +46,4 @@ def command(
             data = file.read_bytes()
         except OSError as error:
             raise SelectionError(f"--file {file}: {error.strerror}; check the path") from error
-    finish(perform(plan_of({vocab: [data]}, impl), out), out)
+    perform(plan_of({vocab: [data]}, impl), out)

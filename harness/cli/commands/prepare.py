@@ -10,14 +10,14 @@ from corpora.generators.catalog import generators
 from harness.checks import CHECKS, MEASURES
 from harness.cli.display import Display
 from harness.cli.options import Jobs, Vocabs
-from harness.cli.progress.run import RunProgress
+from harness.cli.progress.moving import Progress
 from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.suites import SUITES, Budget
 from harness.studies import preparing
 
 
-def command(vocab: Vocabs = None, jobs: Jobs = 0) -> None:
+def command(vocab: Vocabs = [], jobs: Jobs = 0) -> None:
     """Compile code and build tables, so that later runs start faster.
 
     A run does this itself for what it needs, before its time begins. The results are kept in your
@@ -25,20 +25,19 @@ def command(vocab: Vocabs = None, jobs: Jobs = 0) -> None:
     """
 
     began = time.monotonic()
-    names = vocab or []
     plan = Plan(
-        vocabularies=selection.vocabularies(names, 0),
+        vocabularies=selection.vocabularies(vocab, 0),
         participants=selection.participants([])[0],
         generators=list(generators().values()),
         checks=list(CHECKS.values()),
-        scaled=selection.scaled(names, list(MEASURES)),
-        walked=selection.walked(names, list(MEASURES)),
+        scaled=selection.scaled(vocab, list(MEASURES)),
+        walked=selection.walked(vocab, list(MEASURES)),
         suite=SUITES["smoke"],
         budget=Budget(),
         jobs=jobs or max(2, (os.cpu_count() or 2) // 2),
     )
     console = Display(stderr=True)
-    progress = RunProgress(console, None)
+    progress = Progress(console)
     try:
         count = preparing.prepare(plan, progress.consume, threading.Event())
     finally:

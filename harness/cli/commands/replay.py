@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.finishing import finish, perform
-from harness.cli.options import EXIT_STATUSES
+from harness.cli.finishing import perform
+from harness.cli.options import EXIT_STATUSES, Out
 from harness.cli.records import recorded
 from harness.engine.selection import SelectionError
 from harness.engine.trust import demand
@@ -25,12 +25,10 @@ def command(
     what: Annotated[
         str, typer.Argument(help="The folder of a run, or the id of a finding (f-..).")
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for the replay's record and reports.")
-    ] = Path("tokgate-replay"),
+    out: Out = Path("tokgate-replay"),
     run_folder: Annotated[
         Path,
-        typer.Option("--run", metavar="FOLDER", help="The run that has the finding of that id."),
+        typer.Option("--run", metavar="FOLDER", help="The folder of the run that has the finding."),
     ] = Path("tokgate-out"),
     trust: Annotated[
         bool,
@@ -72,14 +70,12 @@ def command(
         inputs[source].append(base64.b64decode(found.input_b64))
     specs = [at(started.folder, spec) for spec in started.specs.values()]
     demand(folder / "run.jsonl", specs, inputs, trust=trust)
-    known = expectations.load(expectations.SHIPPED)
-    if started.expect is not None:
-        known = [*expectations.load(Path(at(started.folder, started.expect))), *known]
+    expect = Path(at(started.folder, started.expect)) if started.expect is not None else None
+    known = expectations.with_shipped(expect)
     references = [name for name in started.references if name in started.specs]
     limits = None
     if started.timeout:
         limits = Limits(seconds=started.timeout, memory=started.memory)
     # All others take part as they did in the run, where they can.
     blamed = {name for found in findings for name in found.culprits}
-    plan = plan_of(inputs, specs, references, known, limits, blamed)
-    finish(perform(plan, out), out)
+    perform(plan_of(inputs, specs, references, known, limits, blamed), out)

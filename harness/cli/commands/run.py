@@ -23,12 +23,12 @@ Others ask further questions, and a corpus would take several times as long."""
 
 
 def command(
-    vocab: options.Vocabs = None,
-    impl: options.Impls = None,
-    reference: options.References = None,
-    check: options.Checks = None,
-    generator: options.Generators = None,
-    texts: options.Inputs = None,
+    vocab: options.Vocabs = [],
+    impl: options.Impls = [],
+    reference: options.References = [],
+    check: options.Checks = [],
+    generator: options.Generators = [],
+    texts: options.Inputs = [],
     only_input: Annotated[
         bool,
         typer.Option(
@@ -43,34 +43,19 @@ def command(
             help="Test intensity: inputs up to 128 KiB (smoke), 1 MiB (ci) or 16 MiB (nightly)."
         ),
     ] = "smoke",
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BUDGET",
-            help="Time for testing, such as 60s, 5m or 8h, or a number of cases, such as "
-            "20000cases. Compiling and loading come on top. What you name is tested even if that "
-            "takes longer.",
-            show_default="45s, 5m or 8h, by suite",
-        ),
-    ] = None,
+    budget: options.Amount = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 0,
     expect: options.Expect = None,
     family: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             metavar="FAMILY",
             help="Measure growth on this family only (see tokgate list families). The default is "
             "as many families as there is time for. May be repeated.",
         ),
-    ] = None,
-    families: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="File with your own families (default: the file that tokgate worst writes).",
-        ),
-    ] = None,
+    ] = [],
+    families: options.Families = None,
     out: options.Out = Path("tokgate-out"),
     fail_fast: Annotated[bool, typer.Option(help="Stop at the first unexpected finding.")] = False,
     timeout: options.Timeout = 8.0,
@@ -89,7 +74,8 @@ def command(
     """Compare implementations on generated and hostile inputs.
 
     This is the main command. Without arguments it tests every installed implementation on the
-    embedded vocabularies.
+    embedded vocabularies. The default --budget is 45s, 5m or 8h, by suite. Compiling and loading
+    come on top, and what you name is tested even if that takes longer.
     """
 
     options.check_cluster(cluster, texts)
@@ -100,7 +86,7 @@ def command(
     how_long = amount.words
     if only_input and budget is None:
         how_long, amount = "on all of your texts", Budget()
-    vocabularies = selection.vocabularies(vocab or [], seed)
+    vocabularies = selection.vocabularies(vocab, seed)
     joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
     if impl:
         present, missing = selection.participants(impl, joining)
@@ -109,7 +95,7 @@ def command(
     from corpora.families import user  # noqa: PLC0415
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
-    from harness.cli.finishing import finish, perform  # noqa: PLC0415
+    from harness.cli.finishing import perform  # noqa: PLC0415
     from harness.cluster import opening  # noqa: PLC0415
     from harness.engine.joining import installed, joiners  # noqa: PLC0415
     from harness.engine.planning import Plan  # noqa: PLC0415
@@ -120,13 +106,13 @@ def command(
     from reports.blocks.units import plural  # noqa: PLC0415
 
     catalog = generators()
-    made = [catalog[n] for n in selection.chosen("generator", generator or [], catalog)]
+    made = [catalog[n] for n in selection.chosen("generator", generator, catalog)]
     wanted = check or (list(OF_TEXTS) if only_input else [])
     checks = selection.chosen("check", wanted, [*CHECKS, *MEASURES])
     corpus = options.texts_of(texts)
     own = user.chosen(families)
     files = [expectations.SHIPPED] if expect is None else [expect, expectations.SHIPPED]
-    known = [one for file in files for one in expectations.load(file)]
+    known = expectations.with_shipped(expect)
     if only_input:  # what is expected still is, but its examples are no texts of the user's
         checks = [name for name in checks if name in CHECKS]
         known = [replace(one, asked=False) for one in known]
@@ -146,13 +132,13 @@ def command(
     plan = Plan(
         vocabularies=vocabularies,
         participants=present,
-        references=selection.references(reference or [], present),
+        references=selection.references(reference, present),
         generators=made,
         texts=corpus,
         only_texts=only_input,
         checks=[CHECKS[n] for n in checks if n in CHECKS],
-        scaled=selection.scaled(vocab or [], checks),
-        walked=selection.walked(vocab or [], checks),
+        scaled=selection.scaled(vocab, checks),
+        walked=selection.walked(vocab, checks),
         families=own,
         measured=selection.chosen("family", family, hostile.families(own)) if family else [],
         expectations=known,
@@ -164,9 +150,9 @@ def command(
         fail_fast=fail_fast,
         named=named,
         asked={
-            "vocabularies": [name for name in vocab or [] if name in vocabularies],
-            "checks": check or [],
-            "inputs": texts or [],
+            "vocabularies": [name for name in vocab if name in vocabularies],
+            "checks": check,
+            "inputs": texts,
         },
         expect=str(expect.resolve()) if expect is not None else None,
         limits=options.limits_of(timeout, memory),
@@ -186,7 +172,4 @@ def command(
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
-        result = perform(plan, out, ledger, elsewhere)
-        if result.finished.complete:
-            journal.remove()
-    finish(result, out, ledger)
+        perform(plan, out, ledger, elsewhere, journal.remove)

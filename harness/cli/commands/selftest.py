@@ -9,34 +9,33 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli import options
-from harness.cli.conducting import conducted
+from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
 from harness.cli.progress.moving import Progress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
-from harness.core.writing import writing
 from harness.studies.selftest import scattered
 from harness.studies.selftest.events import MistakeJudged
 from harness.studies.selftest.run import Selftest, make_plan
 from reports import selftest as told
-from reports import write
-from reports.blocks import terminal
 from reports.blocks.units import plural
+from reports.studies import files
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Callable
 
     from harness.events import Event
 
 EPILOG = """
 To test a mistake by itself: tokgate run --impl
-harness.studies.selftest.mutants.merging:RightmostTie --impl tiktoken --vocab toy_runs
+harness.studies.selftest.catalog:merging.rightmost-tie --impl tiktoken --vocab toy_runs
 
 \b
 Exit status:
   0    every mistake is found under its name, and correct implementations have
        no findings
-  1    not so
+  1    a mistake was missed or misnamed, or a correct implementation has
+       findings
   2    usage or input error
   3    internal error
   130  interrupted (143 by SIGTERM): what was found is written, and the same
@@ -54,14 +53,14 @@ def command(
         ),
     ] = None,
     mutant: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             "--mutant",
             "-m",
             metavar="NAME",
             help="A family of mistakes, or a name pattern (merging.*). May be repeated.",
         ),
-    ] = None,
+    ] = [],
     seed: options.Seed = 0,
     jobs: Annotated[
         int,
@@ -83,43 +82,34 @@ def command(
     """
 
     options.check_cluster(cluster)
-    plan = make_plan(mutant or [], budget, seed, jobs, options.command_line())
+    plan = make_plan(mutant, budget, seed, jobs, options.command_line())
     console = Display(stderr=True)
     mistakes = plural(len(plan.mistakes), "planted mistake")
     console.print(f"searching for {mistakes} {seconds_text(plan.seconds)}, seed {seed}")
-    record = told.SelftestRecord()
+    events: list[Event] = []
     # As on one machine, where each core has a hunt: its workers wait for one another.
     memory = scattered.workers(plan.mistakes) * opening.WORKER_BYTES
-    progress = SelftestProgress(console, len(plan.mistakes))
+    progress = Progress(console)
     opened = partial(opening.opened, cluster, 1, memory) if cluster else None
     study = Selftest(plan, opened=opened)
-    finished = conducted(study, out, progress, record.consume)
-    with writing(out):
-        write(told.files(record), out)
-    if as_json:
-        print(record.to_json())
-    else:
-        Display().show(terminal.render(told.page(record).blocks))
-    console.print(f"  {out / 'selftest.html'}", style="dim")
+    told_one = judged(progress, len(plan.mistakes))
+    finished = conducted(study, out, progress, events.append, told_one)
+    page = told.page(events)
+    show(files("selftest", told.to_json(events), page), page.blocks, out, as_json=as_json)
     raise typer.Exit(finished.exit_status)
 
 
-class SelftestProgress(Progress):
-    """Counts mistakes as they are judged, and names those that nothing found."""
+def judged(progress: Progress, mistakes: int) -> Callable[[Event], None]:
+    """Who counts mistakes as they are judged, of so many, and names those that nothing found."""
+    found: list[bool] = []
 
-    def __init__(self, console: Console, mistakes: int) -> None:
-        super().__init__(console)
-        self._mistakes = mistakes
-        self._judged = self._caught = 0
-
-    def consume(self, event: Event) -> None:
-        """Take note of an event."""
-        super().consume(event)
+    def consume(event: Event) -> None:
         if isinstance(event, MistakeJudged) and event.check:
-            self._judged += 1
-            self._caught += event.rightly
+            found.append(event.rightly)
             if not event.rightly:
                 how = "found under another name" if event.caught else "not found"
-                self.say(f"{how}: {event.name}", "yellow")
-            said = f"{self._caught} found, {self._judged} judged of {self._mistakes}"
-            self.watch(self._judged / self._mistakes, detail=said)
+                progress.say(f"{how}: {event.name}", "yellow")
+            said = f"{sum(found)} found, {len(found)} judged of {mistakes}"
+            progress.watch(len(found) / mistakes, detail=said)
+
+    return consume

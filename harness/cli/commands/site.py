@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from harness.cli.display import Display
-from harness.cli.records import trends
+from harness.cli.options import Out
+from harness.cli.records import series
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.ledger.history import history, open_existing
@@ -26,9 +27,7 @@ def command(
             help="The database with the runs: a SQLite file, or postgresql://..",
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the site.")] = Path(
-        "tokgate-site"
-    ),
+    out: Out = Path("tokgate-site"),
     url: Annotated[
         str,
         typer.Option(
@@ -46,10 +45,9 @@ def command(
 
     if url and not url.startswith(("https://", "http://")):
         raise SelectionError(f"--url {url!r}: not a web address: write https://..")
-    engine = open_existing(ledger)
-    known, series = history(engine), trends(engine)
+    known = history(open_existing(ledger))
     with writing(out):
-        files, size = write(pages.render(known, series, title, url), out)
+        files, size = write(pages.render(known, series(known), title, url), out)
     console = Display(stderr=True)
     runs = plural(len(known.runs), "run")
     console.print(f"{runs}: {plural(files, 'file')}, {size / 1e6:.1f} MB")

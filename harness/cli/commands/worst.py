@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,23 +10,21 @@ import typer
 
 from corpora.families import user
 from harness.cli import options
-from harness.cli.conducting import conducted
+from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
 from harness.cli.progress.moving import Progress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
-from harness.core.writing import writing
 from harness.events import Phase, Searched
 from harness.studies.worst.candidates import Aim
 from harness.studies.worst.plan import make_plan
-from harness.studies.worst.results import Report
+from harness.studies.worst.results import report_of
 from harness.studies.worst.run import WorstStudy
 from harness.studies.worst.sitting import SEARCHING, Watcher
-from reports import worst as tables
-from reports import write
-from reports.blocks import terminal
+from reports import worst as told
 from reports.blocks.units import plural
 from reports.cluster import Cluster as Units
+from reports.studies import files, of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,8 +34,8 @@ if TYPE_CHECKING:
 
 EPILOG = """
 The same command continues an interrupted search; with a longer --budget it searches longer. A
-search begins with the listed families and breeds from there; with --withhold all it finds
-everything by itself, and is compared with them at the end.
+search starts from the listed families; with --withhold all it starts from nothing, and its results
+are compared with them at the end.
 
 On a cluster each slot searches by itself, with a seed of its own; the results are measured again,
 minimized and compared on this machine, because times of two machines cannot be compared.
@@ -53,19 +50,8 @@ Exit status:
 
 
 def command(
-    impl: Annotated[
-        list[str],
-        typer.Option("--impl", "-i", metavar="IMPL", help="One. " + options.ONE_IMPL_HELP),
-    ],
-    vocab: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vocab",
-            "-V",
-            metavar="VOCAB",
-            help="One (default: an embedded one). " + options.ONE_VOCAB_HELP,
-        ),
-    ] = None,
+    impl: options.Impls,
+    vocab: options.Vocabs = [],
     budget: Annotated[
         str,
         typer.Option(
@@ -79,26 +65,21 @@ def command(
         typer.Option(metavar="SIZE", help="Size of the inputs that are compared, 4KB to 1MB."),
     ] = "64KB",
     withhold: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             metavar="FAMILY",
-            help="A listed family not to begin with, or: all. May be repeated.",
+            help="Do not start from this listed family; `all` for none of them. May be repeated.",
         ),
-    ] = None,
-    families: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="File to add the results to (default: your own families)."
-        ),
-    ] = None,
+    ] = [],
+    families: options.Families = None,
     keep: Annotated[
-        bool, typer.Option("--keep/--no-keep", help="Add the results to that file, or do not.")
+        bool, typer.Option("--keep/--no-keep", help="Add the results to the file of families.")
     ] = True,
     grey: Annotated[
         bool | None,
         typer.Option(
             "--grey/--black",
-            help="Guide the search by the lines of source that run, or do not.",
+            help="Guide the search by the source lines that run, or by the cost alone.",
             show_default="--grey for tokgate's own algorithms",
         ),
     ] = None,
@@ -113,6 +94,7 @@ def command(
 ) -> None:
     """Search for the inputs that cost an implementation most.
 
+    Give exactly one implementation, and at most one vocabulary (default: an embedded one).
     Inputs that crash it count, too. Patterns (a prefix, repeated parts and a suffix, made of
     tokens, characters or bytes) are bred for the highest cost per byte, growth and memory. The best
     are minimized, compared with the listed families in the same process, and added to your own
@@ -123,38 +105,26 @@ def command(
     seconds = options.seconds_of(budget)
     file = (families or user.default_path()) if keep else None
     plan = make_plan(
-        impl, vocab or [], seconds, size, withhold or [], grey, most, seed, options.bytes_of(memory)
+        impl, vocab, seconds, size, withhold, grey, most, seed, options.bytes_of(memory)
     )
     console = Display(stderr=True)
     said = f"searching for the worst inputs of {plan.participant.name} on {plan.vocabulary.id}"
     console.print(f"{said} {seconds_text(seconds)}, seed {seed}")
     progress = WorstProgress(console, seconds)
-    found: list[Searched] = []
-    units = Units()
-
-    def take(event: Event) -> None:
-        units.take(event)
-        if isinstance(event, Searched):
-            found.append(event)
-
+    events: list[Event] = []
     line = options.command_line()
     size_of = plan.memory + opening.WORKER_BYTES
     opened = partial(opening.opened, cluster, 1, size_of) if cluster else None
     study = WorstStudy(plan, out, line, progress, file, opened)
-    finished = conducted(study, out, progress, take)
-    for event in found:
-        record = replace(tables.WorstRecord.of(event.report), cluster=units)
-        text = Report(**event.report).to_json()
-        with writing(out):
-            write(tables.files(record, text), out)
-        if as_json:
-            print(text, end="")
-        elif finished.complete:
-            Display().show(terminal.render(tables.page(record).blocks))
-            if event.report["families"]:
-                added = event.report["families"]
-                console.print(f"  added to {added}: see tokgate list families", style="dim")
-        console.print(f"  {out / 'worst.html'}", style="dim")
+    finished = conducted(study, out, progress, events.append)
+    for event in of(events, Searched):
+        report, units = report_of(event.report), Units.of(events)
+        page = told.page(report, units)
+        shown = page.blocks if finished.complete else ()
+        show(files("worst", report.to_json(), page), shown, out, as_json=as_json)
+        if finished.complete and report.families:
+            added = f"  added to {report.families}: see tokgate list families"
+            console.print(added, style="dim")
     raise typer.Exit(finished.exit_status)
 
 

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from harness.cli.progress.moving import Progress, barred, nodes
+from harness.cli.progress.moving import Progress
 from harness.cli.progress.news import found
-from harness.cli.progress.run import prepared
-from harness.events import ImplementationFailed, Phase, Preparing, Withdrawn
+from harness.events import Event, ImplementationFailed, Phase, Withdrawn
 from harness.studies.fuzz.plan import spent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
-    from harness.events import Event
     from harness.studies.fuzz.state import Round
-
-PREPARING = 0
-"""In place of the thread that is busy: all of them are."""
 
 
 class FuzzProgress(Progress):
@@ -37,62 +28,42 @@ class FuzzProgress(Progress):
 
     def __init__(self, console: Console, known: Mapping[str, str], seconds: float | None) -> None:
         self._known = set(known)
-        self._seconds = seconds
         self._new: set[object] = set()
         self._targets: dict[str, Round] = {}
         self._before: Mapping[str, int] = {}
-        self._phases: dict[int, str] = {}
-        super().__init__(console, each_unit=False)
+        super().__init__(console, seconds, each_unit=False)
 
     def begin(self, cases: Mapping[str, int]) -> None:
         """Take note of how many cases each target had when the session began."""
         self._before = cases
 
     def announce(self, event: Event) -> None:
-        """What a thread is busy with, or what happens on a cluster."""
-        with self._lock:
-            if isinstance(event, Phase):  # too many for lines
-                self._phases[threading.get_ident()] = event.text
-            elif isinstance(event, Preparing):
-                self._phases.pop(PREPARING, None)
-                if event.share is None or event.share < 1:
-                    self._phases[PREPARING] = prepared(event)
-                    self.log(prepared(event))
-            else:
-                self.consume(event)
+        """What a thread is busy with, which is too much for lines, or what happens on a cluster."""
+        if isinstance(event, Phase):
+            self._what = event.text
+        else:
+            self.consume(event)
 
     def publish(self, done: Round) -> None:
         """A round is committed: tell what is new in it."""
         with self._lock:
             self._targets[done.target] = done
-            for event in done.events:
+            for event in map(Event.from_json, done.events):
                 if isinstance(event, (ImplementationFailed, Withdrawn)):
                     self.consume(event)
             for one in done.findings:
-                if one.id not in self._known:
-                    for line in found(one, "new"):
-                        self.say(line.text, line.style, line.once)
-                        self._new.add(line.once)
-            self.log(self._facts())
+                for line in found(one, "new") if one.id not in self._known else ():
+                    self.say(line.text, line.style, line.once)
+                    self._new.add(line.once)
+            self.log(self.facts())
 
-    def _facts(self) -> str:
+    def facts(self) -> str:
         """One line on how it goes."""
-        elapsed = time.monotonic() - self._began
         rounds = self._targets.values()
-        cases = sum(one.state.cases - self._before.get(one.target, 0) for one in rounds)
+        cases = sum(one.cases - self._before.get(one.target, 0) for one in rounds)
         corpus = sum(one.first + len(one.joined) for one in rounds)
-        shapes = sum(len(one.state.disagreements) for one in rounds)
-        rate = cases / elapsed if elapsed else 0.0
+        shapes = sum(one.shapes for one in rounds)
         return (
-            f"{spent(elapsed)}   {cases:,} cases ({rate:,.0f}/s)   corpus {corpus:,}   "
-            f"{shapes:,} disagreements   {len(self._new):,} new findings"
+            f"{spent(self.spent)}   {cases:,} cases ({cases / max(1.0, self.spent):,.0f}/s)   "
+            f"corpus {corpus:,}   {shapes:,} disagreements   {len(self._new):,} new findings"
         )
-
-    def rows(self) -> Iterator[RenderableType]:
-        """What moves: what each thread does, and how it goes."""
-        if self._seconds is not None and self._first_case is not None:
-            yield barred((time.monotonic() - self._first_case) / self._seconds)
-        for phase in self._phases.values():
-            yield Text(phase, style="dim")
-        yield Text(self._facts())
-        yield from nodes(self._usage)

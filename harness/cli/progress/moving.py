@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -15,8 +16,10 @@ from rich.text import Text
 
 from harness.cli.progress.news import news
 from harness.cluster.usage import Usage
-from harness.events import Phase, UnitDone
+from harness.events import Phase, Preparing, TextsRead, UnitDone, UnitStarted, by_cause
+from harness.verdict.coverage import Coverage
 from reports.blocks.units import plural
+from reports.texts import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,28 +35,35 @@ NODES_SHOWN = 8
 """Nodes with a row of their own, those with most lost units first."""
 
 
+CHECKING = "checking "
+"""How the phase begins in which a vocabulary, loaded by all, has its cases."""
+
+
 class Progress:
     """The display of a command: what is worth a line is printed, and below that moves how it goes.
 
-    On a terminal the moving part is a bar with what is being done; where there is none, such as in
-    the log of CI, a line tells it now and then. A command that counts something of its own adds it
-    to :meth:`consume` and :meth:`rows`. Called from several threads. each_unit: whether each unit
-    that a cluster performed is worth a line.
+    On a terminal the moving part is a bar with what is being done, what was counted, and what is
+    still being prepared or read; where there is none, such as in the log of CI, a line tells it now
+    and then. A command that counts something of its own adds it to :meth:`consume` and
+    :meth:`rows`. Called from several threads. seconds: the budget, None where it is no time.
+    each_unit: whether each unit that a cluster performed is worth a line.
     """
 
     every = 10.0
     """Seconds between two lines of a log that say how it goes."""
 
-    def __init__(self, console: Console, *, each_unit: bool = True) -> None:
-        self._console = console
-        self._each_unit = each_unit
+    def __init__(
+        self, console: Console, seconds: float | None = None, *, each_unit: bool = True
+    ) -> None:
+        self._console, self._seconds, self._each_unit = console, seconds, each_unit
         self._lock = threading.RLock()
         self._began = self._logged = time.monotonic()
-        self._first_case: float | None = None
+        self._running = False
         self._share: float | None = None
         self._what, self._detail = "starting", ""
+        self._underway: dict[type[Event], str] = {}
         self._said: set[object] = set()
-        self._usage = Usage()
+        self._coverage, self._usage = Coverage(), Usage()
         self._live: Live | None = None
         if console.is_terminal:
             self._live = Live(
@@ -67,26 +77,42 @@ class Progress:
         what: empty where it is the same as before. detail: a line of its own, such as the worst
         input so far.
         """
-        self._share, self._what, self._detail = (
-            max(share, self._share or 0),
-            what or self._what,
-            detail,
-        )
+        self._share, self._detail = max(share, self._share or 0), detail
+        self._what = what or self._what
         self.log("  ".join(filter(None, (f"{self._share:4.0%}", detail, self._what))))
 
     def prepared(self, seconds: float) -> None:
         """All is loaded, which took so long, and the budget begins to run."""
-        self._first_case = time.monotonic()
+        self._begin()
         self.say(f"prepared in {seconds:.0f} s")
+
+    def _begin(self) -> None:
+        if not self._running:
+            self._running, self._began, self._share = True, time.monotonic(), None
 
     def consume(self, event: Event) -> None:
         """Take note of an event; print what is worth a line."""
         with self._lock:
             self._usage.consume(event)
-            if isinstance(event, Phase):
-                self._what = event.text
-                if self._live is None:
-                    self.say(event.text)
+            self._coverage.consume(event)
+            match event:
+                case UnitStarted():
+                    self._begin()
+                case Phase():
+                    self._what = event.text
+                    if self._live is None:
+                        self.say(event.text)
+                    if event.text.startswith(CHECKING):
+                        self._begin()
+                        self.show(Preparing, "")
+                case Preparing():
+                    self._share = event.share
+                    ready = not event.waiting if event.share is None else event.share >= 1
+                    self.show(Preparing, "" if ready else preparing(event))
+                case TextsRead():
+                    given = self._coverage.given
+                    far = reading(asdict(event), asdict(given) if given else {})
+                    self.show(TextsRead, "" if event.whole else far)
             if self._each_unit or not isinstance(event, UnitDone):
                 for line in news(event):
                     self.say(line.text, line.style, line.once)
@@ -101,17 +127,49 @@ class Progress:
     def log(self, line: str) -> None:
         """Print how it goes, where nothing moves and the last such line is long past."""
         now = time.monotonic()
-        if self._live is None and now - self._logged > self.every:
+        if line and self._live is None and now - self._logged > self.every:
             self._logged = now
             self.say(line)
 
+    def show(self, kind: type[Event], line: str) -> None:
+        """Show a line in place of the last one of this kind; none where there is no more to it."""
+        self._underway[kind] = line
+        self.log(line)
+
+    def facts(self) -> str:
+        """What was counted so far, in a line; empty where nothing was."""
+        seen = self._coverage
+        if not seen.cases:
+            return ""
+        unexpected = len(by_cause(one for one in seen.findings.values() if one.expected is None))
+        expected = len(by_cause(seen.findings.values())) - unexpected
+        rate = seen.comparisons / max(1.0, self.spent)
+        return (
+            f"{plural(seen.cases, 'case')}   {plural(seen.comparisons, 'comparison')} "
+            f"({rate:,.0f}/s)   {plural(unexpected, 'finding')}   {expected} expected"
+        )
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the first case, or since the beginning where there is none yet."""
+        return time.monotonic() - self._began
+
     def rows(self) -> Iterator[RenderableType]:
-        """What moves: a bar, what is being done, and the nodes of a cluster."""
-        seconds = f"{time.monotonic() - self._began:.0f} s"
-        yield barred(self._share, seconds, self._what)
-        if self._detail:
-            yield Text(self._detail, no_wrap=True, overflow="ellipsis")
+        """What moves: a bar, what is being done and was counted, and the nodes of a cluster."""
+        share, so_far = self._share, f"{self.spent:.0f} s"
+        if self._running and self._seconds is not None:
+            share, so_far = self.spent / self._seconds, f"{self.spent:.0f} of {self._seconds:.0f} s"
+        bar = Table.grid(padding=(0, 2))
+        done = (
+            () if share is None else (ProgressBar(1.0, min(share, 1.0), BAR_WIDTH), f"{share:4.0%}")
+        )
+        bar.add_row(*done, so_far, self._what)
+        yield bar
+        for text in filter(None, (self._detail, self.facts())):
+            yield Text(text, no_wrap=True, overflow="ellipsis")
         yield from nodes(self._usage)
+        for text in filter(None, self._underway.values()):
+            yield Text(text, "dim")
 
     def _drawn(self) -> RenderableType:
         with self._lock:
@@ -124,14 +182,17 @@ class Progress:
             self._live = None
 
 
-def barred(share: float | None, *beside: str) -> Table:
-    """A bar with words beside it, on one line; no bar where nobody knows how much is done."""
-    grid = Table.grid(padding=(0, 2))
-    if share is None:
-        grid.add_row(*beside)
-    else:
-        grid.add_row(ProgressBar(1.0, min(share, 1.0), BAR_WIDTH), f"{share:4.0%}", *beside)
-    return grid
+def preparing(event: Preparing) -> str:
+    """One line on what is compiled and built, and on who has not loaded a vocabulary yet."""
+    parts = []
+    if event.share is not None:
+        parts.append(f"compiling and building what this run needs: {event.share:.0%} done")
+    if event.waiting:
+        count = len(event.ready) + len(event.waiting)
+        parts.append(f"{event.vocabulary}: {len(event.ready)} of {count} implementations are ready")
+        compiling = [f"{name}: {what}" for name, what in event.waiting.items() if what]
+        parts.append(compiling[0] if compiling else f"loading {', '.join(event.waiting)}")
+    return "; ".join(parts)
 
 
 def nodes(usage: Usage) -> Iterator[RenderableType]:
@@ -146,15 +207,11 @@ def nodes(usage: Usage) -> Iterator[RenderableType]:
         f"   {plural(done, 'unit')} done   {usage.lost.total()} repeated"
     )
     busy = Counter(usage.underway.values())
-    table = Table.grid(padding=(0, 2))
     for one in sorted(present, key=lambda one: (-one.lost, one.node))[:NODES_SHOWN]:
-        table.add_row(
-            Text(one.node, "dim"),
-            f"{busy[one.node]} of {one.slots}",
-            f"{usage.rate(one.node):,.0f} cases/s",
-            plural(one.units, "unit"),
-            f"{one.lost} lost" if one.lost else "",
+        yield Text(
+            f"  {one.node}   {busy[one.node]} of {one.slots}   {usage.rate(one.node):,.0f} cases/s"
+            f"   {plural(one.units, 'unit')}" + f"   {one.lost} lost" * bool(one.lost),
+            "dim",
         )
-    yield table
     if len(present) > NODES_SHOWN:
         yield Text(f"and {plural(len(present) - NODES_SHOWN, 'node')} more", "dim")

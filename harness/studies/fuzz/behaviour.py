@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.core import stored
 from harness.core.outcomes import Encoded, Status
 from harness.core.partition import partition
 from harness.core.standing import most_trusted
@@ -228,21 +227,20 @@ def _beside(outcome: Outcome, first: Outcome) -> str:
 class Map:
     """How often each behaviour was seen, up to ``SATURATED`` inputs, over all inputs so far."""
 
-    def __init__(self, packed: bytes | None = None) -> None:
-        """Make one of what :meth:`packed` gave, or an empty one. Raises ValueError."""
-        if packed is None:
-            self._counts = np.zeros(MAP_SIZE, dtype=np.uint8)
-        else:
-            content = stored.unzipped(packed, MAP_SIZE)
-            if len(content) != MAP_SIZE:
-                raise ValueError(f"has {len(content):,} behaviours, not {MAP_SIZE:,}")
-            self._counts = np.frombuffer(content, dtype=np.uint8).copy()
-            if self._counts.max() > SATURATED:
-                raise ValueError(f"counts a behaviour more often than {SATURATED} times")
+    def __init__(self, counts: bytes = b"") -> None:
+        """Make one of what :attr:`counts` gave, or an empty one. Raises ValueError."""
+        if not counts:
+            counts = bytes(MAP_SIZE)
+        if len(counts) != MAP_SIZE:
+            raise ValueError(f"has {len(counts):,} behaviours, not {MAP_SIZE:,}")
+        self._counts = np.frombuffer(counts, dtype=np.uint8).copy()
+        if self._counts.max() > SATURATED:
+            raise ValueError(f"counts a behaviour more often than {SATURATED} times")
 
-    def packed(self) -> bytes:
+    @property
+    def counts(self) -> bytes:
         """The map as bytes, for the constructor."""
-        return zlib.compress(self._counts.tobytes(), 1)
+        return self._counts.tobytes()
 
     def add(self, behaviour: BatchBehaviour) -> dict[int, int]:
         """Count what was seen; how many behaviours each input was the first to show."""

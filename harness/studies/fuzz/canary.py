@@ -26,11 +26,11 @@ wrong with the campaign."""
 
 
 class CanaryWatch:
-    """Runs the canary's target until it is found or there is no hope."""
+    """Runs the canary's target until it is found or there is no hope. found: how that ended."""
 
     def __init__(self, plan: FuzzPlan) -> None:
         present, _ = selection.participants([planted.REFERENCE])
-        alone = replace(
+        inner = replace(
             plan.plan,
             vocabularies={planted.VOCABULARY: partial(sources.resolve, planted.VOCABULARY)},
             participants=[*present, planted.canary()],
@@ -40,36 +40,39 @@ class CanaryWatch:
             named=(),
             budget=replace(plan.plan.budget, cases=None),
         )
+        alone = replace(
+            plan, plan=inner, structured=False, coverage=False, costly=False, seeds=(),
+            database=None,
+        )  # fmt: skip
         self._target = Target(alone, planted.VOCABULARY, 0, lambda *_: None)
-        self._pool = WorkerPool(alone.participants, plan.plan.limits)
-        self.found: bool | None = None
+        self._pool = WorkerPool(inner.participants, inner.limits)
+        self.found = False
 
     def run(self) -> None:
-        """Look for it: :attr:`found` says how that ended. Raises Stopped."""
+        """Look for it. Raises Stopped."""
         try:
             self._target.open(self._pool)
-            while self._target.round(self._pool) is not None:
-                if planted.is_caught(self._target.findings):
-                    self.found = True
+            while not self.found and self._target.state.cases < ENOUGH_CASES:
+                if self._target.round(self._pool) is None:
                     return
-                if self._target.state.cases >= ENOUGH_CASES:
-                    break
-            self.found = False
+                self.found = planted.is_caught(self._target.findings)
         finally:
-            self._target.close()
-            self._pool.close()
+            self.close()
 
-    def stop(self) -> None:
+    def kill(self) -> None:
         """End it, from any thread."""
         self._target.stop()
         self._pool.kill()
+
+    def close(self) -> None:
+        """Let go of processes."""
+        self._target.close()
+        self._pool.close()
 
     @property
     def said(self) -> str:
         """What is known, in one line. The canary's cases are none of the campaign's."""
         cases = f"{self._target.state.cases:,} cases of its own"
-        if self.found is None:
-            return f"the canary was not found yet, in {cases}, when the session ended"
         if self.found:
             return f"the canary was found within {cases}"
         return f"the canary was not found in {cases}: what this campaign does not find means little"

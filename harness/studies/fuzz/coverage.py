@@ -12,7 +12,6 @@ features: so the process runs without address space randomization, where the ker
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import ctypes
 import os
@@ -86,7 +85,7 @@ class Request:
 class Covered:
     """Batches that Atheris makes, of one implementation after another.
 
-    kept: Atheris's corpus in base64, which the target commits; added to by :meth:`take`.
+    kept: Atheris's corpus, which the target commits; added to by :meth:`take`.
     """
 
     cost = COST
@@ -98,7 +97,7 @@ class Covered:
         vocabulary: Vocabulary,
         seed: int,
         shard: int,
-        kept: list[str],
+        kept: list[bytes],
         stopped: Callable[[], bool],
     ) -> None:
         self._targets, self._vocabulary = targets, vocabulary
@@ -112,16 +111,15 @@ class Covered:
 
         spec, mode = self._targets[place % len(self._targets)]
         seed = derived(self._seed, self._shard, place)
-        known = [base64.b64decode(data) for data in self._kept]
         needs = registry.resolve(spec).about.needs
         helper = Helper(__name__, {"NUMBA_DISABLE_JIT": "1"}, spec=spec, needs=needs)
         try:
-            request = Request(self._vocabulary, spec, mode, seed, known)
+            request = Request(self._vocabulary, spec, mode, seed, list(self._kept))
             found = helper.ask(request, SECONDS, self._stopped)
         finally:
             helper.close()
         able = [data for data in found or () if self._vocabulary.can_encode(data)]
-        self._kept += [base64.b64encode(data).decode() for data in able]
+        self._kept += able
         del self._kept[:-MOST_KEPT]
         return Batch(COVERAGE, seed, place, 0, able) if able else None
 

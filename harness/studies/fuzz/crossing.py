@@ -10,20 +10,19 @@ was cut off.
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING
 
 from harness.core.comparisons import algorithm_of
 from harness.studies.fuzz.arms import SHARED
 from harness.studies.fuzz.plan import target_name
-from harness.studies.fuzz.state import Round
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.studies.fuzz.corpus import Entry
     from harness.studies.fuzz.plan import FuzzPlan
-    from harness.studies.fuzz.store import CampaignStore, Kept
+    from harness.studies.fuzz.state import Kept
+    from harness.studies.fuzz.store import CampaignStore
 
 FIRST = 2000
 """The first crossing is after so many cases of each target."""
@@ -54,8 +53,8 @@ def cross_next(plan: FuzzPlan, store: CampaignStore) -> bool:
     cases = plan.plan.budget.cases
     if cases is None:
         return False
-    names = [target_name(*one) for one in plan.targets]
-    crossed = max((one.state.crossed for one in map(store.target, names) if one), default=0)
+    kept = store.targets(plan.names).values()
+    crossed = max((one.state.crossed for one in kept), default=0)
     if limit(cases, crossed) == cases:
         return False
     return _cross(plan, store, 1)
@@ -66,29 +65,24 @@ def _cross(plan: FuzzPlan, store: CampaignStore, counted: int) -> bool:
 
     counted: by how much the number of crossings grows.
     """
-    kept = {
-        (source, shard): one
-        for source, shard in plan.targets
-        if (one := store.target(target_name(source, shard))) is not None
-    }
+    kept = store.targets(plan.names)
     algorithms = {
-        source: algorithm_of(plan.plan.vocabularies[source]()) for source, _ in plan.targets
+        target_name(source, shard): algorithm_of(plan.plan.vocabularies[source]())
+        for source, shard in plan.targets
     }
-    offered = {which: offer(one) for which, one in kept.items()}
+    offered = {name: offer(one) for name, one in kept.items()}
     rounds = []
-    for which, one in kept.items():
+    for name, one in kept.items():
         others = [
             offered[other]
             for other in kept
-            if other != which and algorithms[other[0]] == algorithms[which[0]]
+            if other != name and algorithms[other] == algorithms[name]
         ]
-        one.state.given += [base64.b64encode(data).decode() for data in given(one, others)]
+        one.state.given += given(one, others)
         one.state.offered = len(one.corpus)
         one.state.crossed += counted
-        rounds.append(
-            Round(target_name(*which), one.state, one.map, len(one.corpus), [], [], [], [], 0.0)
-        )
-    store.commit_all(rounds)
+        rounds.append(one.amended(name))
+    store.commit(rounds)
     return bool(rounds)
 
 

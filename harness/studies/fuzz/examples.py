@@ -7,6 +7,7 @@ tests' (:func:`inputs`).
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from hypothesis.database import ExampleDatabase
 
     from corpora.vocabularies.model import Vocabulary
+    from harness.events import Found
 
 
 def key(vocabulary: Vocabulary) -> bytes:
@@ -60,11 +62,14 @@ def inputs(vocabulary: Vocabulary, examples: ExampleDatabase) -> list[bytes]:
     return []
 
 
-def share(vocabulary: Vocabulary, examples: ExampleDatabase, data: Iterable[bytes]) -> None:
-    """Put inputs there; a database that is out of reach, or only read, is left alone."""
-    for one in data:
-        with contextlib.suppress(Exception):
-            examples.save(key(vocabulary), one)
+def share_findings(
+    vocabulary: Vocabulary, examples: ExampleDatabase, findings: Iterable[Found]
+) -> None:
+    """Put minimal inputs there; a database that is out of reach, or only read, is left alone."""
+    for found in findings:
+        if found.minimal:
+            with contextlib.suppress(Exception):
+                examples.save(key(vocabulary), base64.b64decode(found.input_b64))
 
 
 def mark(data: bytes) -> str:

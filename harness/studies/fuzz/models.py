@@ -26,19 +26,17 @@ class CampaignRow(Base):
     seconds: Mapped[float] = mapped_column(default=0.0)
 
 
-class TargetRow(Base):
-    """How far a target is. state: JSON, compressed. map: counts of behaviours, compressed."""
+class PartRow(Base):
+    """A part of the state of a target; see :meth:`harness.studies.fuzz.state.State.parts`."""
 
-    __tablename__ = "campaign_strands"
+    __tablename__ = "campaign_parts"
 
     campaign: Mapped[int] = mapped_column(
         sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
     )
-    target: Mapped[str] = mapped_column("strand", primary_key=True)
-    batches: Mapped[int]
-    cases: Mapped[int] = mapped_column(sa.BigInteger)
-    state: Mapped[bytes]
-    map: Mapped[bytes]
+    target: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[bytes]
 
 
 class InputRow(Base):

@@ -11,9 +11,10 @@ from corpora.generators.base import FunctionGenerator
 from corpora.vocabularies.embedded import RANDOM
 from harness.engine.selection import SelectionError, vocabularies
 from harness.studies.fuzz.arms import SEEDS
+from harness.studies.fuzz.state import FORM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
@@ -46,6 +47,11 @@ class FuzzPlan:
         return [
             (source, shard) for shard in range(self.shards) for source in self.plan.vocabularies
         ]
+
+    @property
+    def names(self) -> list[str]:
+        """Their names in the database."""
+        return [target_name(*one) for one in self.targets]
 
     def alone(self, source: str) -> Plan:
         """The plan with one vocabulary, and the inputs to begin with as its first generator."""
@@ -81,6 +87,7 @@ class FuzzPlan:
             "timeout": plan.limits.seconds,
             "memory": plan.limits.memory,
             "tokgate": tokgate,
+            "form of the state": FORM,
             "python": platform.python_version(),
         }
 
@@ -126,16 +133,3 @@ def spent(seconds: float) -> str:
     if minutes >= 60:
         return f"{minutes // 60} h {minutes % 60:02} min"
     return f"{minutes} min" if minutes else f"{seconds:.0f} s"
-
-
-def arms(schedule: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """What each arm of a schedule came to, for reports."""
-    return {
-        arm["name"]: {
-            "batches": arm["batches"],
-            "cases": arm["cases"],
-            "discoveries": round(arm["found"], 1),
-            "ended": arm["ended"],
-        }
-        for arm in schedule
-    }

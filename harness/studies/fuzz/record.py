@@ -33,9 +33,10 @@ from harness.events import (
 )
 from harness.findings.expecting import ExpectedFindings
 from harness.studies.fuzz import estimate
+from harness.studies.fuzz.amending import together
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.estimate import Abundance
-from harness.studies.fuzz.plan import arms, target_name
+from harness.studies.fuzz.plan import target_name
 from harness.verdict import gate
 from harness.verdict.coverage import Coverage
 from harness.verdict.gaps import counted
@@ -45,7 +46,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from harness.studies.fuzz.plan import FuzzPlan
-    from harness.studies.fuzz.store import CampaignStore, Kept
+    from harness.studies.fuzz.state import Kept
+    from harness.studies.fuzz.store import CampaignStore
 
 HOUR = 3600.0
 
@@ -104,8 +106,7 @@ def record(
 
     Raises LedgerError.
     """
-    names = [target_name(*one) for one in plan.targets]
-    kept = {name: one for name in names if (one := store.target(name)) is not None}
+    kept = store.targets(plan.names)
     findings = merged(plan, kept)
     tally = together(kept.values())
     judged = gate.judge_expectations(
@@ -121,15 +122,10 @@ def record(
     opened: dict[str, Event] = {}
     for one in kept.values():
         counts.update(one.state.counts)
-        for line in one.state.opened:  # targets of one vocabulary are opened alike
-            event = Event.from_json(line)
-            if event is not None:
-                opened[line] = event
-    reached = {
-        source
-        for source, *rest in plan.targets
-        if (one := kept.get(target_name(source, *rest))) is not None and one.state.cases
-    }
+        # Targets of one vocabulary are opened alike.
+        opened |= {event.to_json(): event for event in one.state.opening()}
+    begun = {name for name, one in kept.items() if one.state.cases}
+    reached = {source for source, shard in plan.targets if target_name(source, shard) in begun}
     events: list[Event] = [
         _started(plan, store, command),
         *opened.values(),
@@ -147,9 +143,10 @@ def record(
         *([ended.cluster] if ended.cluster else []),
     ]
     finished = _finished(plan, events, judged, tally, seconds, ended)
-    events += [_campaign(store, kept, counts, seconds, ended), finished]
+    campaign = _campaign(store, kept, counts, seconds, ended)
+    events += [campaign, finished]
     new = [found for found in findings if found.id not in known]
-    about = _about(plan, store, kept, findings, new, counts, seconds, ended)
+    about = _about(campaign, kept, findings, new, seconds, ended)
     return Record(events, finished, findings, judged, new, about, ended.cases)
 
 
@@ -182,20 +179,11 @@ def smallness(data: bytes) -> tuple[int, bytes]:
     return len(data), data
 
 
-def together(kept: Iterable[Kept]) -> Tally:
-    """What all targets have noted besides their events."""
-    tally = Tally()
-    for one in kept:
-        tally.add(one.state.tally)
-    return tally
-
-
 def withdrawals(kept: Iterable[Kept]) -> list[Withdrawn]:
     """Who was not asked for a while, on which vocabulary, and why."""
     found: dict[tuple[str, str], Withdrawn] = {}
     for one in kept:
-        opened = [Event.from_json(line) for line in one.state.opened]
-        for event in opened:
+        for event in one.state.opening():
             if isinstance(event, VocabularyLoaded):
                 for name, why in one.state.withdrawn.items():
                     withdrawn = Withdrawn(name, event.id, f"{why.splitlines()[0]}, for a while")
@@ -207,7 +195,7 @@ def fixed(kept: Iterable[Kept], findings: Sequence[Found]) -> list[FindingFixed]
     """The findings that no longer show, each once; not where another target still has it."""
     there = {found.id for found in findings}
     gone = {
-        one["id"]: FindingFixed(one["id"], one["bucket"], one["vocabulary"])
+        one.id: FindingFixed(one.id, one.bucket, one.vocabulary)
         for target in kept
         for one in target.state.fixed
     }
@@ -310,41 +298,41 @@ def _campaign(
             )
             for name, seen in abundances(kept, counts).items()
         ],
-        curves={
-            name: [(point[0], point[1], point[2], point[3]) for point in one.state.curve]
-            for name, one in kept.items()
-        },
+        curves={name: one.state.curve for name, one in kept.items()},
     )
 
 
 def _about(
-    plan: FuzzPlan,
-    store: CampaignStore,
+    campaign: Campaign,
     kept: Mapping[str, Kept],
     findings: Sequence[Found],
     new: Sequence[Found],
-    counts: Mapping[str, int],
     seconds: float,
     ended: Ended,
 ) -> dict[str, Any]:
     """``campaign.json``: the schedule, the corpus, what is yet to be found."""
-    cases = sum(one.state.cases for one in kept.values())
-    rate = cases / seconds if seconds else 0.0
     return {
-        "name": store.name,
-        "started": store.started,
+        "name": campaign.name,
+        "started": campaign.time,
         "seconds": round(seconds, 1),
-        "cases": cases,
-        "cases_per_second": round(rate, 1),
+        "cases": sum(one.state.cases for one in kept.values()),
+        "cases_per_second": round(campaign.rate, 1),
         "findings": len(findings),
         "new": [found.id for found in new],
         "canary": {"found": ended.canary, "said": ended.said},
         "estimates": {
-            "source": estimate.SOURCE,
-            "next hour": f"{rate * HOUR:.0f} cases",
+            "source": campaign.source,
+            "next hour": f"{campaign.rate * HOUR:.0f} cases",
             **{
-                name: _estimated(seen, rate * HOUR)
-                for name, seen in abundances(kept, counts).items()
+                one.kind: {
+                    "seen": one.seen,
+                    "once": one.once,
+                    "twice": one.twice,
+                    "chance of a new one": one.chance,
+                    "expected new ones": one.to_come,
+                    "chance with the next case": one.next,
+                }
+                for one in campaign.outlooks
             },
         },
         "strands": {
@@ -352,9 +340,17 @@ def _about(
                 "batches": one.state.batches,
                 "cases": one.state.cases,
                 "corpus": len(one.corpus),
-                "behaviours": Map(one.map).species[0],
+                "behaviours": Map(one.state.map).species[0],
                 "disagreements": len(one.state.disagreements),
-                "arms": arms(one.state.schedule),
+                "arms": {
+                    arm.name: {
+                        "batches": arm.batches,
+                        "cases": arm.cases,
+                        "discoveries": round(arm.found, 1),
+                        "ended": arm.ended,
+                    }
+                    for arm in one.state.schedule
+                },
                 "curve": one.state.curve,
                 "nanoseconds a byte": one.state.costs,
             }
@@ -366,7 +362,7 @@ def _about(
 def abundances(kept: Mapping[str, Kept], counts: Mapping[str, int]) -> dict[str, Abundance]:
     """How often behaviours, shapes of disagreement, and buckets of findings were seen."""
     cases = sum(one.state.cases for one in kept.values())
-    maps = [Map(one.map).species for one in kept.values()]
+    maps = [Map(one.state.map).species for one in kept.values()]
     seen, once, twice = (sum(column) for column in zip((0, 0, 0), *maps, strict=True))
     behaviours = Abundance(cases, seen, once, twice)
     shapes = Counter(n for one in kept.values() for n in one.state.disagreements.values())
@@ -375,15 +371,4 @@ def abundances(kept: Mapping[str, Kept], counts: Mapping[str, int]) -> dict[str,
         "behaviours": behaviours,
         "disagreements": Abundance(cases, shapes.total(), shapes[1], shapes[2]),
         "findings": Abundance(cases, buckets.total(), buckets[1], buckets[2]),
-    }
-
-
-def _estimated(seen: Abundance, more: float) -> dict[str, Any]:
-    return {
-        "seen": seen.species,
-        "once": seen.once,
-        "twice": seen.twice,
-        "chance of a new one": estimate.chance(seen, more),
-        "expected new ones": estimate.expected(seen, more),
-        "chance with the next case": estimate.discovery(seen),
     }

@@ -12,8 +12,8 @@ A choice depends on the seed, the number of the batch, and what was rewarded so 
 from __future__ import annotations
 
 import random
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,10 +58,19 @@ class Arm:
 
 
 class Schedule:
-    """Chooses among arms. All its state is in :attr:`arms`; see :meth:`state`."""
+    """Chooses among arms.
 
-    def __init__(self, costs: Mapping[str, float], seed: str) -> None:
-        self.arms = {name: Arm(name, cost) for name, cost in costs.items()}
+    arms: all its state, which it goes on from and keeps up to date; those of ``costs`` are added
+    where there are none yet.
+    """
+
+    def __init__(
+        self, costs: Mapping[str, float], seed: str, arms: list[Arm] | None = None
+    ) -> None:
+        arms = [] if arms is None else arms
+        if not arms:
+            arms += [Arm(name, cost) for name, cost in costs.items()]
+        self.arms = {arm.name: arm for arm in arms}
         self._seed = seed
 
     def choose(self, number: int, busy: Sequence[str] = ()) -> str | None:
@@ -102,14 +111,6 @@ class Schedule:
     def end(self, name: str) -> None:
         """An arm has no more inputs."""
         self.arms[name].ended = True
-
-    def state(self) -> list[dict[str, Any]]:
-        """For :meth:`restore`: plain data; floats survive JSON to the last bit."""
-        return [asdict(arm) for arm in self.arms.values()]
-
-    def restore(self, state: Sequence[Mapping[str, Any]]) -> None:
-        """Go on from a state of the same arms."""
-        self.arms = {kept["name"]: Arm(**kept) for kept in state}
 
 
 def gain(joined: int, shapes: int, buckets: int) -> float:

@@ -1,48 +1,49 @@
-"""A session of a campaign: its targets in turn on a few threads, until budget or Ctrl-C ends it."""
+"""A session of a campaign: an executor performs rounds, and each is committed once.
+
+A target has one round underway at a time, so that its rounds come in the order that the state of
+each decides, whoever performs them: what a target comes to is the same on any machine, and on any
+number of them. What was not handed back when a node was lost is done again from what was committed,
+alike.
+"""
 
 from __future__ import annotations
 
+import json
 import math
-import queue
-import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections import deque
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from harness.checks import CHECKS
-from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
-from harness.events import Phase
-from harness.findings import inputless
-from harness.studies.fuzz.canary import CanaryWatch
+from harness.cluster.executor import Unit, UnitError
+from harness.cluster.usage import Usage
+from harness.engine.opening import NamedFailed
+from harness.engine.waiting import LONGEST_WAIT
+from harness.events import Phase, UnitDone
+from harness.studies.fuzz import units
+from harness.studies.fuzz.amending import note_left
 from harness.studies.fuzz.crossing import cross_next, limit
-from harness.studies.fuzz.examples import open_examples
-from harness.studies.fuzz.leaving import left_behind
+from harness.studies.fuzz.examples import open_examples, share_findings
 from harness.studies.fuzz.plan import target_name
-from harness.studies.fuzz.sizing import ROUND_SECONDS, TooLong
-from harness.studies.fuzz.target import Guides, Target
-from harness.workers.pool import Stopped, WorkerPool
+from harness.studies.fuzz.sizing import ROUND_SECONDS
+from harness.studies.fuzz.state import Kept, Round
+from harness.studies.fuzz.units import Came, Campaign
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from harness.checks.base import Violation
-    from harness.core.comparisons import Contract
+    from harness.cluster.executor import Done, Executor
     from harness.core.countdown import Countdown
-    from harness.events import Event
+    from harness.events import ClusterUsed, Event
     from harness.studies.fuzz.plan import FuzzPlan
-    from harness.studies.fuzz.state import Round
     from harness.studies.fuzz.store import CampaignStore
+    from harness.studies.fuzz.units import Save
 
 TURN_SECONDS = 60.0
 """A target keeps its place for so many seconds where others wait: loading a large vocabulary into
 all implementations takes a few seconds, and should not be much of it. In a session that is too
 short for that, each has the same share of the time."""
-
-LAST_LOOKS_SECONDS = 10.0
-"""What was found is looked into for so many seconds after a campaign's last case: enough to make
-one slow finding minimal, or dozens of quick ones."""
 
 MOST = 0.5
 """A round that has taken more than so much of a session when time is up is not lost."""
@@ -50,151 +51,96 @@ MOST = 0.5
 POLL_SECONDS = 0.2
 """A thread that only waits is deaf to Ctrl-C."""
 
+GRACE = 2 * ROUND_SECONDS
+"""Seconds for which the last units are waited for, beyond who may hang."""
 
-@dataclass(frozen=True, slots=True)
-class Underway:
-    """A round that is on: where, and the seconds of the session after which it began."""
+TOGETHER = 64
+"""Rounds that are committed together at the most. A transaction costs as much as several rounds in
+it; and what is not committed yet is lost with the driver."""
 
-    pool: WorkerPool
-    began: float
+CANARY, ROUND, OPENING = "the canary", ", round ", ", opening "
+
+
+@dataclass(slots=True)
+class Course:
+    """How far a target is. place, mark: where its last round was done, and the state there.
+
+    rounds: done in this session. turn: seconds of its units since others waited. began: when its
+    round that is on did, in seconds of the session. crossed: how often inputs of others crossed.
+    owed: the user has named it, and nothing was ever asked.
+    """
+
+    source: str
+    shard: int
+    cases: int
+    owed: bool
+    place: str = ""
+    mark: str = ""
+    rounds: int = 0
+    turn: float = 0.0
+    began: float = 0.0
+    crossed: int = 0
+
+    @property
+    def name(self) -> str:
+        """As in the database."""
+        return target_name(self.source, self.shard)
 
 
 class Session:
-    """Runs the targets of a plan.
+    """Runs the targets of a plan by an executor.
 
-    save: writes a finding's folder. publish: gets each round once it is committed, one at a time.
-    announce: gets what the threads are busy with. countdown: of the budget; it begins to run when
-    the first vocabulary is loaded. done: by target, the cases of earlier sessions. prepared: told
-    how long the loading took, when the countdown begins.
+    place: writes files of findings that came from elsewhere, before the commit. save: writes the
+    folder of a finding that is found here. publish: gets each round once it is committed. announce:
+    gets what is being done. countdown: of the budget; it begins to run when the first vocabulary is
+    loaded. done: by target, the cases of earlier sessions. prepared: told how long the loading
+    took, when the countdown begins.
 
     A round that is on when the time is up is cut off and lost: the next session does it again,
     alike. One that has taken most of the session would be lost in each of them, so that it is
-    brought to an end: what may be a hang is waited for, and nothing else is asked.
-    What the user named has a round at least, however late it is.
+    brought to an end. What the user named has a round at least, however late it is.
     cases: those that were committed in this session. awaited: who was waited for. least: the
-    vocabularies that had their first round after the time.
+    vocabularies that had their first round after the time. canary: whether it was found, None while
+    nobody knows, and what is said of it.
     """
 
     def __init__(
         self,
         plan: FuzzPlan,
         store: CampaignStore,
-        save: Callable[[str, Violation, Contract], str | None],
+        campaign: Campaign,
+        executor: Executor,
+        place: Callable[[Mapping[str, bytes]], None],
+        save: Save,
         publish: Callable[[Round], None],
         announce: Callable[[Event], None],
         countdown: Countdown,
-        done: Mapping[str, int] = MappingProxyType({}),
-        prepared: Callable[[float], None] = lambda seconds: None,
-        clock: Callable[[], float] = time.monotonic,
+        done: Mapping[str, int],
+        prepared: Callable[[float], None],
     ) -> None:
-        self._plan, self._store, self._save = plan, store, save
+        self._plan, self._store, self._campaign = plan, store, campaign
+        self._executor, self._place, self._save = executor, place, save
         self._publish, self._announce = publish, announce
-        self._guides = Guides(
-            plan.structured,
-            plan.coverage,
-            plan.costly,
-            open_examples(plan.database) if plan.database else None,
-        )
-        self._stop = threading.Event()
-        self._turn_seconds = TURN_SECONDS
-        self._lock = threading.Lock()
-        self._pools: list[WorkerPool] = []
-        self._targets: dict[tuple[str, int], Target] = {}
-        self._waiting: queue.SimpleQueue[tuple[str, int]] = queue.SimpleQueue()
-        self._countdown = countdown
-        self._done = done
-        self._prepared = prepared
-        self._clock = clock
-        self._rounds: dict[str, Underway] = {}
+        self._countdown, self._prepared = countdown, prepared
+        self._courses = [
+            Course(source, shard, cases, owed=not cases and plan.plan.owed(source))
+            for source, shard in plan.targets
+            for cases in [done[target_name(source, shard)]]
+        ]
+        # A session that is too short for all of them begins with those that had the least so far.
+        self._courses.sort(key=lambda one: one.cases)
+        self._waiting = deque(self._courses)
+        self._underway: dict[str, Course] = {}
+        self._places: set[str] = set()
+        self._usage = Usage()
+        self._examples = open_examples(plan.database) if plan.database else None
         self.cases = 0
         self.awaited: set[str] = set()
         self.least: set[str] = set()
-        self._owing = {
-            one
-            for one in plan.targets
-            if plan.plan.owed(one[0]) and not done.get(target_name(*one), 0)
-        }
-        """Targets that the user named, and on which nothing was ever asked."""
-        self._leavings: dict[str, str] = {}
-        self.canary: CanaryWatch | None = CanaryWatch(plan) if plan.canary else None
-
-    def run(self, each: Callable[[], None] = lambda: None) -> None:
-        """Until the budget is spent; ``each`` is called now and then, from this thread.
-
-        An exception of a thread, or of ``each``, KeyboardInterrupt included, ends all and is
-        raised.
-        """
-        try:
-            self._go_through(each, watch=True)
-            while not self._stop.is_set() and cross_next(self._plan, self._store):
-                self._targets.clear()  # they are others now
-                self._go_through(each, watch=False)
-        finally:
-            self._commit_leavings()
-
-    def _go_through(self, each: Callable[[], None], *, watch: bool) -> None:
-        """Have all targets go on until they stop. watch: for the canary, too."""
-        # A session that is too short for all of them begins with those that had the least so far.
-        for one in sorted(self._plan.targets, key=lambda one: self._done.get(target_name(*one), 0)):
-            self._waiting.put(one)
-        threads = max(1, min(self._plan.plan.jobs, len(self._plan.targets)))
-        self._turn_seconds = turn(self._countdown.seconds, threads, len(self._plan.targets))
-        with ThreadPoolExecutor(threads + 1, thread_name_prefix="fuzz") as pool:
-            futures: list[Future[None]] = [
-                pool.submit(self._work_through, threads) for _ in range(threads)
-            ]
-            if self.canary is not None and watch:
-                futures.append(pool.submit(self._watch))
-            try:
-                while wait(futures, timeout=POLL_SECONDS).not_done:
-                    if any(f.done() and f.exception() for f in futures):
-                        break
-                    if self._over and not self._ending():
-                        self.stop()
-                    each()
-                for future in futures:
-                    future.result()
-            except BaseException:
-                self.stop()
-                raise
-            finally:
-                pool.shutdown()
-
-    def _commit_leavings(self) -> None:
-        """Enter what workers left behind, each in the first target that has asked its author."""
-        for which, target in list(self._targets.items()):
-            mine = {
-                name: self._leavings.pop(name) for name in target.asked if name in self._leavings
-            }
-            if mine:
-                # What the target has not committed is lost, as at any end of a session.
-                name, plan = target_name(*which), self._plan.plan
-                kept = self._store.target(name)
-                done = left_behind(plan, name, kept, self._save, mine, target.asked)
-                self._store.commit(done)
-                self._publish(done)
-
-    def _ending(self) -> bool:
-        """Cut off, as time is up, all but the rounds that would be lost in each session."""
-        with self._lock:
-            kept = [one for one in self._rounds.values() if self._kept(one.began)]
-            lost = [pool for pool in self._pools if all(pool is not one.pool for one in kept)]
-        limit = LONGEST_WAIT * self._plan.plan.limits.seconds
-        if not kept or self._countdown.late > limit:
-            return False
-        for pool in lost:
-            pool.kill()
-        for one in kept:
-            working = {name: one.pool.at_work(name) for name in one.pool.loaded()}
-            suspects = {name for name, seconds in working.items() if seconds > SUSPECT_SECONDS}
-            one.pool.abandon([name for name in working if name not in suspects])
-            self.awaited |= suspects
-        return True
-
-    def _kept(self, began: float) -> bool:
-        """Whether a round that began then is not to be lost, though time is up."""
-        seconds = self._countdown.seconds
-        return seconds is not None and began <= (1 - MOST) * seconds
+        waiting = "the canary was not found yet when the session ended"
+        self.canary: tuple[bool | None, str] = (
+            None, waiting if plan.canary else "no canary rode along",
+        )  # fmt: skip
 
     @property
     def late(self) -> float:
@@ -202,150 +148,210 @@ class Session:
         return self._countdown.late
 
     @property
-    def _over(self) -> bool:
-        """Whether the time is up, and nothing is owed any more."""
-        return self._countdown.over and not self._owing
+    def cluster(self) -> ClusterUsed | None:
+        """What the cluster did, where there is one."""
+        return self._usage.summary() if self._campaign.portable else None
 
-    def _left(self) -> float:
-        """Seconds until no question is asked; there is no limit before the clock runs."""
-        unlimited = not self._countdown.running or self._owing
-        return math.inf if unlimited else self._countdown.left
+    def run(self, each: Callable[[], None]) -> None:
+        """Until the budget is spent; ``each`` is called now and then.
 
-    def stop(self) -> None:
-        """End all threads and kill all workers, from any thread; rounds that are on are lost."""
-        self._stop.set()
-        with self._lock:
-            for target in self._targets.values():
-                target.stop()
-            for pool in self._pools:
-                pool.kill()
-        if self.canary is not None:
-            self.canary.stop()
+        Raises ClusterError, UnitError, LedgerError, OutputError, NamedFailed, KeyboardInterrupt.
+        """
+        try:
+            self._executor.listen(self._tell)
+            shared = self._executor.share("campaign", self._campaign)
+            if self._plan.canary:
+                self._executor.submit(Unit(CANARY, units.watched, (shared,)))
+            self._note_crossings()
+            while self._on or self._cross():
+                self._begin_more()
+                self._take_all()
+                each()
+            if CHECKS["survival"] in self._plan.plan.checks:
+                note_left(self._plan, self._store, self._save, self._publish, self._left_behind())
+        except UnitError as error:
+            if isinstance(error.__cause__, NamedFailed):
+                raise error.__cause__ from None
+            raise
+        finally:
+            self._executor.close()
 
-    def _start_clock(self) -> None:
-        """The budget begins when the first vocabulary is loaded."""
-        with self._lock:
+    @property
+    def _jobs(self) -> int:
+        """How many targets may be underway."""
+        here = self._campaign.portable is None
+        return self._plan.plan.jobs if here else self._executor.slots
+
+    @property
+    def _on(self) -> bool:
+        """Whether there is anything to wait for."""
+        longest = GRACE + LONGEST_WAIT * self._plan.plan.limits.seconds
+        if self._countdown.over:
+            owed = any(one.owed for one in (*self._waiting, *self._underway.values()))
+            return owed or (bool(self._underway) and self._countdown.late < longest)
+        watching = self._plan.canary and self.canary[0] is None
+        return bool(self._underway or self._waiting) or watching
+
+    def _note_crossings(self) -> None:
+        for one in self._courses:
+            kept = self._store.target(one.name)
+            one.crossed = kept.state.crossed if kept else 0
+
+    def _cross(self) -> bool:
+        """Have inputs cross between targets when all have stopped; whether they go on."""
+        if self._countdown.over or not cross_next(self._plan, self._store):
+            return False
+        self._note_crossings()
+        for one in self._courses:
+            one.mark = ""  # no place has the state that it has now
+        self._waiting.extend(self._courses)
+        return True
+
+    def _tell(self, event: Event) -> None:
+        if self._campaign.portable is not None:
+            self._usage.consume(event)
+            self._announce(event)
+
+    def _begin_more(self) -> None:
+        """Have as many targets underway as there are slots."""
+        while self._waiting and len(self._underway) < self._jobs:
+            course = self._waiting.popleft()
+            if self._enough(course):
+                self._pay(course)
+            elif course.owed or not self._countdown.over:
+                self._next(course)
+
+    def _next(self, course: Course) -> None:
+        """Have the next round of a target performed, or have it opened where no place has it."""
+        self._underway[course.name] = course
+        course.began = self._countdown.spent
+        left = self._countdown.left if self._countdown.running and not course.owed else math.inf
+        if course.mark:
+            lasting = course.began <= (1 - MOST) * (self._countdown.seconds or math.inf)
+            unit = Unit(
+                f"{course.name}{ROUND}{course.rounds + 1}", units.rounded,
+                arguments=(course.mark, left, lasting), prefers=course.place,
+            )  # fmt: skip
+        else:
+            share = self._executor.share
+            load = share(course.source, self._plan.plan.vocabularies[course.source])
+            name, kept = (course.source, course.shard), self._store.target(course.name)
+            unit = Unit(
+                f"{course.name}{OPENING}{course.rounds + 1}", units.opened,
+                (share("campaign", self._campaign), load), (name, kept, left), course.place,
+            )  # fmt: skip
+        self._announce(Phase("fuzzing " + ", ".join(one.source for one in self._on_show())))
+        self._executor.submit(unit)
+
+    def _on_show(self) -> list[Course]:
+        return sorted(self._underway.values(), key=lambda one: one.name)
+
+    def _take_all(self) -> None:
+        """Wait for a result, and take all that have come: what there is to commit, in one go."""
+        rounds: list[tuple[Course, Done, Round, Mapping[str, bytes]]] = []
+        try:
+            done = self._executor.next(POLL_SECONDS)
+            while done is not None:
+                taken = self._taken(done)
+                if taken is not None and taken[1].done is not None:
+                    rounds.append((taken[0], done, taken[1].done, taken[1].files))
+                done = self._executor.next(0.0) if len(rounds) < TOGETHER else None
+        finally:  # whatever ends the session
+            if rounds:
+                self._commit([(committed, files) for _, _, committed, files in rounds])
+        for course, result, committed, _ in rounds:
+            cases = committed.cases - course.cases
+            self._count(result, cases)
+            self.cases += cases
+            course.cases += cases
+            course.rounds += 1
+            self._pay(course)
+            self._go_on(course)
+
+    def _taken(self, done: Done) -> tuple[Course, Came] | None:
+        """Take what a unit came to; a target's round where there is one to commit."""
+        if done.name == CANARY:
+            found, said = json.loads(done.result)
+            self.canary = found, said
+            self._count(done, 0)
+            return None
+        self._places.add(done.place)
+        came = Came.unpacked(done.result)
+        rounded = ROUND in done.name
+        course = self._underway.pop(done.name.rpartition(ROUND if rounded else OPENING)[0])
+        self.awaited.update(came.awaited)
+        course.place, course.mark = done.place, came.mark
+        course.turn += done.seconds
+        if came.done is not None:
+            # Something may not have been asked in it that came after the end.
+            lasts = course.owed or course.began <= (1 - MOST) * (self._countdown.seconds or 0.0)
+            return (course, came) if lasts or not self._countdown.over else None
+        self._count(done, 0)
+        if came.too_long is not None:
+            kept = self._store.target(course.name) or Kept()
+            kept.state.round_size = came.too_long
+            self._store.commit([kept.amended(course.name)])  # nothing to show: it has done nothing
+        elif came.mark and not rounded:
             if not self._countdown.running:
                 self._countdown.start()
                 self._prepared(self._countdown.prepared)
+        elif came.mark or not came.cold:  # there is nothing left to ask, or no time
+            self._pay(course)
+            return None
+        if course.owed or not self._countdown.over:
+            self._next(course)
+        return None
 
-    def _watch(self) -> None:
-        assert self.canary is not None
-        try:
-            self.canary.run()
-        except Stopped:
+    def _go_on(self, course: Course) -> None:
+        """Another round of a target, unless it has had enough, or others waited long enough."""
+        if self._enough(course) or self._countdown.over:
             return
-
-    def _work_through(self, threads: int) -> None:
-        pool = WorkerPool(self._plan.plan.participants, self._plan.plan.limits)
-        pool.limit_by(self._left)
-        with self._lock:
-            self._pools.append(pool)
-        try:
-            while not self._stop.is_set() and not self._over:
-                try:
-                    which = self._waiting.get_nowait()
-                except queue.Empty:
-                    return
-                if self._countdown.over and which not in self._owing:
-                    continue
-                if self._turn(pool, which, endless=len(self._plan.targets) <= threads):
-                    self._waiting.put(which)
-        except Stopped:
+        seconds = turn(self._countdown.seconds, self._jobs, len(self._courses))
+        if self._waiting and course.turn > seconds:
+            course.turn = 0.0
+            self._waiting.append(course)
             return
-        finally:
-            pool.close()
-            if CHECKS[inputless.CHECK] in self._plan.plan.checks:
-                with self._lock:
-                    self._leavings |= pool.left()
+        self._next(course)
 
-    def _turn(self, pool: WorkerPool, which: tuple[str, int], *, endless: bool) -> bool:
-        """Rounds of one target; whether there may be more."""
-        target = self._target(which)
-        if self._enough(target):
-            self._pay(which)
-            return False
-        self._announce(Phase(f"loading {target.source}"))
-        target.open(pool)
-        self._start_clock()
-        self._announce(Phase(f"fuzzing {target.source}"))
-        began = self._countdown.spent
-        try:
-            while not self._stop.is_set() and (which in self._owing or not self._countdown.over):
-                before = target.state.cases
-                try:
-                    done = self._round(target, pool)
-                except TooLong as error:
-                    self._give_up(pool, which, error)
-                    return True
-                if done is None:
-                    self._pay(which)
-                    return False
-                self._store.commit(done)
-                self._pay(which)
-                with self._lock:
-                    self.cases += done.state.cases - before
-                    self._publish(done)
-                target.share()
-                if self._enough(target):
-                    return False
-                if not endless and self._countdown.spent - began > self._turn_seconds:
-                    return True
-        finally:
-            target.close()
-        return False
-
-    def _pay(self, which: tuple[str, int]) -> None:
+    def _pay(self, course: Course) -> None:
         """Owe nothing of a target from now on."""
-        with self._lock:
-            if which in self._owing and self._countdown.over:
-                self.least.add(which[0])
-            self._owing = self._owing - {which}
+        if course.owed and self._countdown.over:
+            self.least.add(course.source)
+        course.owed = False
 
-    def _give_up(self, pool: WorkerPool, which: tuple[str, int], error: TooLong) -> None:
-        """Go back to what was committed, to go on with smaller rounds."""
-        pool.abandon(error.owing)
-        with self._lock:
-            self._targets.pop(which).close()
-        self._store.commit(self._target(which).lessened(error.size))
+    def _count(self, done: Done, cases: int) -> None:
+        size = len(done.result)
+        self._tell(UnitDone(done.name, done.node, done.tries, done.seconds, size, cases))
 
-    def _round(self, target: Target, pool: WorkerPool) -> Round | None:
-        """One round; None where there is nothing left to ask, or it came too late to be kept.
+    def _commit(self, rounds: list[tuple[Round, Mapping[str, bytes]]]) -> None:
+        """Write the files of findings, and then the rounds, all of them or none."""
+        for _, files in rounds:
+            self._place(files)
+        self._store.commit([done for done, _ in rounds])
+        for done, _ in rounds:
+            self._publish(done)
+            if self._examples is not None and done.findings:
+                source = done.target.rpartition("#")[0]
+                vocabulary = self._plan.plan.vocabularies[source]()
+                share_findings(vocabulary, self._examples, done.findings)
 
-        Raises TooLong.
-        """
-        began = self._countdown.spent
-        with self._lock:
-            self._rounds[target.name] = Underway(pool, began)
-        try:
-            done = target.round(pool)
-        finally:
-            with self._lock:
-                del self._rounds[target.name]
-        # Something may not have been asked in it then.
-        late = self._over and not self._kept(began)
-        return None if late else done
-
-    def _target(self, which: tuple[str, int]) -> Target:
-        """A target, as it was committed last; the same one in each of its turns."""
-        with self._lock:
-            target = self._targets.get(which)
-        if target is None:
-            source, shard = which
-            kept = self._store.target(target_name(source, shard))
-            alone = self._plan.alone(source)
-            target = Target(
-                alone, source, shard, self._save, kept, self._guides, ROUND_SECONDS, self._clock
-            )
-            target.limit_by(lambda: self._left() + LAST_LOOKS_SECONDS)
-            with self._lock:
-                self._targets[which] = target
-        return target
-
-    def _enough(self, target: Target) -> bool:
+    def _enough(self, course: Course) -> bool:
         """Whether it has done as many cases as it may before others have, too."""
-        most = limit(self._plan.plan.budget.cases, target.state.crossed)
-        return most is not None and target.state.cases >= most
+        most = limit(self._plan.plan.budget.cases, course.crossed)
+        return most is not None and course.cases >= most
+
+    def _left_behind(self) -> dict[str, str]:
+        """Close all places, and return what their workers left behind, as far as it comes."""
+        left: dict[str, str] = {}
+        ends = {f"end of {place}": place for place in sorted(self._places)}
+        for name, place in ends.items():
+            self._executor.submit(Unit(name, units.closed, prefers=place))
+        deadline = time.monotonic() + GRACE
+        while ends and time.monotonic() < deadline:
+            done = self._executor.next(POLL_SECONDS)
+            if done is not None and ends.pop(done.name, None) is not None:
+                left |= json.loads(done.result)
+        return left
 
 
 def turn(seconds: float | None, threads: int, targets: int) -> float:

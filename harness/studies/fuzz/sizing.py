@@ -11,9 +11,8 @@ where rounds take seconds does the clock have a part in it.
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.engine.streams import Batch
 from harness.studies.fuzz.arms import SHARED
@@ -63,35 +62,33 @@ def next_size(size: int, asked: int, seconds: float) -> int:
 class Waiting:
     """A batch that was chosen, or the rest of one, with what its first parts came to.
 
-    arm: that made it. cases, joined, shapes, buckets: of the parts that were asked.
+    arm: that made it. generator, seed, number, start, inputs: of the batch. cases, joined, shapes,
+    buckets: of the parts that were asked.
     """
 
     arm: str
-    batch: Batch
+    generator: str
+    seed: int
+    number: int
+    start: int
+    inputs: list[bytes]
     cases: int = 0
     joined: int = 0
     shapes: int = 0
     buckets: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        batch = self.batch
-        return {
-            "arm": self.arm,
-            "generator": batch.generator,
-            "seed": batch.seed,
-            "number": batch.number,
-            "start": batch.start,
-            "inputs": [base64.b64encode(data).decode() for data in batch.inputs],
-            "came": [self.cases, self.joined, self.shapes, self.buckets],
-        }
-
     @classmethod
-    def from_json(cls, raw: dict[str, Any]) -> Waiting:
-        """What :meth:`to_json` gave."""
-        inputs = [base64.b64decode(data) for data in raw["inputs"]]
-        batch = Batch(raw["generator"], raw["seed"], raw["number"], raw["start"], inputs)
-        return cls(raw["arm"], batch, *raw["came"])
+    def of(cls, arm: str, batch: Batch) -> Waiting:
+        """All of a batch."""
+        return cls(arm, batch.generator, batch.seed, batch.number, batch.start, batch.inputs)
+
+    def first(self, count: int) -> Batch:
+        """Its next inputs, so many of them, as a batch."""
+        return Batch(self.generator, self.seed, self.number, self.start, self.inputs[:count])
+
+    def without(self, count: int) -> Waiting:
+        """What is left of it after its next inputs, so many of them."""
+        return replace(self, start=self.start + count, inputs=self.inputs[count:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +111,7 @@ def taken(waiting: Sequence[Waiting], size: int, cases: int | None = None) -> li
     most = WHOLE if cases is None else cases
     for one in waiting:
         count = 0
-        for data in one.batch.inputs:
+        for data in one.inputs:
             left -= CALL + len(data)
             most -= one.arm != SHARED
             if most < 0 or (left < 0 and (parts or count)):
@@ -122,9 +119,7 @@ def taken(waiting: Sequence[Waiting], size: int, cases: int | None = None) -> li
                 break
             count += 1
         if count:
-            inputs = one.batch.inputs[:count]
-            whole = count == len(one.batch.inputs)
-            parts.append(Part(one, replace(one.batch, inputs=inputs), whole))
+            parts.append(Part(one, one.first(count), count == len(one.inputs)))
         if left < 0:
             break
     return parts
@@ -136,10 +131,7 @@ def after(
     """What waits after a round. came: by part, its batch with what its parts came to so far."""
     rest = list(waiting[len(parts) :])
     if parts and not parts[-1].last:
-        one, batch = came[-1], parts[-1].waiting.batch
-        asked = len(parts[-1].batch.inputs)
-        cut = replace(batch, start=batch.start + asked, inputs=batch.inputs[asked:])
-        rest.insert(0, replace(one, batch=cut))
+        rest.insert(0, came[-1].without(len(parts[-1].batch.inputs)))
     return rest
 
 
@@ -152,11 +144,3 @@ class TooLong(Exception):
     def __init__(self, size: int, owing: Sequence[str]) -> None:
         self.size, self.owing = size, owing
         super().__init__(f"to be done again in rounds of {size}")
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A round of several inputs: when it began, and what they weigh."""
-
-    started: float
-    size: int

@@ -1,218 +1,210 @@
-"""What a target of a campaign is between two rounds: plain data, and its form on disk."""
+"""What a target of a campaign is between two rounds: plain data, and the parts in which it is kept.
+
+What grows with a campaign is cut into parts, each of which is written again only when it has
+changed, so that a commit costs as much after a month as after a minute.
+"""
 
 from __future__ import annotations
 
-import base64
+import hashlib
 import json
 import zlib
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from harness.core import stored
 from harness.events import BatchDone, Event, Found, Unsettled
-from harness.events.base import Base64
+from harness.findings.causes import Causes, Snapshot
 from harness.findings.diagnosis import Signature
-from harness.findings.entries import Snapshot
+from harness.studies.fuzz.corpus import Entry
 from harness.studies.fuzz.schedule import Arm
-from harness.studies.fuzz.sizing import FIRST
+from harness.studies.fuzz.sizing import FIRST, Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from harness.engine.planning import Tally
-    from harness.studies.fuzz.corpus import Entry
 
-FORM = 1
+FORM = 2
 """The number of this form of the state; another one is another version's."""
 
+MAIN = "state"
+"""The part with all that does not grow with the campaign."""
 
-MAX_BYTES = 256 << 20
-"""The greatest size of a state, or of a map of behaviours, when it is unpacked. Those of long
-campaigns have some megabytes."""
+GROWING = (
+    "disagreements", "picks", "causes", "counts", "shared", "covered",
+)  # fmt: skip
+"""Lists and dictionaries that grow with the campaign: each is kept in parts."""
+
+ITEMS = 256
+"""Items of a part."""
+
+PAGE = 1 << 12
+"""Bytes of a part of the map of behaviours, unpacked."""
+
+MAP = "map"
+
+Parts = dict[str, bytes]
+"""Parts by name; an empty one is there no more."""
 
 
 class StateError(ValueError):
     """A state on disk that this version does not read."""
 
 
-class _Form(msgspec.Struct):
-    """What every state has."""
+@dataclass(slots=True)
+class Sums:
+    """What a campaign adds up of :class:`harness.engine.planning.Tally`."""
 
-    form: int
+    exercised: list[int] = field(default_factory=list)
+    shown: list[int] = field(default_factory=list)
+    unsure: list[int] = field(default_factory=list)
+    excused: dict[str, int] = field(default_factory=dict)
+    claims: list[tuple[str, str, int, bool, str]] = field(default_factory=list)
 
-
-class _Tally(msgspec.Struct):
-    """See :meth:`State.keep_tally`."""
-
-    exercised: list[int]
-    shown: list[int]
-    unsure: list[int] = []
-    excused: dict[str, int] = {}
-    claims: list[tuple[str, str, int, bool, str]] = []
-
-
-class _Waiting(msgspec.Struct):
-    """See :meth:`harness.studies.fuzz.sizing.Waiting.to_json`."""
-
-    arm: str
-    generator: str
-    seed: int
-    number: int
-    start: int
-    inputs: list[Base64]
-    came: tuple[int, int, int, int]
-
-
-_SignatureRow = tuple[str, Signature, list[tuple[Base64, str]]]
-"""See :meth:`State.keep_tracker`."""
+    def plain(self) -> dict[str, Any]:
+        """For :meth:`Tally.add`."""
+        return asdict(self)
 
 
 @dataclass(slots=True)
 class State:
-    """All that a target knows, but for its map, its corpus and its findings.
+    """All that a target knows, but for its corpus and its findings.
 
-    batches, cases, size (in bytes): done so far. schedule: of :meth:`Schedule.state`. taken:
-    batches taken from each arm. disagreements: shape to the number of inputs that showed it.
-    picks: by entry of the corpus. tracker: a snapshot without its findings. losses: deaths and
-    time-outs by implementation. tally: of the campaign's checks. totals: what was done, by
-    contract and generator; unsettled: what nobody knows, by all that tells it apart. opened: the
-    events with which it was opened last. judged_by: digest of the expectations whose examples were
-    run. curve: (cases, behaviours, disagreements, buckets),
-    each a tenth further than the last. costs: most nanoseconds a byte seen, by implementation.
-    covered: Atheris's corpus, base64. shared: marks of inputs shared, or taken up from others.
-    withdrawn: by implementation, why it was not asked for a while, the last time that it was so.
-    rates: bytes a second, by implementation, in campaigns that are limited by time: who is slow
-    gets fewer cases in the next round. round_size: what the next round takes on, and waiting: what
-    was chosen for it already; see :mod:`harness.studies.fuzz.sizing`. crossed: how often inputs
-    crossed between targets, offered: how many entries of the corpus did, or could, and given:
-    others' inputs that are to be asked, base64; see :mod:`harness.studies.fuzz.crossing`. fixed:
-    findings that no longer show; see :mod:`harness.studies.fuzz.known`.
+    batches, cases, size (in bytes): done so far. schedule: the arms. taken: batches taken from each
+    arm. disagreements: shape to the number of inputs that showed it. picks: by entry of the corpus.
+    causes, counts: of the tracker, see :class:`Snapshot`. losses: deaths and
+    time-outs by implementation. sums: of the campaign's checks. totals: what was done, by contract
+    and generator; unsettled: what nobody knows, by all that tells it apart. opened: the events with
+    which it was opened last, as lines. judged_by: digest of the expectations whose examples were
+    run. curve: (cases, behaviours, disagreements, buckets), each a tenth further than the last.
+    costs: most nanoseconds a byte seen, by implementation. covered: Atheris's corpus. shared: marks
+    of inputs shared, or taken up from others. withdrawn: by implementation, why it was not asked
+    for a while, the last time that it was so. rates: bytes a second, by implementation, in
+    campaigns that are limited by time: who is slow gets fewer cases in the next round. round_size:
+    what the next round takes on, and waiting: what was chosen for it already; see
+    :mod:`harness.studies.fuzz.sizing`. crossed: how often inputs crossed between targets, offered:
+    how many entries of the corpus did, or could, and given: others' inputs that are to be asked;
+    see :mod:`harness.studies.fuzz.crossing`. fixed: findings that no longer show; see
+    :mod:`harness.studies.fuzz.amending`. map: counts of behaviours, see
+    :class:`harness.studies.fuzz.behaviour.Map`.
     """
 
     batches: int = 0
     cases: int = 0
     size: int = 0
-    schedule: list[dict[str, Any]] = field(default_factory=list)
+    schedule: list[Arm] = field(default_factory=list)
     taken: dict[str, int] = field(default_factory=dict)
     disagreements: dict[str, int] = field(default_factory=dict)
     picks: list[int] = field(default_factory=list)
-    pages: list[Any] = field(default_factory=list)
+    causes: list[tuple[tuple[str, Signature], Causes]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    provisionals: list[str] = field(default_factory=list)
-    losses: dict[str, list[int]] = field(default_factory=dict)
-    tally: dict[str, Any] = field(default_factory=dict)
-    totals: dict[str, dict[str, Any]] = field(default_factory=dict)
-    unsettled: dict[str, dict[str, Any]] = field(default_factory=dict)
-    looks: list[Any] = field(default_factory=list)
+    losses: dict[str, tuple[int, int]] = field(default_factory=dict)
+    sums: Sums = field(default_factory=Sums)
+    totals: dict[str, BatchDone] = field(default_factory=dict)
+    unsettled: dict[str, Unsettled] = field(default_factory=dict)
     opened: list[str] = field(default_factory=list)
     judged_by: str = ""
-    curve: list[list[int]] = field(default_factory=list)
+    curve: list[tuple[int, int, int, int]] = field(default_factory=list)
     costs: dict[str, float] = field(default_factory=dict)
-    covered: list[Base64] = field(default_factory=list)
+    covered: list[bytes] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
     withdrawn: dict[str, str] = field(default_factory=dict)
     rates: dict[str, float] = field(default_factory=dict)
     round_size: int = FIRST
-    waiting: list[dict[str, Any]] = field(default_factory=list)
+    waiting: list[Waiting] = field(default_factory=list)
     crossed: int = 0
     offered: int = 0
-    given: list[Base64] = field(default_factory=list)
-    fixed: list[dict[str, Any]] = field(default_factory=list)
+    given: list[bytes] = field(default_factory=list)
+    fixed: list[Found] = field(default_factory=list)
+    map: bytes = b""
 
-    def packed(self) -> bytes:
-        """The form on disk."""
-        return zlib.compress(json.dumps({"form": FORM, **asdict(self)}).encode(), 1)
+    def parts(self) -> Parts:
+        """All of it, in parts: JSON, and compressed pages of the map."""
+        main: dict[str, Any] = {"form": FORM}
+        made: Parts = {}
+        for name in (one.name for one in fields(self) if one.name != MAP):
+            value = msgspec.to_builtins(getattr(self, name))
+            if name not in GROWING:
+                main[name] = value
+                continue
+            items = list(value.items() if isinstance(value, Mapping) else value)
+            for start in range(0, len(items), ITEMS):
+                text = json.dumps(items[start : start + ITEMS])
+                made[f"{name}/{start // ITEMS:06}"] = text.encode()
+        for start in range(0, len(self.map), PAGE):
+            page = zlib.compress(self.map[start : start + PAGE], 1)
+            made[f"{MAP}/{start // PAGE:06}"] = page
+        return {MAIN: json.dumps(main).encode(), **made}
 
     @classmethod
-    def unpacked(cls, packed: bytes) -> State:
-        """The state of :meth:`packed`. Raises StateError, with the field at fault."""
+    def of(cls, parts: Mapping[str, bytes]) -> State:
+        """The state of :meth:`parts`. Raises StateError, with the field at fault."""
+        at = MAIN
         try:
-            raw = stored.parsed(stored.unzipped(packed, MAX_BYTES))
-            if stored.typed(raw, _Form).form != FORM:
-                raise StateError("made by another version of tokgate")
+            raw = stored.parsed(parts[MAIN])
+            if stored.typed(raw, dict[str, Any]).pop("form", None) != FORM:
+                raise ValueError("made by another version of tokgate")
+            pages = []
+            for at in sorted(parts.keys() - {MAIN}):
+                name = at.partition("/")[0]
+                if name == MAP:
+                    pages.append(stored.unzipped(parts[at], PAGE))
+                elif name in GROWING:
+                    raw.setdefault(name, []).extend(stored.typed(stored.parsed(parts[at]), list))
+            at = ""
+            for name in ("disagreements", "counts"):
+                items = raw.get(name, [])
+                raw[name] = dict(stored.typed(items, list[tuple[str, int]], name))
             state = stored.typed(raw, cls)
-            state._inspect()
-        except ValueError as error:
-            raise StateError(str(error)) from error
-        return state
-
-    def _inspect(self) -> None:
-        """Look into fields whose type does not say all. Raises ValueError with the field."""
-        stored.typed(self.schedule, list[Arm], "schedule")
-        stored.typed(self.totals, dict[str, BatchDone], "totals")
-        stored.typed(self.unsettled, dict[str, Unsettled], "unsettled")
-        stored.typed(self.losses, dict[str, tuple[int, int]], "losses")
-        stored.typed(self.curve, list[tuple[int, int, int, int]], "curve")
-        if self.tally:
-            stored.typed(self.tally, _Tally, "tally")
-        stored.typed(self.waiting, list[_Waiting], "waiting")
-        stored.typed(self.pages, list[_SignatureRow], "pages")
-        if min(self.crossed, self.offered) < 0 or self.crossed > 64:
-            raise ValueError("crossed, offered: no numbers of crossings and of entries")
-        stored.typed(self.fixed, list[Found], "fixed")
-        for number, line in enumerate(self.opened):
-            try:
+            for number, line in enumerate(state.opened):
+                at = f"opened[{number}]"
                 Event.from_json(line)
-            except ValueError as error:
-                raise ValueError(f"opened[{number}]: {error}") from error
+        except ValueError as error:
+            raise StateError(f"{at}: {error}".removeprefix(": ")) from error
+        state.map = b"".join(pages)
+        return state
 
     def keep_tracker(self, known: Snapshot) -> None:
         """Note what a tracker knows, but for its findings."""
-        self.pages = [
-            [
-                where,
-                asdict(sign),
-                [[base64.b64encode(data).decode(), name] for data, name in minimal],
-            ]
-            for where, sign, minimal in known.known
-        ]
-        self.looks = [[where, asdict(sign), dict(plain)] for where, sign, plain in known.looks]
-        self.counts = dict(known.counts)
-        self.provisionals = list(known.provisionals)
+        self.causes, self.counts = list(known.causes), dict(known.counts)
 
     def tracker(self, findings: Sequence[Found]) -> Snapshot:
         """What the tracker knew, with its findings."""
-        return Snapshot(
-            findings=findings,
-            known=[
-                (
-                    where,
-                    Signature(**sign),
-                    [(base64.b64decode(data), name) for data, name in minimal],
-                )
-                for where, sign, minimal in self.pages
-            ],
-            looks=[(where, Signature(**sign), plain) for where, sign, plain in self.looks],
-            counts=self.counts,
-            provisionals=self.provisionals,
-        )
+        return Snapshot(findings, self.causes, self.counts)
 
     def keep_tally(self, tally: Tally) -> None:
         """Note which expectations were exercised, and what else a campaign adds up."""
         plain = tally.plain()
-        self.tally = {name: plain[name] for name in _Tally.__struct_fields__}
+        self.sums = Sums(**{one.name: plain[one.name] for one in fields(Sums)})
 
     def add(self, events: Iterable[Event]) -> None:
         """Add batches, and what nobody knows, to the sums of them."""
         for event in events:
             if isinstance(event, BatchDone):
                 key = f"{event.contract}\0{event.generator}"
-                plain = asdict(event)
-                self.totals[key] = added(self.totals[key], plain) if key in self.totals else plain
+                if key in self.totals:
+                    event = BatchDone(**added(asdict(self.totals[key]), asdict(event)))
+                self.totals[key] = event
             elif isinstance(event, Unsettled):
                 same = (event.contract, event.check, *event.implementations, event.reason)
                 key = "\0".join(same)
-                count = event.count + self.unsettled.get(key, {"count": 0})["count"]
-                self.unsettled[key] = asdict(replace(event, count=count))
+                before = self.unsettled[key].count if key in self.unsettled else 0
+                self.unsettled[key] = replace(event, count=event.count + before)
 
-    def done(self) -> list[Event]:
+    def done(self) -> Iterator[Event]:
         """The sums as events: one for each contract and generator, and all that nobody knows."""
-        return [
-            *(BatchDone(**total) for total in self.totals.values()),
-            *(Unsettled(**one) for one in self.unsettled.values()),
-        ]
+        yield from self.totals.values()
+        yield from self.unsettled.values()
+
+    def opening(self) -> Iterator[Event]:
+        """The events with which it was opened last."""
+        for line in self.opened:
+            if (event := Event.from_json(line)) is not None:
+                yield event
 
 
 def added(one: Any, other: Any) -> Any:
@@ -228,21 +220,91 @@ def added(one: Any, other: Any) -> Any:
     return one + other
 
 
+class Written:
+    """Which parts of a state are in the database, as digests: the others are yet to be written."""
+
+    def __init__(self, parts: Mapping[str, bytes]) -> None:
+        self._digests = {name: _digest(part) for name, part in parts.items()}
+
+    def changed(self, state: State) -> Parts:
+        """The parts that are to be written to have this state, which are taken for written then."""
+        parts = state.parts()
+        digests = {name: _digest(part) for name, part in parts.items()}
+        before, self._digests = self._digests, digests
+        gone = dict.fromkeys(before.keys() - parts.keys(), b"")
+        return {name: parts[name] for name in parts if before.get(name) != digests[name]} | gone
+
+
+def _digest(part: bytes) -> bytes:
+    return hashlib.blake2b(part, digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """A target as the database has it. written: the parts of its state there."""
+
+    state: State = field(default_factory=State)
+    corpus: list[Entry] = field(default_factory=list)
+    findings: list[Found] = field(default_factory=list)
+    written: Written = field(default_factory=lambda: Written({}))
+
+    def amended(
+        self,
+        target: str,
+        findings: Sequence[Found] | None = None,
+        events: Iterable[Event] = (),
+    ) -> Round:
+        """What is to be committed of changes to the state, or the findings, that no round made."""
+        return Round.of(
+            target, self.state, self.written, self.findings,
+            self.findings if findings is None else findings, events, first=len(self.corpus),
+        )  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
     """What one round of a target changed: committed together, or not at all.
 
-    map: of behaviours, packed. joined: new entries of the corpus, from number ``first`` on.
-    findings: those that are new or changed. gone: ids of findings that others replaced.
-    events: for whoever watches, in order.
+    batches, cases: done so far. shapes: of disagreement, seen so far. waiting: batches that were
+    chosen and not asked whole. round_size: of the next. parts: of the state, those that changed.
+    joined: new entries of the corpus, from number ``first`` on. findings: those that are new or
+    changed. gone: ids of findings that others replaced. events: lines of the record, for whoever
+    watches, in order.
     """
 
     target: str
-    state: State
-    map: bytes
+    batches: int
+    cases: int
+    shapes: int
+    waiting: int
+    round_size: int
+    parts: dict[str, bytes]
     first: int
-    joined: Sequence[Entry]
-    findings: Sequence[Found]
-    gone: Iterable[str]
-    events: Sequence[Event]
-    seconds: float
+    joined: list[Entry]
+    findings: list[Found]
+    gone: list[str]
+    events: list[str]
+    seconds: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        target: str,
+        state: State,
+        written: Written,
+        before: Iterable[Found],
+        after: Iterable[Found],
+        events: Iterable[Event],
+        *,
+        first: int,
+        joined: Sequence[Entry] = (),
+        seconds: float = 0.0,
+    ) -> Round:
+        """What changed. before, after: all findings."""
+        old, new = ({one.id: one for one in some} for some in (before, after))
+        return cls(
+            target, state.batches, state.cases, len(state.disagreements), len(state.waiting),
+            state.round_size, written.changed(state), first, list(joined),
+            [one for name, one in new.items() if old.get(name) != one],
+            sorted(old.keys() - new.keys()), [one.to_json() for one in events], seconds,
+        )  # fmt: skip

@@ -7,9 +7,8 @@ import datetime
 import fcntl
 import hashlib
 import json
-import threading
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +23,8 @@ from harness.events import Found
 from harness.ledger.engine import LedgerError, open_database
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.corpus import Entry
-from harness.studies.fuzz.models import CampaignRow, FindingRow, InputRow, ReportedRow, TargetRow
-from harness.studies.fuzz.state import State, StateError
+from harness.studies.fuzz.models import CampaignRow, FindingRow, InputRow, PartRow, ReportedRow
+from harness.studies.fuzz.state import Kept, State, Written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,25 +35,14 @@ RELEASE_SECONDS = 5.0
 """The lock of a process that was killed may outlive it by so many seconds."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Kept:
-    """A target as the database has it."""
-
-    state: State
-    map: bytes
-    corpus: list[Entry]
-    findings: list[Found]
-
-
 class CampaignStore:
-    """One campaign in a database. Commits may come from several threads."""
+    """One campaign in a database."""
 
     def __init__(self, where: str, name: str) -> None:
         """Open the database. Raises LedgerError."""
         self.engine = open_database(where)
         self.name = name
         self._shown = self.engine.url.render_as_string(hide_password=True)
-        self._lock = threading.Lock()
         self._id = 0
 
     @contextlib.contextmanager
@@ -180,18 +168,30 @@ class CampaignStore:
     def target(self, name: str) -> Kept | None:
         """A target as it was committed last. Raises LedgerError for one that cannot be read."""
         with self._session() as session:
-            row = session.get(TargetRow, (self._id, name))
-            if row is None:
+            rows = session.execute(
+                sa.select(PartRow.name, PartRow.value).where(
+                    PartRow.campaign == self._id, PartRow.target == name
+                )
+            )
+            parts = {row.name: row.value for row in rows}
+            if not parts:
                 return None
             try:
-                state = State.unpacked(row.state)
-            except StateError as error:
-                raise self._unreadable(f"the state of {name}: {error}") from error
-            try:
-                Map(row.map)
+                state = State.of(parts)
+                Map(state.map)
             except ValueError as error:
-                raise self._unreadable(f"the map of {name}: {error}") from error
-            return Kept(state, row.map, self._corpus(session, name), self._findings(session, name))
+                raise self._unreadable(f"the state of {name}: {error}") from error
+            corpus = session.scalars(
+                sa.select(InputRow)
+                .where(InputRow.campaign == self._id, InputRow.target == name)
+                .order_by(InputRow.number)
+            )
+            entries = [Entry(row.data, row.origin, row.fresh) for row in corpus]
+            return Kept(state, entries, self._findings(session, name), Written(parts))
+
+    def targets(self, names: Iterable[str]) -> dict[str, Kept]:
+        """Those of these targets that were ever committed. Raises LedgerError."""
+        return {name: kept for name in names if (kept := self.target(name)) is not None}
 
     def _unreadable(self, why: str) -> LedgerError:
         return LedgerError(
@@ -199,47 +199,30 @@ class CampaignStore:
             "give --anew to begin another"
         )
 
-    def commit(self, done: Round, forgotten: Iterable[str] = ()) -> None:
-        """Write a round: all of it, or nothing. Raises LedgerError.
+    def commit(self, rounds: Sequence[Round], forgotten: Iterable[str] = ()) -> None:
+        """Write rounds, one of each target: all of them, or nothing. Raises LedgerError.
 
         forgotten: ids of findings that were told, and are new where they are found again.
         """
-        with self._lock, self._session() as session:
-            self._commit(session, done)
-            session.execute(sa.delete(ReportedRow).where(ReportedRow.id.in_(list(forgotten))))
-
-    def commit_all(self, rounds: Sequence[Round]) -> None:
-        """Write rounds of several targets: all of them, or nothing. Raises LedgerError."""
-        with self._lock, self._session() as session:
+        with self._session() as session:
             for done in rounds:
                 self._commit(session, done)
+            session.execute(sa.delete(ReportedRow).where(ReportedRow.id.in_(list(forgotten))))
 
     def _commit(self, session: Session, done: Round) -> None:
-        row = session.get(TargetRow, (self._id, done.target))
-        packed = done.state.packed()
-        if row is None:
-            session.add(
-                TargetRow(
-                    campaign=self._id,
-                    target=done.target,
-                    batches=done.state.batches,
-                    cases=done.state.cases,
-                    state=packed,
-                    map=done.map,
-                )
+        of = {"campaign": self._id, "target": done.target}
+        session.execute(
+            sa.delete(PartRow).where(
+                PartRow.campaign == self._id,
+                PartRow.target == done.target,
+                PartRow.name.in_(list(done.parts)),
             )
-        else:
-            row.batches, row.cases = done.state.batches, done.state.cases
-            row.state, row.map = packed, done.map
+        )
+        parts = [{**of, "name": name, "value": part} for name, part in done.parts.items() if part]
+        if parts:
+            session.execute(sa.insert(PartRow), parts)
         session.add_all(
-            InputRow(
-                campaign=self._id,
-                target=done.target,
-                number=number,
-                data=entry.data,
-                origin=entry.origin,
-                fresh=entry.fresh,
-            )
+            InputRow(**of, number=number, **asdict(entry))
             for number, entry in enumerate(done.joined, done.first)
         )
         for identity in done.gone:
@@ -247,33 +230,16 @@ class CampaignStore:
             if gone is not None:
                 session.delete(gone)
         for found in done.findings:
-            self._put(session, done, found)
-        campaign = session.get_one(CampaignRow, self._id)
-        campaign.seconds += done.seconds
-
-    def _put(self, session: Session, done: Round, found: Found) -> None:
-        row = session.get(FindingRow, (self._id, done.target, found.id))
-        if row is not None:
-            row.event = asdict(found)
-            return
-        session.add(
-            FindingRow(
-                campaign=self._id,
-                target=done.target,
-                id=found.id,
-                event=asdict(found),
-                first=now(),
-                batch=done.state.batches,
-            )
-        )
-
-    def _corpus(self, session: Session, target: str) -> list[Entry]:
-        rows = session.scalars(
-            sa.select(InputRow)
-            .where(InputRow.campaign == self._id, InputRow.target == target)
-            .order_by(InputRow.number)
-        )
-        return [Entry(row.data, row.origin, row.fresh) for row in rows]
+            row = session.get(FindingRow, (self._id, done.target, found.id))
+            if row is None:
+                session.add(
+                    FindingRow(
+                        **of, id=found.id, event=asdict(found), first=now(), batch=done.batches
+                    )
+                )
+            else:
+                row.event = asdict(found)
+        session.get_one(CampaignRow, self._id).seconds += done.seconds
 
     def _findings(self, session: Session, target: str) -> list[Found]:
         rows = session.scalars(

@@ -4,7 +4,7 @@ A round takes a few batches, chosen from what was known then, asks them, or as m
 done in a few seconds (``sizing.py``), judges them in order, learns from each, and gives what is to
 be committed. What a round does depends on what was committed before and on nothing else: no clock,
 no thread, no other target. So a round that was cut off is done again, alike, and any number of
-targets may run side by side, or one after another.
+targets may run side by side, or one after another, on any machine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import contextlib
 import hashlib
 import time
 from concurrent.futures import wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Inputs
@@ -28,20 +28,20 @@ from harness.events import (
     ImplementationFailed,
     VocabularyLoaded,
     Withdrawn,
-)
+)  # fmt: skip
 from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz.arms import CORPUS, SHARED, Generated, Maker, Mutated
 from harness.studies.fuzz.asking import Portion, rates_of, send
-from harness.studies.fuzz.behaviour import BatchBehaviour, Map, Shapes, observe
+from harness.studies.fuzz.behaviour import Map, Shapes, observe
 from harness.studies.fuzz.corpus import Corpus, Entry
 from harness.studies.fuzz.cost import EVERY, dearer
 from harness.studies.fuzz.coverage import COVERAGE, Covered, targets
 from harness.studies.fuzz.crossing import limit
-from harness.studies.fuzz.examples import inputs, mark, share
+from harness.studies.fuzz.examples import inputs, mark, open_examples
+from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.schedule import Schedule, gain
 from harness.studies.fuzz.sizing import (
     GROWTH,
-    Begun,
     Part,
     TooLong,
     Waiting,
@@ -49,21 +49,18 @@ from harness.studies.fuzz.sizing import (
     next_size,
     taken,
     weight,
-)
-from harness.studies.fuzz.state import Round, State
+)  # fmt: skip
+from harness.studies.fuzz.state import Kept, Round
 from harness.studies.fuzz.structured import STRUCTURED, Structured
 from harness.workers.pool import OutOfTime, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hypothesis.database import ExampleDatabase
-
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
-    from harness.engine.planning import Plan
-    from harness.studies.fuzz.store import Kept
+    from harness.studies.fuzz.plan import FuzzPlan
     from harness.workers.pool import WorkerPool
 
 BATCHES_A_ROUND = 4
@@ -82,71 +79,48 @@ CURVE_STEP = 1.1
 """The curve of discoveries has a point each time the cases have grown by this factor."""
 
 
-@dataclass(frozen=True, slots=True)
-class Guides:
-    """What helps a target besides generators and the corpus; see :class:`FuzzPlan`.
-
-    examples: Hypothesis's database to share inputs through.
-    """
-
-    structured: bool = False
-    coverage: bool = False
-    costly: bool = False
-    examples: ExampleDatabase | None = None
-
-
-@dataclass(slots=True)
-class _Opened:
-    """What a target has while it is loaded into a pool."""
-
-    vocabulary: Vocabulary
-    contracts: Sequence[Contract]
-    makers: dict[str, Maker]
-    shapes: Shapes
-
-
 class Target:
     """Fuzzes one vocabulary. Not thread-safe, but for :meth:`stop`.
 
-    plan: with this vocabulary alone. save: writes a finding's folder. kept: how it was committed
-    last, if ever. guides: what there is besides generators and the corpus. round_seconds: after
-    which a round is given up, to be done again in smaller ones; None: never. clock: of rounds.
+    save: writes a finding's folder. kept: how it was committed last. round_seconds: after which a
+    round is given up, to be done again in smaller ones; None: never. clock: of rounds.
     """
 
     def __init__(
         self,
-        plan: Plan,
+        plan: FuzzPlan,
         source: str,
         shard: int,
         save: Callable[[str, Violation, Contract], str | None],
         kept: Kept | None = None,
-        guides: Guides | None = None,
         round_seconds: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        kept = kept or Kept()
+        alone = plan.alone(source)
+        self._plan = plan
         self._events: list[Event] = []
         self._tracker = FindingTracker(
-            self._events.append, save, plan.expectations, plan.versions, unhurried=True
+            self._events.append, save, alone.expectations, alone.versions, unhurried=True
         )
-        self._run = RunState(plan, self._events.append, self._tracker)
-        self._judge = Judge(self._run, self._before_a_finding)
+        self._run = RunState(alone, self._events.append, self._tracker)
+        self._judge = Judge(self._run, self._give_up_if_late)
         self._pool: WorkerPool | None = None
-        self.name = f"{source}#{shard}"
+        self.name = target_name(source, shard)
         self.source, self.shard = source, shard
-        self._guides = guides or Guides()
         self._round_seconds, self._clock = round_seconds, clock
-        self._underway: Begun | None = None
-        self._opened: _Opened | None = None
-        self.asked: dict[str, Contract] = {}
+        self._underway: tuple[float, int] | None = None
+        """When the round of several inputs began that is on, and what they weigh."""
+        self._contracts: Sequence[Contract] = ()
         self._makers: dict[str, Maker] = {}
         self._said: dict[str, str] = {}
-        self._committed = {found.id: found for found in kept.findings} if kept else {}
         self._shared: list[bytes] = []
-        self.state = kept.state if kept else State()
-        self._map = Map(kept.map if kept else None)
-        self.corpus = Corpus(kept.corpus if kept else (), self.state.picks)
-        self._tracker.restore(self.state.tracker(kept.findings if kept else ()))
-        self._run.tally.add(self.state.tally)
+        self.state, self._written = kept.state, kept.written
+        self._committed: Sequence[Found] = kept.findings
+        self._map = Map(self.state.map)
+        self.corpus = Corpus(kept.corpus, self.state.picks)
+        self._tracker.restore(self.state.tracker(kept.findings))
+        self._run.tally.add(self.state.sums.plain())
 
     @property
     def findings(self) -> list[Found]:
@@ -182,26 +156,21 @@ class Target:
         """
         vocabulary = self._run.plan.vocabularies[self.source]()
         self._pool = pool
-        self._events.clear()
         pool.claims.take()  # of rounds that are lost
-        contracts = self._run.open(pool, self.source, vocabulary)
-        self.asked = {name: one for one in contracts for name in one.names}
-        self._warm_up(pool, vocabulary, contracts)
-        pool.charge({name: (losses[0], losses[1]) for name, losses in self.state.losses.items()})
+        self._contracts = self._run.open(pool, self.source, vocabulary)
+        self._shapes, self._can_encode = Shapes(vocabulary), vocabulary.can_encode
+        self._warm_up(pool, vocabulary, self._contracts)
+        pool.charge(self.state.losses)
         self.state.opened = [
             event.to_json()
             for event in self._events
             if isinstance(event, VocabularyLoaded | ContractOpened | ImplementationFailed)
         ]
-        makers = self._makers = self._makers or self._made(vocabulary, contracts)
+        self._makers = self._made(vocabulary, self._contracts)
         self._take_up(vocabulary)
-        self._schedule = Schedule(
-            {name: maker.cost for name, maker in makers.items()},
-            f"{self.seed}/{self.source}/{self.shard}",
-        )
-        if self.state.schedule:
-            self._schedule.restore(self.state.schedule)
-        self._opened = _Opened(vocabulary, contracts, makers, Shapes(vocabulary))
+        costs = {name: maker.cost for name, maker in self._makers.items()}
+        seed = f"{self.seed}/{self.source}/{self.shard}"
+        self._schedule = Schedule(costs, seed, self.state.schedule)
         self._run_examples(pool)
 
     def _warm_up(
@@ -222,9 +191,9 @@ class Target:
             for generator in self._run.plan.generators
         }
         makers[CORPUS] = Mutated(lambda: self.corpus, vocabulary, seed, shard)
-        if self._guides.structured:
+        if self._plan.structured:
             makers[STRUCTURED] = Structured(vocabulary, seed, shard, self._run.stop.is_set)
-        covered = targets(vocabulary, contracts) if self._guides.coverage else []
+        covered = targets(vocabulary, contracts) if self._plan.coverage else []
         if covered:
             makers[COVERAGE] = Covered(
                 covered, vocabulary, seed, shard, self.state.covered, self._run.stop.is_set
@@ -233,30 +202,22 @@ class Target:
 
     def _take_up(self, vocabulary: Vocabulary) -> None:
         """What others have shared, and this target has not seen, is asked in the next round."""
-        examples = self._guides.examples
-        if examples is None:
+        if self._plan.database is None:
             return
-        share(vocabulary, examples, self._smallest())
         known = {*self.state.shared, *map(mark, self._smallest())}
         self._shared = [
             data
-            for data in inputs(vocabulary, examples)
+            for data in inputs(vocabulary, open_examples(self._plan.database))
             if mark(data) not in known and vocabulary.can_encode(data)
         ]
 
     def _smallest(self) -> list[bytes]:
         return [base64.b64decode(found.input_b64) for found in self.findings if found.minimal]
 
-    def share(self) -> None:
-        """Put the inputs of findings where others take them up; after a commit."""
-        if self._guides.examples is not None and self._opened is not None:
-            share(self._opened.vocabulary, self._guides.examples, self._smallest())
-
     def close(self) -> None:
         """Let go of the pool and of all processes of arms."""
         for maker in self._makers.values():
             maker.close()
-        self._opened = None
         self._pool = None
 
     def round(self, pool: WorkerPool) -> Round | None:
@@ -264,23 +225,19 @@ class Target:
 
         After these the target is not to be used: a new one goes on from what was committed.
         """
-        assert self._opened is not None, "open it first"
-        started = self._clock()
+        started, state = self._clock(), self.state
         # As one that goes on elsewhere from what was committed, and knows no more than that.
         self._tracker.restore(self._tracker.snapshot())
-        waiting = [Waiting.from_json(one) for one in self.state.waiting]
-        waiting = waiting or [Waiting(name, batch) for name, batch in self._chosen()]
+        waiting = state.waiting or [Waiting.of(name, batch) for name, batch in self._chosen()]
         if not waiting:
             return None
         joined = len(self.corpus)
-        most = limit(self._run.plan.budget.cases, self.state.crossed)
-        left = None if most is None else most - self.state.cases
-        parts = taken(waiting, self.state.round_size, left)
-        contracts, known = self._opened.contracts, self.state.rates
-        asked = [(part, send(pool, contracts, part.batch, known)) for part in parts]
+        most = limit(self._run.plan.budget.cases, state.crossed)
+        parts = taken(waiting, state.round_size, None if most is None else most - state.cases)
+        asked = [(part, send(pool, self._contracts, part.batch, state.rates)) for part in parts]
         size = sum(weight(part.batch.inputs) for part in parts)
         alone = size <= weight(parts[0].batch.inputs[:1])  # one input, which has its own limits
-        self._underway = None if alone else Begun(started, size)
+        self._underway = None if alone else (started, size)
         came = []
         for part, sent in asked:
             self._await(sent)
@@ -289,17 +246,11 @@ class Target:
         self._tracker.settle(pool)
         if self._run.plan.budget.seconds is not None:  # time is what limits the campaign
             seen = rates_of([portion for _, sent in asked for portion in sent])
-            self.state.rates = known if seen is None else seen
-        self.state.waiting = [one.to_json() for one in after(waiting, parts, came)]
+            state.rates = state.rates if seen is None else seen
+        state.waiting = after(waiting, parts, came)
         seconds = self._clock() - started
-        self.state.round_size = next_size(self.state.round_size, size, seconds)
+        state.round_size = next_size(state.round_size, size, seconds)
         return self._result(pool, joined, seconds)
-
-    def lessened(self, size: int) -> Round:
-        """No round, but that the next one is to take on no more than ``size``, to be committed."""
-        self.state.round_size = size
-        packed = self._map.packed()
-        return Round(self.name, self.state, packed, len(self.corpus), [], [], [], [], 0.0)
 
     def _await(self, sent: Sequence[Portion]) -> None:
         """Wait for answers. Raises TooLong where the round takes more than its time."""
@@ -313,40 +264,38 @@ class Target:
         while self._underway is not None and wait(futures, timeout=POLL_SECONDS).not_done:
             self._give_up_if_late([name for name, one in asked.items() if not one.done])
 
-    def _before_a_finding(self) -> None:
-        """Raise TooLong where several findings of a round take more than its time."""
-        self._give_up_if_late(())
+    def _give_up_if_late(self, owing: Sequence[str] = ()) -> None:
+        """Raise TooLong where a round takes more than its time, with several findings in it, too.
 
-    def _give_up_if_late(self, owing: Sequence[str]) -> None:
+        owing: who has not answered.
+        """
         if self._underway is None or self._round_seconds is None or self._run.stop.is_set():
             return
-        spent = self._clock() - self._underway.started
+        started, size = self._underway
+        spent = self._clock() - started
         if spent > self._round_seconds:
             # It would have taken longer still, nobody knows how long.
-            size = next_size(self.state.round_size, self._underway.size, GROWTH * spent)
-            raise TooLong(size, owing)
+            raise TooLong(next_size(self.state.round_size, size, GROWTH * spent), owing)
 
     def _chosen(self) -> list[tuple[str, Batch]]:
         """The batches of a round, with their arms."""
-        assert self._opened is not None
         chosen: list[tuple[str, Batch]] = []
         busy: list[str] = []
-        can_encode = self._opened.vocabulary.can_encode
-        others = [data for data in map(base64.b64decode, self.state.given) if can_encode(data)]
+        others = [data for data in self.state.given if self._can_encode(data)]
         if self._shared or others:
             chosen.append((SHARED, Batch(SHARED, self.seed, 0, 0, [*self._shared, *others])))
             self.state.shared += map(mark, self._shared)
         self._shared, self.state.given = [], []
         # An arm that turns out to have nothing is no batch: all of them may, for a toy's alphabet.
         wanted = BATCHES_A_ROUND if self.state.batches >= BATCHES_A_ROUND else 1
-        most = wanted + len(self._opened.makers)
+        most = wanted + len(self._makers)
         while len(busy) < most and sum(name != SHARED for name, _ in chosen) < wanted:
             number = self.state.batches + len(busy)
             name = self._schedule.choose(number, busy)
             if name is None:
                 break
             busy.append(name)
-            maker = self._opened.makers[name]
+            maker = self._makers[name]
             place = self.state.taken.get(name, 0)
             batch = maker.take(number, place)
             if batch is None:
@@ -365,7 +314,6 @@ class Target:
 
         After its last part a batch is rewarded for what all of them came to, which is returned.
         """
-        assert self._opened is not None
         name, batch, before = part.waiting.arm, part.batch, part.waiting
         number = self.state.batches
         known = {found.id for found in self.findings}
@@ -376,14 +324,19 @@ class Target:
             self._judge.judge(pool, seen, portion.batch)
             if self._run.stop.is_set():
                 raise Stopped
-            behaviour = observe(seen, self._opened.shapes)
+            behaviour = observe(seen, self._shapes)
             new: dict[int, int] = dict(self._map.add(behaviour))
-            shapes += self._count_disagreements(behaviour, new)
+            for index, shape in behaviour.disagreements.items():
+                count = self.state.disagreements.get(shape, 0)
+                self.state.disagreements[shape] = count + 1
+                if not count:
+                    shapes += 1
+                    new[index] = new.get(index, 0) + 1
             for index, count in new.items():
                 place = portion.first + index
                 fresh[place] = fresh.get(place, 0) + count
         pending = [portion.pending for portion in sent]
-        if self._guides.costly and number % EVERY == 0 and pending:
+        if self._plan.costly and number % EVERY == 0 and pending:
             with contextlib.suppress(OutOfTime):
                 for index in dearer(pool, pending[0].contract, batch.inputs, self.state.costs):
                     fresh[index] = fresh.get(index, 0) + 1
@@ -417,28 +370,18 @@ class Target:
         state = self.state
         if not state.curve or state.cases >= CURVE_STEP * state.curve[-1][0]:
             shapes = len(state.disagreements)
-            state.curve.append([state.cases, self.species[0], shapes, len(self.findings)])
-
-    def _count_disagreements(self, behaviour: BatchBehaviour, fresh: dict[int, int]) -> int:
-        """Count the shapes of a batch's disagreements; how many of them are new."""
-        new = 0
-        for index, shape in behaviour.disagreements.items():
-            if shape not in self.state.disagreements:
-                new += 1
-                fresh[index] = fresh.get(index, 0) + 1
-            self.state.disagreements[shape] = self.state.disagreements.get(shape, 0) + 1
-        return new
+            state.curve.append((state.cases, self.species[0], shapes, len(self.findings)))
 
     def _run_examples(self, pool: WorkerPool) -> None:
         """The examples of the expectations, once, and again where these have changed."""
-        assert self._opened is not None
+        self._judge.open(self._contracts)
         digest = hashlib.sha256(repr(self._run.plan.expectations).encode()).hexdigest()
         if digest == self.state.judged_by:
             return
         self._run.tally.exercised.clear()
         self._run.tally.shown.clear()
         self._run.tally.unsure.clear()
-        self._judge.examples(pool, self._opened.contracts)
+        self._judge.examples(pool, self._contracts)
         if not pool.out_of_time:
             self.state.judged_by = digest
 
@@ -451,29 +394,21 @@ class Target:
             if self._said.get(name) != reason:
                 self._events.append(Withdrawn(name, self.source, reason))
         self._said = withdrawn
-        self.state.withdrawn |= withdrawn
-        self.state.add(self._events)
+        state = self.state
+        state.withdrawn |= withdrawn
+        state.add(self._events)
         self._run.note_excused(pool, self.source)
         self._run.note_claims(pool)
-        before, after = self._committed, {found.id: found for found in self.findings}
-        self._committed = after
-        state = self.state
-        state.schedule = self._schedule.state()
-        state.picks = list(self.corpus.picks)
-        state.losses = {name: list(losses) for name, losses in pool.losses().items()}
+        state.picks = self.corpus.picks
+        state.losses = pool.losses()
         state.shared = sorted({*state.shared, *map(mark, self._smallest())})
         state.keep_tracker(self._tracker.snapshot())
         state.keep_tally(self._run.tally)
-        events = list(self._events)
+        state.map = self._map.counts
+        done = Round.of(
+            self.name, state, self._written, self._committed, self.findings, self._events,
+            first=joined, joined=self.corpus.entries[joined:], seconds=seconds,
+        )  # fmt: skip
+        self._committed = self.findings
         self._events.clear()
-        return Round(
-            target=self.name,
-            state=state,
-            map=self._map.packed(),
-            first=joined,
-            joined=self.corpus.entries[joined:],
-            findings=[found for name, found in after.items() if before.get(name) != found],
-            gone=sorted(before.keys() - after.keys()),
-            events=events,
-            seconds=seconds,
-        )
+        return done

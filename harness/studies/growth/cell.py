@@ -336,7 +336,9 @@ class Cell:
 
     def steps_event(self) -> Measured:
         """What there is to say of its steps, which need no second look."""
-        return judge(self.steps).measured(self.steps, **self._about, measure="steps", rounds=1)
+        return judge(self.steps, exact=True).measured(
+            self.steps, **self._about, measure="steps", rounds=1
+        )
 
     @property
     def _about(self) -> dict[str, str]:

@@ -13,9 +13,10 @@ import time
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES, TELLING
+from harness.core.crowding import crowding, stretched
 from harness.studies.growth.cell import FIRST_LOOK, Cell
 from harness.studies.growth.prober import Prober
-from harness.studies.growth.schedule import MOST_CALL, WAITING, Clock, Schedule, crowding
+from harness.studies.growth.schedule import MOST_CALL, WAITING, Clock, Schedule
 from harness.verdict.exponents import THRESHOLD, Verdict
 from harness.workers.pool import OutOfTime
 
@@ -40,12 +41,13 @@ sizes up to that tell a quadratic cost, and all its rounds are done in a second.
 
 GOING_ON_SECONDS = 8.0
 """Seconds after the time in which the user's own candidates are still looked at, on the telling
-families first, and what these looks leave open is followed, for all cells of a vocabulary together:
-so that a busy machine does not decide what is examined."""
+families first, and what these looks leave open is followed, for all cells of a vocabulary together.
+On a busy machine they are more, so that it does not decide what is examined."""
 
-OWN_STEPS_SECONDS = 3.0
+OWN_STEPS_SECONDS = 6.0
 """Seconds after the time in which steps are counted of own candidates that are written in Python,
-where their time leaves open what looks faster than linear: steps are exact."""
+where their time leaves open what looks faster than linear: steps are exact. On a busy machine they
+are more."""
 
 AT_LEAST_BESIDES = 2
 """Families besides the telling ones that even the shortest run takes, others for another seed."""
@@ -81,12 +83,14 @@ class Measurement:
         """Families that the time was not enough for."""
         self.went_on = False
         """Whether own candidates were measured after the time."""
-        taking = [
-            (participant, contract)
-            for participant, contract in taking_part(contracts)
-            # Who died too often before is no longer asked; the run says so elsewhere.
-            if participant.name not in pool.withdrawn()
-        ]
+        every, withdrawn = taking_part(contracts), pool.withdrawn()
+        # Who died too often before is no longer asked.
+        taking = [(one, contract) for one, contract in every if one.name not in withdrawn]
+        self._unasked = {
+            one.name: [f.name for f in (*families, *besides) if f.suits(contract.vocabulary)]
+            for one, contract in every
+            if one.name in own and one.name in withdrawn
+        }
         self._cells = [
             [
                 Cell(participant, contract, family, own=participant.name in own)
@@ -202,7 +206,7 @@ class Measurement:
         if stopped() or not any((*first, *then)):
             return
         self.went_on = True
-        self._clock = Clock(GOING_ON_SECONDS)
+        self._clock = Clock(stretched(GOING_ON_SECONDS))
         self._pool.limit_by(lambda: self._clock.left)
         warm = {cell.participant.name: cell for cells in (*first, *then) for cell in cells}
         for cell in warm.values():
@@ -226,7 +230,7 @@ class Measurement:
     @property
     def missed(self) -> dict[str, list[str]]:
         """The families that each own candidate was not looked at on, of those that fit."""
-        found: dict[str, list[str]] = {}
+        found = {name: list(families) for name, families in self._unasked.items()}
         for cells in self._cells:
             for cell in cells:
                 if cell.own and not cell.looked:
@@ -283,7 +287,7 @@ class Measurement:
         others = [cell for cell in able if cell not in unclear] if self._steps else []
         own = [cell for cell in every if cell.own and in_python(cell.participant)]
         fast = [cell for cell in own if not cell.settled and cell.estimate > THRESHOLD]
-        last = max(end, time.monotonic() + OWN_STEPS_SECONDS)
+        last = max(end, time.monotonic() + stretched(OWN_STEPS_SECONDS))
         if fast and not stopped():
             self._pool.limit_by(lambda: last - time.monotonic())
         for cell in (*sorted(fast, key=lambda cell: cell.seconds), *unclear, *others):

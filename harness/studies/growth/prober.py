@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES
 from corpora.families.recipes import VARIANTS
+from harness.core.crowding import crowding
 from harness.core.messages import Measure, Meter
 from harness.core.outcomes import Inputs, Status
 from harness.engine.costs import TINY, WARM_UP, least
 from harness.studies.growth.cell import FIRST_LOOK, Call, Cell
-from harness.studies.growth.schedule import crowding
 from harness.studies.growth.sizes import ahead, next_sizes
 from harness.verdict.exponents import Verdict
 from harness.verdict.memory import shown
@@ -35,6 +35,9 @@ SMALLEST = 256
 
 SMALLER = (32, 64, 128)
 """Sizes that are asked as well where the cost soars so that few larger ones can be had."""
+
+LEADING_UP = (3, 4, 5, 6, 8)
+"""A size of which so many-th parts are taken off leads up to one where a cost soars."""
 
 LOOK_CALL = 0.1
 """Seconds that a call of a candidate may take, even where its share is less, until it has sizes
@@ -249,9 +252,14 @@ class Prober:
         return self._largest if most is None else min(self._largest, most)
 
     def _look_below(self, cell: Cell) -> None:
-        """The smaller sizes of a cell that has too few; that it dies there, too, says no more."""
+        """The smaller sizes of a cell that has too few; that it dies there, too, says no more.
+
+        Where it stopped below them as its cost soars, they are those that lead up to where it did.
+        """
         failure = cell.failure
-        self._ask(cell, SMALLER)
+        most = max(cell.times, default=SMALLEST)
+        below = [most - most // part for part in LEADING_UP]
+        self._ask(cell, SMALLER if most > SMALLER[-1] else [one for one in below if one > TINY])
         cell.refused = False
         cell.failure = failure
 

@@ -11,13 +11,13 @@ rounds left open, those first that look faster than linear. The others share wha
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES
+from harness.core.crowding import crowding
 from harness.studies.growth.cell import FIRST_LOOK
 from harness.verdict.exponents import THRESHOLD
 
@@ -104,11 +104,6 @@ class Clock:
             waiting = max(waiting, (time.monotonic() - self._start) / self._measured)
         calls = PLANNED_ROUNDS * DOUBLINGS_A_ROUND * waiting * max(1, cells)
         return min(max(self.left / calls, LEAST_CALL), most)
-
-
-def crowding() -> float:
-    """How many processes have been waiting for each core of late, of others for the most part."""
-    return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
 @dataclass(slots=True)

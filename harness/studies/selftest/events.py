@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from harness.events import Event
-
-
-def register(cls: type[Event]) -> type[Event]:
-    """Have an event known by its name, as those of a run are."""
-    Event.kinds[cls.__name__] = cls
-    return cls
+from harness.events.base import Event, event
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +25,7 @@ class Sighting:
     all_seconds: float
 
 
-@register
-@dataclass(frozen=True, slots=True)
+@event
 class SelftestStarted(Event):
     """A selftest begins. generators, checks: all that take part, by name."""
 
@@ -48,8 +41,7 @@ class SelftestStarted(Event):
     checks: list[str]
 
 
-@register
-@dataclass(frozen=True, slots=True)
+@event
 class MistakeJudged(Event):
     """What became of one planted mistake, or of a control, which has none.
 
@@ -88,8 +80,7 @@ class MistakeJudged(Event):
         )
 
 
-@register
-@dataclass(frozen=True, slots=True)
+@event
 class HuntDone(Event):
     """One group was hunted. cases: by generator, over all contracts. seconds: loading and all."""
 

@@ -9,6 +9,7 @@ import base64
 import random
 import time
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from corpora.grammars.json_schema import JsonSchemaGrammar
@@ -33,9 +34,9 @@ SCHEMAS = 48
 
 
 def policy_of(spec: str, tokenizer: Tokenizer) -> Policy:
-    """The policy of a spec ``module:class``."""
+    """The policy of a spec ``module:class``, or of a mutant."""
     module, _, name = spec.partition(":")
-    return cast("Policy", getattr(import_module(module), name)(tokenizer))
+    return cast("Policy", attrgetter(name)(import_module(module))(tokenizer))
 
 
 def hunt_forced(

@@ -18,7 +18,7 @@ from harness.findings.tracker import FindingTracker
 from harness.studies.selftest.events import Sighting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from corpora.generators.base import Case
     from harness.checks.base import Violation
@@ -78,10 +78,11 @@ class Suspect:
         return self.attempts[check] < ATTEMPTS
 
 
-class Ledger:
+class Ledger(FindingTracker):
     """A tracker that only sorts: see the module. checks: what each suspect should be found by."""
 
     def __init__(self, checks: Mapping[str, str]) -> None:
+        super().__init__(ignored, unsaved, (), {})
         self.suspects = {
             name: Suspect(name, check, FindingTracker(ignored, unsaved, (), {}, patience=PATIENCE))
             for name, check in checks.items()
@@ -117,7 +118,7 @@ class Ledger:
         tried = max(self._batches.values(), default=0) > ROUNDS
         return tried and all(one.known for one in self.suspects.values() if one.check)
 
-    def consider(self, pool: WorkerPool, entry: Entry, upcoming: Sequence[Entry] = ()) -> str:
+    def consider(self, pool: WorkerPool, entry: Entry) -> str:
         """Put a violation down to those whom it blames."""
         contract, violation, case = entry.contract, entry.violation, entry.case
         for name in violation.culprits:

@@ -1,121 +1,148 @@
-"""What a mutant is, a planted mistake, and how one is declared.
+"""What a mutant is: a row that says which right implementation is changed, where, and how.
 
-A mutant is a class that is an implementation (:mod:`impls.interface`) with one thing wrong, and
-that says so by :func:`planted`. ``tokgate run --impl MODULE:CLASS`` runs it like any other.
+The right implementations are the classes of :mod:`harness.studies.selftest.plain`. A change is a
+pair of texts, of which the first stands exactly once in the methods of the class, and the second
+takes its place; or an attribute of the class that becomes another one. The changed methods are
+compiled anew, in a class of the mutant's own.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+import inspect
+import textwrap
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from harness.core.participants import Participant
 from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from impls.interface import Implementation
 
-PLAIN = "harness.studies.selftest.plain."
-"""Modules of what is right."""
-
-C = TypeVar("C", bound="type[Named]")
+CATALOG = "harness.studies.selftest.catalog"
+"""The module in which implementations of mutants are found by their names."""
 
 
-class Named(Protocol):
-    """A class that a name can be given."""
-
-    name: ClassVar[str]
-
-
-REGISTERED: dict[str, Mutant] = {}
-"""The mutants by name, in the order of import; :mod:`harness.studies.selftest.catalog` imports
-all."""
+class MisplantedError(ValueError):
+    """A change that does not fit what it is to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """A mutant: a planted mistake.
 
-    name: ``merging.rightmost-tie``, the family first; also its name as an implementation.
-    summary: what is wrong, in a line. spec: what to write after ``--impl``.
-    vocabulary: the embedded vocabulary on which it is hunted. mode: the label of the contract in
-    which it shows. check: the property that it breaks, and so the name under which it must be
-    found; stages: those that the finding may have, any where there are none.
+    check: the property that it breaks, and so the name under which it must be found; stages: those
+    that the finding may have, any where there are none. vocabulary: the embedded vocabulary on
+    which it is hunted. mode: the label of the contract in which it shows.
+    base: what it is without the mistake: a class, or what to write after ``--impl`` for it. place:
+    its name within its family. summary: what is wrong, in a line.
     shows: inputs, asked in this order, of which one at least comes out differently; none for
     mistakes that show otherwise (in growth, in time, by threads), which tests show by hand.
+    edits: texts of the base's source, each followed by what takes its place. members: attributes.
     apart: it makes a process end or wait, so that it is hunted beside its like alone.
-    control: the spec of what it is without the mistake; empty where that is no class of its own.
-    expect: the expectations file with which the gate is run on it.
+    wrong: what to write after ``--impl``, where it is no change of a class. called: its name, where
+    it has no family's. expect: the expectations file with which the gate is run on it.
     """
 
-    name: str
-    family: str
-    summary: str
-    spec: str
-    vocabulary: str
-    mode: str
     check: str
+    vocabulary: str
+    base: type[Any] | str
+    mode: str = "raw"
     stages: tuple[str, ...] = ()
-    shows: tuple[bytes, ...] = ()
     apart: bool = False
-    control: str = ""
+    family: str = ""
+    place: str = ""
+    summary: str = ""
+    shows: tuple[bytes, ...] = ()
+    edits: tuple[str, ...] = ()
+    members: dict[str, Any] = field(default_factory=dict)
+    wrong: str = ""
+    called: str = ""
     expect: str = ""
+
+    def __call__(
+        self,
+        place: str,
+        summary: str,
+        shows: bytes | tuple[bytes, ...],
+        *edits: str,
+        **members: Any,
+    ) -> Mutant:
+        """A row of a table: this one with a change."""
+        shown = (shows,) if isinstance(shows, bytes) else shows
+        changed = self.members | members
+        return replace(
+            self, place=place, summary=summary, shows=shown, edits=edits, members=changed
+        )
+
+    @property
+    def name(self) -> str:
+        """``merging.rightmost-tie``, the family first; also its name as an implementation."""
+        return self.called or f"{self.family}.{self.place}"
+
+    @property
+    def spec(self) -> str:
+        """What to write after ``--impl``."""
+        return self.wrong or f"{CATALOG}:{self.name}"
+
+    @property
+    def control(self) -> str:
+        """The spec of what it is without the mistake; empty where that is nothing of its own."""
+        if isinstance(self.base, str):
+            return self.base
+        right = getattr(self.base, "right", None) or self.base
+        return f"{right.__module__}:{right.__qualname__}"
 
     @property
     def implementation(self) -> Implementation:
-        """A new one."""
-        return registry.resolve(self.spec)
+        """What it is, which is made once."""
+        return resolved(self.spec)
 
     @property
     def participant(self) -> Participant:
         """As a campaign takes it."""
-        implementation = self.implementation
-        return Participant(self.name, self.spec, implementation.about, implementation)
+        return Participant(self.name, self.spec, self.implementation.about, self.implementation)
+
+    def changed(self) -> type[Any]:
+        """The class that it is. Raises MisplantedError."""
+        assert isinstance(self.base, type)
+        names = vars(import_module(f"harness.studies.selftest.mutants.{self.family}"))
+        methods = edited(self.base, self.edits, names)
+        return type(self.place, (self.base,), {"name": self.name, **methods, **self.members})
 
 
-def planted(
-    check: str,
-    *,
-    on: str,
-    mode: str = "raw",
-    stages: tuple[str, ...] = (),
-    shows: tuple[bytes, ...] = (),
-    apart: bool = False,
-) -> Callable[[C], C]:
-    """Declare a class a planted mistake: its docstring's first line says what is wrong.
-
-    The family is the name of its module. Its attribute ``name`` becomes the mistake's.
-    """
-
-    def declare(cls: C) -> C:
-        family = cls.__module__.rpartition(".")[2]
-        name = f"{family}.{kebab(cls.__name__)}"
-        if name in REGISTERED:
-            raise ValueError(f"mistake {name!r} is planted twice; rename a class")
-        summary = (cls.__doc__ or "").split("\n", 1)[0]
-        REGISTERED[name] = Mutant(
-            name, family, summary, spec_of(cls), on, mode, check, stages, shows, apart, control(cls)
-        )
-        cls.name = name
-        return cls
-
-    return declare
+def edited(base: type[Any], edits: tuple[str, ...], names: dict[str, Any]) -> dict[str, Any]:
+    """The methods of a class that edits change, by name. names: what the new texts may use."""
+    sources: dict[str, str] = {}
+    for before, after in zip(edits[::2], edits[1::2], strict=True):
+        every = {**sources_of(base), **sources}  # type: ignore[arg-type]
+        found = {name: source for name, source in every.items() if before in source}
+        if len(found) != 1 or sum(one.count(before) for one in found.values()) != 1:
+            raise MisplantedError(f"{before!r} is not exactly once in {base.__qualname__}")
+        [(name, source)] = found.items()
+        sources[name] = source.replace(before, after)
+    made: dict[str, Any] = {}
+    for name, source in sources.items():
+        scope = {**names, **getattr(base, name).__globals__}
+        exec(compile(source, f"<{base.__qualname__}.{name}, changed>", "exec"), scope)
+        made[name] = scope[name]
+    return made
 
 
-def spec_of(cls: type) -> str:
-    """What to write after ``--impl``."""
-    return f"{cls.__module__}:{cls.__qualname__}"
+@cache
+def sources_of(base: type[Any]) -> dict[str, str]:
+    """The texts of the methods of a class by name, those of its ancestors included."""
+    found = {}
+    for name, method in inspect.getmembers(base, inspect.isfunction):
+        with suppress(OSError):  # a method that was made without a text, as in a dataclass
+            found[name] = textwrap.dedent(inspect.getsource(method))
+    return found
 
 
-def control(cls: type) -> str:
-    """The spec of the nearest ancestor that is right, or nothing."""
-    right = (one for one in cls.__mro__ if one.__module__.startswith(PLAIN))
-    return next((spec_of(one) for one in right if one.__module__ != f"{PLAIN}base"), "")
-
-
-def kebab(name: str) -> str:
-    """``RightmostTie`` as ``rightmost-tie``."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+@cache
+def resolved(spec: str) -> Implementation:
+    """An implementation, which is asked only once who it is: programs say so in the main thread."""
+    return registry.resolve(spec)

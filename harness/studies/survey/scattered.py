@@ -6,12 +6,9 @@ are missing, wherever they are played. Its record comes last: a folder without o
 
 from __future__ import annotations
 
-import zlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from corpora.vocabularies import scratch
 from harness.cluster.executor import Unit, UnitError
@@ -21,7 +18,8 @@ from harness.engine.runner import execute
 from harness.events import UnitDone
 from harness.findings.folder import RECORD, RunFolder
 from harness.studies.default import studies
-from harness.studies.portable import SENT, Portable, write_sent
+from harness.studies.part_results import packed_files, write_files
+from harness.studies.portable import SENT, Portable, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,12 +49,8 @@ def perform(
         result = execute(plan, RunFolder(folder), [], command, studies)
         if not result.finished.complete:
             raise UnitError(f"the match is not whole: {'; '.join(result.finished.reasons)}")
-        files = {
-            str(one.relative_to(folder)): one.read_bytes()
-            for one in sorted(folder.rglob("*"))
-            if one.is_file() and one.relative_to(folder).parts[0] in (*SENT, RECORD)
-        }
-    return zlib.compress(msgspec.msgpack.encode((result.finished.cases, files)), 6)
+        files = {RECORD: (folder / RECORD).read_bytes(), **packed_files(folder, SENT)}
+    return packed(result.finished.cases, files)
 
 
 def play(
@@ -101,14 +95,12 @@ def same(vocabulary: Vocabulary) -> Vocabulary:
 def _write(folder: Path, done: Done) -> int:
     """Write the folder of a match, and return how many cases it had."""
     try:
-        unpacked = stored.unzipped(done.result, MAX_BYTES)
-        cases, files = msgspec.msgpack.decode(unpacked, type=tuple[int, dict[str, bytes]])
-        record = files.pop(RECORD)
-    except (ValueError, TypeError, KeyError) as error:
+        told, files = unpacked(done.result, MAX_BYTES)
+        cases, record = stored.typed(told, int), files.pop(RECORD)
+    except (ValueError, KeyError) as error:
         raise UnitError(f"{done.name}: its result cannot be read: {error}") from error
     RunFolder(folder).close()
-    for name in sorted(files):
-        write_sent(folder, name, files[name])
+    write_files(files, folder)
     with writing(folder):
         write_whole(folder / RECORD, record)
     return cases

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from corpora.families.pattern import Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SCHEMA = 1
 """The version of the format of ``worst.json``. It changes with what a reader of the file would
@@ -84,6 +87,13 @@ class Report:
     def to_json(self) -> str:
         """``worst.json``."""
         return json.dumps({"schema": SCHEMA, **asdict(self)}, indent=1) + "\n"
+
+
+def report_of(data: Mapping[str, Any]) -> Report:
+    """A report from its plain data, as an event has it. Raises TypeError for what is none."""
+    rows = {name: [Entry(**one) for one in data[name]] for name in ("found", "listed")}
+    control = data["control"] and Entry(**data["control"])
+    return Report(**{**data, **rows, "control": control})
 
 
 def as_families(report: Report) -> list[tuple[str, str, Pattern]]:

@@ -1,5 +1,6 @@
-"""The planted mistakes, one family a file.
+"""The planted mistakes, one family a file: a table of rows (:mod:`..mutant`).
 
-Each overrides one method of an implementation that is right; the docstrings of those methods say
-what the method is for, those of the classes here what is wrong.
+Each row changes a right implementation: its name, what is wrong, inputs that show it, and the
+change. What rows have in common (the check that catches them, the vocabulary, the mode) stands
+above the table.
 """

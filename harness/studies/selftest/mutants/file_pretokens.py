@@ -3,192 +3,121 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
-from harness.studies.selftest.mutant import planted
-from harness.studies.selftest.plain.pipeline import (
-    PlainPipeline,
+from harness.studies.selftest.mutants.files import (
+    affixes,
     misread,
-    steps,
+    scores,
+    splitting,
+    subwords,
     unflagged,
     without,
+    words,
 )
 
-if TYPE_CHECKING:
-    from impls.pipeline.encoder import Parts
+PART = "pre_tokenizer"
 
-Json = dict[str, Any]
-
-WORDS, SUBWORDS = "toy_file_words", "toy_file_subwords"
-SCORES, AFFIXES = "toy_file_scores", "toy_file_affixes"
+LENGTH = 4
+"""Of the pieces of FixedLength in ``toy_file_affixes``."""
 
 
-@planted("equivalence", on=WORDS, mode="text", shows=(b"bab",))
-class JoinsTheNext(PlainPipeline):
-    """A match that is to join what stands before it joins what stands after it."""
-
-    def read(self, document: Json) -> Json:
-        return behaving(document, "MergedWithPrevious", behavior="MergedWithNext")
-
-
-@planted("equivalence", on=WORDS, mode="text", shows=(b"ba",))
-class IsolatesMatches(PlainPipeline):
-    """A match that is to join what stands before it is a piece of its own."""
-
-    def read(self, document: Json) -> Json:
-        return behaving(document, "MergedWithPrevious", behavior="Isolated")
+def of_bytes(piece: str, length: int) -> list[str]:
+    """A piece in parts of so many bytes, each of which ends where a character does."""
+    parts = [""]
+    for one in piece:
+        if parts[-1] and len((parts[-1] + one).encode()) > length:
+            parts.append("")
+        parts[-1] += one
+    return parts
 
 
-@planted("equivalence", on=WORDS, mode="text", shows=(b"aab",))
-class JoinsMatchesInARow(PlainPipeline):
-    """Matches in a row are one piece where each is to join what stands before."""
-
-    def read(self, document: Json) -> Json:
-        return behaving(document, "MergedWithPrevious", behavior="Contiguous")
-
-
-@planted("equivalence", on=WORDS, mode="text", shows=(b"a\n",))
-class KeepsWhatIsRemoved(PlainPipeline):
-    """What a Split is to remove is kept as a piece."""
-
-    def read(self, document: Json) -> Json:
-        return behaving(document, "Removed", behavior="Isolated")
-
-
-@planted("equivalence", on=WORDS, mode="text", shows=(b"a",))
-class IgnoresInvert(PlainPipeline):
-    """A Split that is inverted removes its matches, not what stands between them."""
-
-    def read(self, document: Json) -> Json:
-        return behaving(document, "Removed", invert=False)
-
-
-@planted("equivalence", on=WORDS, mode="text", shows=(b"..",))
-class JoinsPunctuation(PlainPipeline):
-    """Marks of punctuation in a row are one piece, though the file isolates each."""
-
-    def read(self, document: Json) -> Json:
-        return misread(document, "pre_tokenizer", "Punctuation", behavior="Contiguous")
-
-
-@planted("equivalence", on=WORDS, mode="text", shows=(b"12",))
-class JoinsDigits(PlainPipeline):
-    """Digits in a row are one piece, though the file has them individual."""
-
-    def read(self, document: Json) -> Json:
-        return misread(document, "pre_tokenizer", "Digits", individual_digits=False)
-
-
-@planted("equivalence", on=WORDS, mode="text", shows=(b"a-b",))
-class KeepsTheDelimiter(PlainPipeline):
-    """CharDelimiterSplit keeps the delimiter as a piece."""
-
-    def read(self, document: Json) -> Json:
-        kept = {"type": "Split", "pattern": {"String": "-"}, "behavior": "Isolated"}
-        return misread(document, "pre_tokenizer", "CharDelimiterSplit", **kept)
-
-
-@planted("equivalence", on=SUBWORDS, mode="text", shows=(b"a.",))
-class PunctuationInWords(PlainPipeline):
-    """BertPreTokenizer parts words at white space alone."""
-
-    def read(self, document: Json) -> Json:
-        return misread(document, "pre_tokenizer", "BertPreTokenizer", type="WhitespaceSplit")
-
-
-@planted("equivalence", on=SCORES, mode="text", shows=(b"<x>a",))
-class MarksEveryPart(PlainPipeline):
-    """A Metaspace of the scheme "first" puts its mark after each added token, too."""
-
-    def read(self, document: Json) -> Json:
-        return misread(document, "pre_tokenizer", "Metaspace", prepend_scheme="always")
-
-
-@planted("equivalence", on=SCORES, mode="text", shows=(b"a",))
-class MarksNothing(PlainPipeline):
-    """A Metaspace of the scheme "first" puts its mark nowhere."""
-
-    def read(self, document: Json) -> Json:
-        return misread(document, "pre_tokenizer", "Metaspace", prepend_scheme="never")
-
-
-@planted("equivalence", on=SCORES, mode="text", shows=(b"b b",))
-class PartsNoWords(PlainPipeline):
-    """A Metaspace leaves the text in one piece, though the file parts it at each mark."""
-
-    def read(self, document: Json) -> Json:
-        return misread(document, "pre_tokenizer", "Metaspace", split=False)
-
-
-@planted("equivalence", on=AFFIXES, mode="text", shows=("\u65e5a".encode(),))
-class IgnoresScripts(PlainPipeline):
-    """UnicodeScripts parts nothing."""
-
-    def read(self, document: Json) -> Json:
-        return without(document, "pre_tokenizer", "UnicodeScripts")
-
-
-@planted("equivalence", on=AFFIXES, mode="text", shows=("\u65e5\u3042".encode(),))
-class PartsKanaFromHan(PlainPipeline):
-    """UnicodeScripts parts kana from Chinese characters."""
-
-    def replaced(self, parts: Parts, document: Json) -> Parts:
-        first, by_script, *others = parts.splitters
-
-        def parted(text: str, at_start: bool) -> list[str]:
-            pieces = by_script(text, at_start)
-            return [part for piece in pieces for part in re.split("(\u3042+)", piece)]
-
-        return replace(parts, splitters=[first, parted, *others])
-
-
-@planted("equivalence", on=AFFIXES, mode="text", shows=("ab\xe9ab".encode(),))
-class FixedLengthOfBytes(PlainPipeline):
-    """FixedLength counts bytes, and ends a piece where a character goes beyond."""
-
-    def replaced(self, parts: Parts, document: Json) -> Parts:
-        length = steps(document, "pre_tokenizer")[2]["length"]
-
-        def parted(text: str, _: bool) -> list[str]:
-            pieces = [""]
-            for one in text:
-                if pieces[-1] and len((pieces[-1] + one).encode()) > length:
-                    pieces.append("")
-                pieces[-1] += one
-            return pieces
-
-        return replace(parts, splitters=[*parts.splitters[:2], parted])
-
-
-@planted("equivalence", on=WORDS, mode="text", shows=(b"abcab",))
-class AddedInWords(PlainPipeline):
-    """An added token that is to be a word of its own is found inside words, too."""
-
-    def read(self, document: Json) -> Json:
-        return unflagged(document, "single_word")
-
-
-@planted("equivalence", on=WORDS, mode="text", shows=(b" <l>",))
-class KeepsSpaceBefore(PlainPipeline):
-    """An added token does not take the white space before it, though the file says lstrip."""
-
-    def read(self, document: Json) -> Json:
-        return unflagged(document, "lstrip")
-
-
-@planted("equivalence", on=WORDS, mode="text", shows=(b"<r> b",))
-class KeepsSpaceAfter(PlainPipeline):
-    """An added token does not take the white space after it, though the file says rstrip."""
-
-    def read(self, document: Json) -> Json:
-        return unflagged(document, "rstrip")
-
-
-def behaving(document: Json, before: str, /, **fields: object) -> Json:
-    """The file with other fields in each Split of a behaviour."""
-    told = misread(document, "pre_tokenizer", "Split")
-    for step in steps(told, "pre_tokenizer"):
-        if step["type"] == "Split" and step["behavior"] == before:
-            step.update(fields)
-    return told
+MUTANTS = (
+    words(
+        "joins-the-next",
+        "A match that is to join what stands before it joins what stands after it.",
+        b"bab", **misread(PART, "Split", "MergedWithPrevious", behavior="MergedWithNext"),
+    ),
+    words(
+        "isolates-matches", "A match that is to join what stands before it is a piece of its own.",
+        b"ba", **misread(PART, "Split", "MergedWithPrevious", behavior="Isolated"),
+    ),
+    words(
+        "joins-matches-in-a-row",
+        "Matches in a row are one piece where each is to join what stands before.",
+        b"aab", **misread(PART, "Split", "MergedWithPrevious", behavior="Contiguous"),
+    ),
+    words(
+        "keeps-what-is-removed", "What a Split is to remove is kept as a piece.",
+        b"a\n", **misread(PART, "Split", "Removed", behavior="Isolated"),
+    ),
+    words(
+        "ignores-invert",
+        "A Split that is inverted removes its matches, not what stands between them.",
+        b"a", **misread(PART, "Split", "Removed", invert=False),
+    ),
+    words(
+        "joins-punctuation",
+        "Marks of punctuation in a row are one piece, though the file isolates each.",
+        b"..", **misread(PART, "Punctuation", behavior="Contiguous"),
+    ),
+    words(
+        "joins-digits", "Digits in a row are one piece, though the file has them individual.",
+        b"12", **misread(PART, "Digits", individual_digits=False),
+    ),
+    words(
+        "keeps-the-delimiter", "CharDelimiterSplit keeps the delimiter as a piece.",
+        b"a-b", **misread(
+            PART, "CharDelimiterSplit", type="Split", pattern={"String": "-"}, behavior="Isolated"
+        ),
+    ),
+    subwords(
+        "punctuation-in-words", "BertPreTokenizer parts words at white space alone.",
+        b"a.", **misread(PART, "BertPreTokenizer", type="WhitespaceSplit"),
+    ),
+    scores(
+        "marks-every-part",
+        'A Metaspace of the scheme "first" puts its mark after each added token, too.',
+        b"<x>a", **misread(PART, "Metaspace", prepend_scheme="always"),
+    ),
+    scores(
+        "marks-nothing", 'A Metaspace of the scheme "first" puts its mark nowhere.',
+        b"a", **misread(PART, "Metaspace", prepend_scheme="never"),
+    ),
+    scores(
+        "parts-no-words",
+        "A Metaspace leaves the text in one piece, though the file parts it at each mark.",
+        b"b b", **misread(PART, "Metaspace", split=False),
+    ),
+    affixes(
+        "ignores-scripts", "UnicodeScripts parts nothing.",
+        "\u65e5a".encode(), **without(PART, "UnicodeScripts"),
+    ),
+    affixes(
+        "parts-kana-from-han", "UnicodeScripts parts kana from Chinese characters.",
+        "\u65e5\u3042".encode(), **splitting(
+            1, lambda pieces: [part for one in pieces for part in re.split("(\u3042+)", one)]
+        ),
+    ),
+    affixes(
+        "fixed-length-of-bytes",
+        "FixedLength counts bytes, and ends a piece where a character goes beyond.",
+        "ab\xe9ab".encode(), **splitting(
+            2, lambda pieces: of_bytes("".join(pieces), LENGTH)
+        ),
+    ),
+    words(
+        "added-in-words",
+        "An added token that is to be a word of its own is found inside words, too.",
+        b"abcab", **unflagged("single_word"),
+    ),
+    words(
+        "keeps-space-before",
+        "An added token does not take the white space before it, though the file says lstrip.",
+        b" <l>", **unflagged("lstrip"),
+    ),
+    words(
+        "keeps-space-after",
+        "An added token does not take the white space after it, though the file says rstrip.",
+        b"<r> b", **unflagged("rstrip"),
+    ),
+)  # fmt: skip

@@ -6,71 +6,71 @@ matters is the verdict, whatever the checks found.
 
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 from pathlib import Path
 
-from harness.studies.selftest.mutant import REGISTERED, Mutant, kebab
+from harness.studies.selftest.mutant import Mutant
 from harness.studies.selftest.mutants import gate_plugins
-
-ON = "toy_bytes"
-CHECK = "gate"
-"""The name under which these are caught: the verdict itself."""
+from harness.studies.selftest.mutants.processes import PROGRAM
 
 FILE = Path(gate_plugins.__file__).resolve()
-PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.gate_programs --kind"
 
-PLUG_INS = {
-    "AnswersNothing": "Raises Unsupported for every input: nothing was compared.",
-    "WrongOnce": "Sixty answers are wrong, and Unsupported when asked again: they were wrong.",
-    "LacksServices": "Claims services that its encoder lacks: users will call them.",
-    "DeclinesServices": "Claims services, and raises Unsupported for each: users will call them.",
-    "MasksContractions": "Wrong on contractions, beside a difference that is expected.",
-    "MasksSwappedMerges": "Swaps two merges, beside a difference that is expected.",
-    "CubicOnRuns": "Slow on runs of one byte, where growth is measured on prose alone.",
-    "StreamsWrong": 'Takes text only, and streams "WRONG" for each id.',
-}
-"""Classes of :mod:`.gate_plugins`: what is wrong, and why it matters."""
-
-PROGRAMS = {
-    "every-fourth": "Leaves out a result of every fourth batch: a breach of the protocol.",
-    "whole-batch": "Rejects a whole batch because of one invalid input: the others are valid.",
-    "false-times": "Says of each input that it took a microsecond: its growth is seen by it.",
-    "claims-all": "Claims operations, and answers unsupported to each: users will call them.",
-}
-"""Kinds of :mod:`harness.studies.selftest.gate_programs`, likewise."""
-
-EXPECTED = """
+plug_in = Mutant("gate", "toy_bytes", f"{FILE}:Right")
+program = Mutant("gate", "toy_bytes", f"{PROGRAM} right")
+# As ``tokgate expect`` used to write it: all kinds of input, one example.
+masked = Mutant(
+    "gate", "toy_bytes", f"{FILE}:UnmergedOdd", expect="""
 [[expected]]
 bucket = "equivalence/bpe/*/ids/*/gate.*"
 vocabulary = "toy_bytes"
 examples = ["\u2581"]
 implementations = {}
 reason = "encodes this character byte by byte"
-"""
-"""As ``tokgate expect`` used to write it: all kinds of input, one example."""
+""",
+)  # fmt: skip
 
+ROWS = (
+    (plug_in, "AnswersNothing", "Raises Unsupported for every input: nothing was compared."),
+    (
+        plug_in, "WrongOnce",
+        "Sixty answers are wrong, and Unsupported when asked again: they were wrong.",
+    ),
+    (plug_in, "LacksServices", "Claims services that its encoder lacks: users will call them."),
+    (
+        plug_in, "DeclinesServices",
+        "Claims services, and raises Unsupported for each: users will call them.",
+    ),
+    (masked, "MasksContractions", "Wrong on contractions, beside a difference that is expected."),
+    (masked, "MasksSwappedMerges", "Swaps two merges, beside a difference that is expected."),
+    (
+        plug_in, "CubicOnRuns",
+        "Slow on runs of one byte, where growth is measured on prose alone.",
+    ),
+    (plug_in, "StreamsWrong", 'Takes text only, and streams "WRONG" for each id.'),
+    (
+        program, "every-fourth",
+        "Leaves out a result of every fourth batch: a breach of the protocol.",
+    ),
+    (
+        program, "whole-batch",
+        "Rejects a whole batch because of one invalid input: the others are valid.",
+    ),
+    (
+        replace(program, base=f"{PROGRAM} true-times"), "false-times",
+        "Says of each input that it took a microsecond: its growth is seen by it.",
+    ),
+    (
+        program, "claims-all",
+        "Claims operations, and answers unsupported to each: users will call them.",
+    ),
+)  # fmt: skip
+"""What each is like, its class in :mod:`.gate_plugins` or its kind of program, what is wrong."""
 
-def plant(name: str, summary: str, spec: str, control: str, expect: str = "") -> None:
-    """Declare a plug-in a mutant of the gate."""
-    REGISTERED[name] = Mutant(
-        name=name,
-        family="gate",
-        summary=summary,
-        spec=spec,
-        vocabulary=ON,
-        mode="raw",
-        check=CHECK,
-        control=control,
-        expect=expect,
+MUTANTS = tuple(
+    replace(
+        like, summary=summary,
+        wrong=f"{FILE}:{kind}" if kind[0].isupper() else f"{PROGRAM} {kind}",
+        called=getattr(gate_plugins, kind).name if kind[0].isupper() else f"gate.{kind}",
     )
-
-
-for _class, _summary in PLUG_INS.items():
-    _name, _spec = f"gate.{kebab(_class)}", f"{FILE}:{_class}"
-    if _class.startswith("Masks"):
-        plant(_name, _summary, _spec, f"{FILE}:UnmergedOdd", EXPECTED)
-    else:
-        plant(_name, _summary, _spec, f"{FILE}:Right")
-for _kind, _summary in PROGRAMS.items():
-    _right = "true-times" if _kind == "false-times" else "right"
-    plant(f"gate.{_kind}", _summary, f"{PROGRAM} {_kind}", f"{PROGRAM} {_right}")
+    for like, kind, summary in ROWS
+)  # fmt: skip

@@ -6,6 +6,7 @@ known of their inside.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,7 @@ from impls.interface import Capability, Unsupported
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
 
 ODD = "\u2581".encode()
@@ -90,8 +92,8 @@ class UnmergedOdd(PlainBpe):
 
     name = "gate.unmerged"
 
-    def merge(self, piece: bytes) -> list[int]:
-        first, *rest = (super(UnmergedOdd, self).merge(part) for part in piece.split(ODD))
+    def segment(self, piece: bytes) -> list[int]:
+        first, *rest = (PlainBpe.segment(self, part) for part in piece.split(ODD))
         return [*first, *(i for part in rest for i in (*self.symbols(ODD), *part))]
 
 
@@ -100,8 +102,9 @@ class MasksContractions(UnmergedOdd):
 
     name = "gate.masks-contractions"
 
-    def splits(self) -> tuple[str, ...]:
-        return tuple(split.removeprefix(CONTRACTIONS) for split in super().splits())
+    def read(self, vocabulary: Vocabulary) -> Vocabulary:
+        splits = tuple(split.removeprefix(CONTRACTIONS) for split in vocabulary.splits)
+        return replace(vocabulary, splits=splits)
 
 
 class MasksSwappedMerges(UnmergedOdd):

@@ -4,65 +4,47 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.studies.selftest.mutant import planted
-from harness.studies.selftest.plain.healing import PlainHealing, size
-from impls.forced.heuristics import ids_of
+from harness.studies.selftest.mutant import Mutant
+from impls.forced.heuristics import HealedBack, first_tokens, ids_of
 from impls.forced.interface import Healed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
-    from harness.studies.selftest.plain.healing import Steps
-    from impls.forced.context import Context, GrammarState
+on = Mutant("canonicality", "tekken_240911", HealedBack, "text")
 
-ON = "tekken_240911"
-
-
-@planted("canonicality", on=ON, mode="text")
-class HealsNothing(PlainHealing):
-    """All tokens of the forced bytes are forced."""
-
-    def places(self, forced: bytes, steps: Steps) -> Iterable[int]:
-        return ()
+PLACES = "range(max(0, len(forced) - window), len(forced))"
+GOES_ON = "next(self.tokenizer.extensions(forced[place:], viable), None) is not None"
 
 
-@planted("canonicality", on=ON, mode="text")
-class LastByteOnly(PlainHealing):
-    """Only a token that begins with the last forced byte is thought of."""
-
-    def places(self, forced: bytes, steps: Steps) -> Iterable[int]:
-        return range(max(0, len(forced) - 1), len(forced))
+def one_more(steps: Sequence[tuple[int, bytes]], most: int, forced: bytes) -> Healed:
+    """The first tokens that have at most so many bytes, and another one."""
+    kept = steps[: len(first_tokens(steps, most, forced).ids) + 1]
+    return Healed(ids_of(kept), forced[sum(len(step) for _, step in kept) :])
 
 
-@planted("canonicality", on=ON, mode="text")
-class OneTokenMore(PlainHealing):
-    """One token too many is kept: off by one."""
-
-    def kept(self, steps: Steps, place: int, forced: bytes) -> Healed:
-        more = steps[: len(super().kept(steps, place, forced).ids) + 1]
-        return Healed(ids_of(more), forced[size(more) :])
-
-
-@planted("canonicality", on=ON, mode="text")
-class NoContext(PlainHealing):
-    """The forced bytes are encoded by themselves, whatever stands before them."""
-
-    def steps(self, context: Context, forced: bytes) -> Steps:
-        return self.tokenizer.steps(forced)
-
-
-@planted("canonicality", on=ON, mode="text")
-class OverlooksOneByte(PlainHealing):
-    """A token that goes on by a single byte is overlooked."""
-
-    def goes_on(self, rest: bytes, grammar: GrammarState) -> bool:
-        found = self.tokenizer.extensions(rest, grammar.viable)
-        return any(len(more) > 1 for _, more in found)
-
-
-@planted("canonicality", on=ON, mode="text")
-class StartsLate(PlainHealing):
-    """The window begins at its second token: off by one."""
-
-    def places(self, forced: bytes, steps: Steps) -> Iterable[int]:
-        return range(max(0, len(forced) - size(steps[-1:])) + 1, len(forced))
+MUTANTS = (
+    on("heals-nothing", "All tokens of the forced bytes are forced.", (), PLACES, "()"),
+    on(
+        "last-byte-only", "Only a token that begins with the last forced byte is thought of.",
+        (), PLACES, "range(max(0, len(forced) - 1), len(forced))",
+    ),
+    on(
+        "one-token-more", "One token too many is kept: off by one.",
+        (), "first_tokens(steps, place, forced)", "one_more(steps, place, forced)",
+    ),
+    on(
+        "no-context", "The forced bytes are encoded by themselves, whatever stands before them.",
+        (), "steps_after(context, forced)", "steps(forced)",
+    ),
+    on(
+        "overlooks-one-byte", "A token that goes on by a single byte is overlooked.",
+        (), GOES_ON,
+        "any(len(more) > 1 for _, more in self.tokenizer.extensions(forced[place:], viable))",
+    ),
+    on(
+        "starts-late", "The window begins at its second token: off by one.",
+        (), PLACES,
+        "range(max(0, len(forced) - sum(len(step) for _, step in steps[-1:])) + 1, len(forced))",
+    ),
+)  # fmt: skip

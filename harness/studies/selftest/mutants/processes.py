@@ -3,142 +3,84 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import replace
 
-from harness.studies.selftest import program_mutants
-from harness.studies.selftest.mutant import REGISTERED, Mutant, planted
+from harness.studies.selftest.mutant import Mutant
 from harness.studies.selftest.plain.bpe import PlainBpe
+from harness.studies.selftest.program import TRIGGER, wrong
 from impls.interface import Capability
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+__all__ = ["deeper", "wrong"]  # for the changed texts
 
-    from impls.interface import Mode
+toy = Mutant("survival", "toy_bytes", PlainBpe, stages=("errored",))
+crashes = replace(toy, stages=("crashed",), apart=True)
+raw = replace(crashes, members={"modes": ("raw",)})
+protocol = Mutant("survival", "toy_bytes", "", stages=("protocol",), apart=True)
 
-ON = "toy_bytes"
-SHOWN = program_mutants.TRIGGER
+SEGMENT = "found = self.segment(piece)"
+BEHAVES = "found = wrong({!r}, piece, self.segment)"
 
-
-class WithMutant(PlainBpe):
-    """Right until the mutant comes out."""
-
-    modes = ("raw",)
-    mutant: ClassVar[type[program_mutants.Correct]] = program_mutants.Correct
-
-    def prepare(self) -> None:
-        super().prepare()
-        self.wrong = self.mutant([], {})
-
-    def segment(self, piece: bytes) -> list[int]:
-        return self.wrong.encode(piece, super().segment)
-
-
-@planted("survival", on=ON, stages=("crashed",), apart=True)
-class Exits(WithMutant):
-    """Ends the process on some inputs, saying why on standard error."""
-
-    mutant = program_mutants.Exit
-
-
-@planted("survival", on=ON, stages=("crashed",), apart=True)
-class Segfaults(WithMutant):
-    """Reads where there is nothing."""
-
-    mutant = program_mutants.Segfault
-
-
-@planted("survival", on=ON, stages=("crashed",), apart=True)
-class Aborts(WithMutant):
-    """Gives up as C++ does on an exception that nobody catches."""
-
-    mutant = program_mutants.Abort
-
-
-@planted("survival", on=ON, stages=("timed-out",), apart=True)
-class Hangs(WithMutant):
-    """Never answers."""
-
-    mutant = program_mutants.Hang
-
-
-@planted("survival", on=ON, stages=("out-of-memory",), apart=True)
-class Hogs(WithMutant):
-    """Asks for 64 GiB at once."""
-
-    mutant = program_mutants.Hog
-
-
-@planted("survival", on=ON, stages=("errored",), shows=(SHOWN,))
-class Floats(WithMutant):
-    """Ids are floats."""
-
-    mutant = program_mutants.Floats
+PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.program --kind"
 
 
 class PanicException(BaseException):
     """As PyO3 raises it."""
 
 
-@planted("survival", on=ON, stages=("crashed",), shows=(SHOWN,))
-class Panics(PlainBpe):
-    """Panics as a library in Rust does: what is raised is no Exception."""
-
-    def segment(self, piece: bytes) -> list[int]:
-        if SHOWN in piece:
-            raise PanicException("byte index 1 is not a char boundary")
-        return super().segment(piece)
+def panic(piece: bytes) -> None:
+    """Raise it on some inputs."""
+    if TRIGGER in piece:
+        raise PanicException("byte index 1 is not a char boundary")
 
 
-@planted("survival", on=ON, stages=("errored",), shows=(b"a" * 300,))
-class Recurses(PlainBpe):
-    """Goes one call deeper for each symbol, and runs out of stack."""
-
-    def segment(self, piece: bytes) -> list[int]:
-        def deeper(left: int) -> None:
-            if left:
-                deeper(left - 1)
-
-        deeper(4 * len(piece))
-        return super().segment(piece)
+def deeper(left: int) -> None:
+    """Go one call deeper for each."""
+    if left:
+        deeper(left - 1)
 
 
-@planted("round-trip", on=ON, stages=("errored",), shows=(b"a",))
-class ClaimsToDecode(PlainBpe):
-    """Says that it decodes, and has no such method."""
-
-    @property
-    def decode(self) -> None:  # type: ignore[override]
-        return None
-
-
-@planted("offsets", on=ON, stages=("errored",), shows=(b"a",))
-class ClaimsOffsets(PlainBpe):
-    """Says that it gives offsets, and raises."""
-
-    capabilities = frozenset({Capability.OFFSETS})
-
-    def encode_with_offsets(
-        self, data: bytes, mode: Mode
-    ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
-        raise NotImplementedError("offsets")
-
-
-PROTOCOL = {
-    "seq": "Answers with the number of another request.",
-    "short": "Leaves out the last result of a batch.",
-    "garbage": "Prints a traceback where an answer should be.",
-}
-"""Mutants of a program that speaks the stdio protocol, by kind."""
-
-for _kind, _summary in PROTOCOL.items():
-    REGISTERED[f"mini-{_kind}"] = Mutant(
-        name=f"mini-{_kind}",
-        family="processes",
-        summary=_summary,
-        spec=f"cmd:{sys.executable} -m harness.studies.selftest.program --kind {_kind}",
-        vocabulary=ON,
-        mode="raw",
-        check="survival",
-        stages=("protocol",),
-        apart=True,
-    )
+MUTANTS = (
+    raw(
+        "exits", "Ends the process on some inputs, saying why on standard error.",
+        (), SEGMENT, BEHAVES.format("exit"),
+    ),
+    raw("segfaults", "Reads where there is nothing.", (), SEGMENT, BEHAVES.format("segfault")),
+    raw(
+        "aborts", "Gives up as C++ does on an exception that nobody catches.",
+        (), SEGMENT, BEHAVES.format("abort"),
+    ),
+    replace(raw, stages=("timed-out",))(
+        "hangs", "Never answers.", (), SEGMENT, BEHAVES.format("hang"),
+    ),
+    replace(raw, stages=("out-of-memory",))(
+        "hogs", "Asks for 64 GiB at once.", (), SEGMENT, BEHAVES.format("hog"),
+    ),
+    replace(toy, members={"modes": ("raw",)})(
+        "floats", "Ids are floats.", TRIGGER, SEGMENT, BEHAVES.format("floats"),
+    ),
+    replace(crashes, apart=False)(
+        "panics", "Panics as a library in Rust does: what is raised is no Exception.",
+        TRIGGER, SEGMENT, f"panic(piece); {SEGMENT}",
+    ),
+    toy(
+        "recurses", "Goes one call deeper for each symbol, and runs out of stack.",
+        b"a" * 300, SEGMENT, f"deeper(4 * len(piece)); {SEGMENT}",
+    ),
+    replace(toy, check="round-trip")(
+        "claims-to-decode", "Says that it decodes, and has no such method.",
+        b"a", decode=property(lambda _: None),
+    ),
+    replace(toy, check="offsets")(
+        "claims-offsets", "Says that it gives offsets, and raises.",
+        b"a", "return ids, spans", "raise NotImplementedError('offsets')",
+        capabilities=frozenset({Capability.OFFSETS}),
+    ),
+    *(
+        replace(protocol, wrong=f"{PROGRAM} {kind}", called=f"mini-{kind}", summary=summary)
+        for kind, summary in (
+            ("seq", "Answers with the number of another request."),
+            ("short", "Leaves out the last result of a batch."),
+            ("garbage", "Prints a traceback where an answer should be."),
+        )
+    ),
+)  # fmt: skip

@@ -2,160 +2,79 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from harness.studies.selftest.mutant import planted
+from harness.studies.selftest.mutant import Mutant
 from harness.studies.selftest.plain.bpe import PlainServices
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+toy = Mutant("incremental", "toy_bytes", PlainServices, stages=("append",))
+interval = replace(toy, check="interval", stages=("interval",))
+till_limit = replace(toy, check="count-till-limit", stages=("count_till_limit",))
+split = replace(toy, check="split", stages=("cover",))
 
-    from impls.interface import Mode
+BEGINNINGS = "return [self.size(text, mode) for text in accumulate(chunks)]"
+ENDS = "accumulate(chunks, lambda a, b: b + a)"
+FIT = "self.size(data[start:cut], mode) <= limit"
+SPLIT = "return ends"
 
-    Range = tuple[int, int]
-
-ON = "toy_bytes"
-
-
-@planted("incremental", on=ON, stages=("append",), shows=(b"a",))
-class AppendsLate(PlainServices):
-    """The last byte is not counted yet."""
-
-    def append(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
-        return [self.count(text[:-1], mode) for text in accumulate(chunks)]
-
-
-@planted("incremental", on=ON, stages=("append",), shows=(b"the",))
-class AppendsChunks(PlainServices):
-    """Chunks are encoded by themselves: wrong where a token spans two."""
-
-    def append(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
-        return list(accumulate(self.count(chunk, mode) for chunk in chunks))
-
-
-@planted("incremental", on=ON, stages=("prepend",), shows=(b"the",))
-class PrependsBehind(PlainServices):
-    """Puts the chunks behind those already there."""
-
-    def prepend(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
-        return self.append(chunks, mode)
-
-
-@planted("incremental", on=ON, stages=("append-errored",), shows=(b"a",))
-class AppendRaises(PlainServices):
-    """A text that grows runs out of rows."""
-
-    def append(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
-        raise IndexError("row 7 of 7")
-
-
-@planted("incremental", on=ON, stages=("append-errored",), shows=(b"a",))
-class AppendGivesFewer(PlainServices):
-    """The count after the first chunk is left out."""
-
-    def append(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
-        return super().append(chunks, mode)[1:]
-
-
-@planted("interval", on=ON, stages=("interval",), shows=(b"abc",))
-class EndInclusive(PlainServices):
-    """The end of an interval is taken for its last byte."""
-
-    def interval(self, text: bytes, ranges: Sequence[Range], mode: Mode) -> Sequence[int]:
-        return super().interval(text, [(start, end + 1) for start, end in ranges], mode)
-
-
-@planted("interval", on=ON, stages=("interval",), shows=(b"the the the",))
-class Differences(PlainServices):
-    """Subtracts the counts of two prefixes, as if the tokens between them stayed the same."""
-
-    def interval(self, text: bytes, ranges: Sequence[Range], mode: Mode) -> Sequence[int]:
-        return [
-            max(0, self.count(text[:end], mode) - self.count(text[:start], mode))
-            for start, end in ranges
-        ]
-
-
-@planted("count-till-limit", on=ON, stages=("count",), shows=(b"a",))
-class CountsOneMore(PlainServices):
-    """``count`` alone gives one too many: it counts an end-of-text token."""
-
-    def count(self, data: bytes, mode: Mode) -> int:
-        return super().count(data, mode) + 1
-
-    def count_till_limit(self, data: bytes, limit: int, mode: Mode) -> int | None:
-        count = super().count(data, mode)
-        return count if count <= limit else None
-
-    def append(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
-        return [count - 1 for count in super().append(chunks, mode)]
-
-    def prepend(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
-        return [count - 1 for count in super().prepend(chunks, mode)]
-
-    def interval(self, text: bytes, ranges: Sequence[Range], mode: Mode) -> Sequence[int]:
-        return [count - 1 for count in super().interval(text, ranges, mode)]
-
-    def split(self, data: bytes, limit: int, mode: Mode) -> Sequence[int]:
-        return super().split(data, limit + 1, mode)
-
-
-@planted("count-till-limit", on=ON, stages=("count_till_limit",), shows=(b"abc",))
-class StopsAtTheLimit(PlainServices):
-    """Null already where the count is the limit."""
-
-    def count_till_limit(self, data: bytes, limit: int, mode: Mode) -> int | None:
-        count = self.count(data, mode)
-        return count if count < limit else None
-
-
-@planted("count-till-limit", on=ON, stages=("count_till_limit",), shows=(b"abc",))
-class StopsLate(PlainServices):
-    """Null only where the count is past the limit by two."""
-
-    def count_till_limit(self, data: bytes, limit: int, mode: Mode) -> int | None:
-        count = self.count(data, mode)
-        return count if count <= limit + 1 else None
-
-
-@planted("split", on=ON, stages=("limit",), shows=(b"abcdef",))
-class SplitsOneMore(PlainServices):
-    """A token too many in a chunk."""
-
-    def split(self, data: bytes, limit: int, mode: Mode) -> Sequence[int]:
-        return super().split(data, limit + 1, mode)
-
-
-@planted("split", on=ON, stages=("character",), shows=(b"\xc3\xa9",))
-class SplitsCharacters(PlainServices):
-    """Cuts inside characters."""
-
-    def split(self, data: bytes, limit: int, mode: Mode) -> Sequence[int]:
-        return list(range(1, len(data) + 1))
-
-
-@planted("split", on=ON, stages=("cover",), shows=(b"abcdef",))
-class SplitsEmpty(PlainServices):
-    """The first chunk is followed by an empty one."""
-
-    def split(self, data: bytes, limit: int, mode: Mode) -> Sequence[int]:
-        ends = super().split(data, limit, mode)
-        return [*ends[:1], *ends]
-
-
-@planted("split", on=ON, stages=("cover",), shows=(b"abcdef",))
-class SplitsShort(PlainServices):
-    """Forgets the last chunk."""
-
-    def split(self, data: bytes, limit: int, mode: Mode) -> Sequence[int]:
-        return super().split(data, limit, mode)[:-1]
-
-
-@planted("split", on=ON, stages=("split-errored",), shows=(b"a",))
-class NoMethod(PlainServices):
-    """Claims what it does not do."""
-
-    @property
-    def split(self) -> None:  # type: ignore[override]
-        return None
+MUTANTS = (
+    toy(
+        "appends-late", "The last byte is not counted yet.",
+        b"a", BEGINNINGS, "return [self.size(text[:-1], mode) for text in accumulate(chunks)]",
+    ),
+    toy(
+        "appends-chunks", "Chunks are encoded by themselves: wrong where a token spans two.",
+        b"the", BEGINNINGS, "return list(accumulate(self.size(one, mode) for one in chunks))",
+    ),
+    replace(toy, stages=("prepend",))(
+        "prepends-behind", "Puts the chunks behind those already there.",
+        b"the", ENDS, "accumulate(chunks)",
+    ),
+    replace(toy, stages=("append-errored",))(
+        "append-raises", "A text that grows runs out of rows.",
+        b"a", BEGINNINGS, "raise IndexError('row 7 of 7')",
+    ),
+    replace(toy, stages=("append-errored",))(
+        "append-gives-fewer", "The count after the first chunk is left out.",
+        b"a", BEGINNINGS, f"{BEGINNINGS}[1:]",
+    ),
+    interval(
+        "end-inclusive", "The end of an interval is taken for its last byte.",
+        b"abc", "self.size(text[start:end], mode)", "self.size(text[start : end + 1], mode)",
+    ),
+    interval(
+        "differences",
+        "Subtracts the counts of two prefixes, as if the tokens between them stayed the same.",
+        b"the the the", "self.size(text[start:end], mode)",
+        "max(0, self.size(text[:end], mode) - self.size(text[:start], mode))",
+    ),
+    replace(till_limit, stages=("count",))(
+        "counts-one-more",
+        "``count`` alone gives one too many: it counts an end-of-text token.",
+        b"a", "return self.size(data, mode)", "return self.size(data, mode) + 1",
+    ),
+    till_limit(
+        "stops-at-the-limit", "Null already where the count is the limit.",
+        b"abc", "if count <= limit", "if count < limit",
+    ),
+    till_limit(
+        "stops-late", "Null only where the count is past the limit by two.",
+        b"abc", "if count <= limit", "if count <= limit + 1",
+    ),
+    replace(split, stages=("limit",))(
+        "splits-one-more", "A token too many in a chunk.",
+        b"abcdef", FIT, f"{FIT} + 1",
+    ),
+    replace(split, stages=("character",))(
+        "splits-characters", "Cuts inside characters.",
+        b"\xc3\xa9", SPLIT, "return list(range(1, len(data) + 1))",
+    ),
+    split(
+        "splits-empty", "The first chunk is followed by an empty one.",
+        b"abcdef", SPLIT, "return ends[:1] + ends",
+    ),
+    split("splits-short", "Forgets the last chunk.", b"abcdef", SPLIT, "return ends[:-1]"),
+    replace(split, stages=("split-errored",))(
+        "no-method", "Claims what it does not do.", b"a", split=property(lambda _: None),
+    ),
+)  # fmt: skip

@@ -3,118 +3,83 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from harness.studies.selftest.mutant import planted
+from harness.studies.selftest.mutant import Mutant
 from harness.studies.selftest.plain.wordpiece import PlainWordPiece
 from impls.wordpiece.variants import BERT, CharacterClass
 
 if TYPE_CHECKING:
-    from corpora.vocabularies.model import WordPieceRules
+    from corpora.vocabularies.model import Vocabulary
 
-ON = "toy_wordpiece"
+toy = Mutant("equivalence", "toy_wordpiece", PlainWordPiece, "text")
 
-
-@planted("equivalence", on=ON, mode="text", shows=(b"abab",))
-class ShortestMatch(PlainWordPiece):
-    """The shortest token that begins the rest is taken, not the longest."""
-
-    def match(self, word: str, start: int) -> int:
-        ends = range(start + 1, len(word) + 1)
-        return next((end for end in ends if self.text(word, start, end) in self.ids), start)
+ENDS = "range(len(word), start, -1)"
+LIMIT = "len(word) > self.rules.max_word"
+LOST = "if end is None:\n            return [self.unknown]"
+SYMBOLS = "symbols = self.symbols(text)"
 
 
-@planted("equivalence", on=ON, mode="text", shows=(b"abac",))
-class KeepsParts(PlainWordPiece):
-    """Of an unknown word the parts that were matched are kept."""
+def rules(**fields: bool) -> dict[str, Any]:
+    """A change of the vocabulary's rules."""
 
-    def lost(self, ids: list[int], rest: str) -> list[int]:
-        return [*ids, self.unknown]
+    def read(_: PlainWordPiece, vocabulary: Vocabulary) -> Vocabulary:
+        assert vocabulary.wordpiece is not None
+        return replace(vocabulary, wordpiece=replace(vocabulary.wordpiece, **fields))  # type: ignore[arg-type]
 
-
-@planted("equivalence", on=ON, mode="text", stages=("unknown",), shows=("\uac00".encode(),))
-class UnknownEach(PlainWordPiece):
-    """An unknown word has an unknown token for each character that is left."""
-
-    def lost(self, ids: list[int], rest: str) -> list[int]:
-        return [self.unknown] * len(rest)
+    return {"read": read}
 
 
-@planted("equivalence", on=ON, mode="text", shows=(b"ab" * 6,))
-class LimitOffByOne(PlainWordPiece):
-    """A word as long as the limit is unknown."""
-
-    def longest(self) -> int:
-        return super().longest() - 1
-
-
-@planted("equivalence", on=ON, mode="text", shows=(b"ab" * 7,))
-class NoLimit(PlainWordPiece):
-    """Words of any length are matched."""
-
-    def longest(self) -> int:
-        return 1 << 20
-
-
-@planted("equivalence", on=ON, mode="text", shows=("un\xe9sthe".encode(),))
-class NoPrefix(PlainWordPiece):
-    """Parts of a word are looked up as if they began one, where there is no other."""
-
-    def text(self, word: str, start: int, end: int) -> str:
-        right = super().text(word, start, end)
-        return right if right in self.ids else word[start:end]
-
-
-@planted("equivalence", on=ON, mode="text", shows=(b"AB",))
-class KeepsCase(PlainWordPiece):
-    """Capitals stay capitals."""
-
-    def changed(self, rules: WordPieceRules) -> WordPieceRules:
-        return replace(rules, lowercase=False)
-
-
-@planted("equivalence", on=ON, mode="text", shows=("e\u0301".encode(),))
-class KeepsAccents(PlainWordPiece):
-    """Accents are not stripped."""
-
-    def changed(self, rules: WordPieceRules) -> WordPieceRules:
-        return replace(rules, strip_accents=False)
-
-
-@planted("equivalence", on=ON, mode="text", shows=("\u65e5a".encode(),))
-class ChineseInWords(PlainWordPiece):
-    """Chinese characters are not parted from what stands beside them."""
-
-    def changed(self, rules: WordPieceRules) -> WordPieceRules:
-        return replace(rules, handle_chinese_chars=False)
-
-
-@planted("equivalence", on=ON, mode="text", shows=(b"a\x01b",))
-class KeepsControls(PlainWordPiece):
-    """Control characters are not dropped."""
-
-    def changed(self, rules: WordPieceRules) -> WordPieceRules:
-        return replace(rules, clean_text=False)
-
-
-@planted("equivalence", on=ON, mode="text", shows=(b"a$b",))
-class SymbolsInWords(PlainWordPiece):
-    """The symbols of ASCII are no punctuation, since Unicode says so."""
-
-    variant = replace(BERT, punctuation=CharacterClass(r"\p{P}"))
-
-
-@planted("equivalence", on=ON, mode="text", shows=("i\u03a3".encode(),))
-class FinalSigma(PlainWordPiece):
-    """A capital sigma that ends a word becomes the small letter for that place."""
-
-    def words(self, text: str) -> list[str]:
-        return super().words(text.lower())
-
-
-@planted("equivalence", on=ON, mode="text", shows=("a\u3000b".encode(),))
-class AsciiSpaces(PlainWordPiece):
-    """Only the white space of ASCII parts words."""
-
-    def words(self, text: str) -> list[str]:
-        return super().words(text.replace("\u3000", "x").replace("\xa0", "x"))
+MUTANTS = (
+    toy(
+        "shortest-match", "The shortest token that begins the rest is taken, not the longest.",
+        b"abab", ENDS, "range(start + 1, len(word) + 1)",
+    ),
+    toy(
+        "keeps-parts", "Of an unknown word the parts that were matched are kept.",
+        b"abac", LOST, LOST.replace("[self", "[*ids, self"),
+    ),
+    replace(toy, stages=("unknown",))(
+        "unknown-each",
+        "An unknown word has an unknown token for each character that is left.",
+        "\uac00".encode(), LOST, f"{LOST} * len(word[start:])",
+    ),
+    toy(
+        "limit-off-by-one", "A word as long as the limit is unknown.",
+        b"ab" * 6, LIMIT, "len(word) >= self.rules.max_word",
+    ),
+    toy("no-limit", "Words of any length are matched.", b"ab" * 7, LIMIT, "False"),
+    toy(
+        "no-prefix",
+        "Parts of a word are looked up as if they began one, where there is no other.",
+        "un\xe9sthe".encode(), '(self.rules.prefix if start else "")',
+        "(self.rules.prefix if start and self.rules.prefix + word[start:end] in self.ids else '')",
+    ),
+    toy("keeps-case", "Capitals stay capitals.", b"AB", **rules(lowercase=False)),
+    toy(
+        "keeps-accents", "Accents are not stripped.",
+        "e\u0301".encode(), **rules(strip_accents=False),
+    ),
+    toy(
+        "chinese-in-words",
+        "Chinese characters are not parted from what stands beside them.",
+        "\u65e5a".encode(), **rules(handle_chinese_chars=False),
+    ),
+    toy(
+        "keeps-controls", "Control characters are not dropped.",
+        b"a\x01b", **rules(clean_text=False),
+    ),
+    toy(
+        "symbols-in-words", "The symbols of ASCII are no punctuation, since Unicode says so.",
+        b"a$b", variant=replace(BERT, punctuation=CharacterClass(r"\p{P}")),
+    ),
+    toy(
+        "final-sigma", "A capital sigma that ends a word becomes the small letter for that place.",
+        "i\u03a3".encode(), SYMBOLS, "symbols = self.symbols(text.lower())",
+    ),
+    toy(
+        "ascii-spaces", "Only the white space of ASCII parts words.",
+        "a\u3000b".encode(), SYMBOLS,
+        r"symbols = self.symbols(text.replace('\u3000', 'x').replace('\xa0', 'x'))",
+    ),
+)  # fmt: skip

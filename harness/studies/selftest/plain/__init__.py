@@ -1,4 +1,1 @@
-"""Right implementations in plain Python, made to have single rules changed.
-
-Slow, and no less exact: each is a control of the hunt on which nothing may be found.
-"""
+"""What is right, in plain Python: mistakes are planted into it, and it rides beside them."""

@@ -1,9 +1,10 @@
-"""What the plain implementations share: who they are, and which contracts they join."""
+"""What the plain implementations share: who they are, which contracts they join, merging."""
 
 from __future__ import annotations
 
+import heapq
 from importlib import metadata
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from impls.interface import About, Capability, Law, Mode, Unsupported
 
@@ -17,9 +18,11 @@ LONGEST = 8192
 
 
 class Plain:
-    """An implementation that is its own encoder; ``prepare`` makes its tables."""
+    """An implementation that makes encoders of its own class; ``prepare`` makes their tables."""
 
     name: ClassVar[str] = "plain"
+    right: ClassVar[type[Plain] | None] = None
+    """The class that rides beside mutants of this one as right, where it is another one."""
     modes: ClassVar[tuple[str, ...]] = ("text", "raw", "special")
     """Labels of the modes in which it takes part."""
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
@@ -43,26 +46,69 @@ class Plain:
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Whether the mode is one of its own, and ``runs`` has nothing against it."""
-        if mode.label not in self.modes:
-            return f"not in mode {mode.label}"
-        return self.runs(vocabulary)
+        return self.runs(vocabulary) if mode.label in self.modes else f"not in mode {mode.label}"
 
     def runs(self, vocabulary: Vocabulary) -> str | None:
         """None, or why the vocabulary is none for it."""
-        raise NotImplementedError
+        return None
 
-    def load(self, vocabulary: Vocabulary) -> Plain:
-        """Make the tables."""
-        self.vocabulary = vocabulary
-        self.prepare()
-        return self
+    def load(self, vocabulary: Vocabulary) -> Self:
+        """An encoder."""
+        encoder = type(self)()
+        encoder.vocabulary = encoder.read(vocabulary)
+        encoder.prepare()
+        return encoder
+
+    def read(self, vocabulary: Vocabulary) -> Vocabulary:
+        """What it takes the vocabulary to be."""
+        return vocabulary
 
     def prepare(self) -> None:
-        """The tables of ``self.vocabulary``."""
+        """Make the tables of ``self.vocabulary``."""
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The ids."""
         raise NotImplementedError
+
+
+class Merging(Plain):
+    """One that merges neighbours: ids of single bytes, or texts of characters."""
+
+    def joined(self, pair: tuple[Any, Any]) -> tuple[Any, Any] | None:
+        """The rank of a pair and what it becomes; None for one that does not merge."""
+        raise NotImplementedError
+
+    def merge(self, symbols: list[Any]) -> list[Any]:
+        """The pair of the least rank first, of equal ranks the leftmost, until there is none.
+
+        A symbol that was merged into its left neighbour is None.
+        """
+        size = len(symbols)
+        after, before = list(range(1, size + 1)), list(range(-1, size - 1))
+        heap: list[tuple[Any, ...]] = []
+
+        def offer(place: int) -> None:
+            if place >= 0 and after[place] < size:
+                pair = symbols[place], symbols[after[place]]
+                found = self.joined(pair)
+                if found is not None:
+                    key = found[0], place
+                    heapq.heappush(heap, (key, place, pair, found[1]))
+
+        for place in range(size - 1):
+            offer(place)
+        while heap:
+            _, place, pair, merged = heapq.heappop(heap)
+            gone = after[place]
+            if gone >= size or (symbols[place], symbols[gone]) != pair:
+                continue  # another merge has changed what stood there
+            symbols[place], symbols[gone] = merged, None
+            after[place] = after[gone]
+            if after[gone] < size:
+                before[after[gone]] = place
+            for near in (before[place], place):
+                offer(near)
+        return [symbol for symbol in symbols if symbol is not None]
 
 
 def text_of(data: bytes) -> str:
@@ -73,23 +119,12 @@ def text_of(data: bytes) -> str:
         raise Unsupported("takes text only, and this is not UTF-8") from None
 
 
-def characters(data: bytes) -> list[str]:
-    """The characters of bytes, U+FFFD for each byte that begins none."""
-    try:
-        return list(data.decode())
-    except UnicodeDecodeError:
-        pass
-    found = []
-    place = 0
-    while place < len(data):
-        for size in range(1, 5):
-            try:
-                found.append(data[place : place + size].decode())
-            except UnicodeDecodeError:
-                continue
-            break
-        else:
-            found.append("\ufffd")
-            size = 1
-        place += size
-    return found
+def longest_first(text: Any, known: Any, longest: int) -> list[Any]:
+    """From the left the longest part that is known, again and again; else a single one."""
+    parts = []
+    while text:
+        ends = range(min(len(text), longest), 1, -1)
+        end = next((end for end in ends if text[:end] in known), 1)
+        parts.append(text[:end])
+        text = text[end:]
+    return parts

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
 
 ABSENT = b"\xfe\xfd"
@@ -29,10 +28,6 @@ class PlainBytes(Plain):
     modes: ClassVar[tuple[str, ...]] = ("raw",)
     max_input = None
     linear = True
-
-    def runs(self, vocabulary: Vocabulary) -> str | None:
-        """All."""
-        return None
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The bytes."""

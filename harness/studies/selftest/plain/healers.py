@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.grammars.base import Grammar
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from impls.forced.context import GrammarState
     from impls.forced.interface import Policy
-    from impls.forced.tokenizer import Tokenizer
     from impls.interface import Mode
 
 ANY_BYTE = tuple(range(256))
@@ -73,45 +71,33 @@ class KnownSentences(Grammar):
 
 
 class PlainHealer(PlainBpe):
-    """No error, whatever follows. Every method is a rule that a mistake may change."""
+    """No error, whatever follows."""
 
     name = "plain.healer"
     modes = ("text", "raw")
     capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.HEAL})
+
+    def prepare(self) -> None:
+        """Those of an encoder; a policy is made for each mode that is asked for."""
+        PlainBpe.prepare(self)
+        self.policies: dict[Mode, Policy] = {}
 
     def heal(
         self, forced: bytes, recent: Sequence[int], allowed: Sequence[bytes] | None, mode: Mode
     ) -> tuple[Sequence[int], bytes]:
         """The longest safely canonical tokens, and the rest of the forced bytes."""
         context = Context(self.vocabulary.spell(list(recent)), tuple(recent))
-        healed = self.policy(mode).heal(context, forced, self.grammar(allowed))
+        grammar: GrammarState = Unrestricted()
+        if allowed is not None:
+            grammar = KnownSentences(frozenset(allowed), self.vocabulary.max_token_bytes)
+        if mode not in self.policies:
+            self.policies[mode] = self.policy(mode)
+        healed = self.policies[mode].heal(context, forced, grammar)
         return healed.ids, healed.leftover
-
-    def grammar(self, allowed: Sequence[bytes] | None) -> GrammarState:
-        """What is known of the grammar after the forced bytes."""
-        if allowed is None:
-            return Unrestricted()
-        return KnownSentences(frozenset(allowed), self.vocabulary.max_token_bytes)
 
     def policy(self, mode: Mode) -> Policy:
         """The policy that decides."""
         from impls.forced.exact import Exact  # noqa: PLC0415 (Numba takes a second)
+        from impls.forced.tokenizer import Tokenizer  # noqa: PLC0415 (as above)
 
-        return self._policies.setdefault(mode.label, Exact(self.tokenizer(mode)))
-
-    def tokenizer(self, mode: Mode) -> Tokenizer:
-        """The vocabulary as policies see it."""
-        from impls.forced.tokenizer import Tokenizer  # noqa: PLC0415 (Numba takes a second)
-
-        if mode.label not in self._tokenizers:
-            made = Tokenizer(self.vocabulary, pretokenize=mode.pretokenize)
-            self._tokenizers[mode.label] = made
-        return self._tokenizers[mode.label]
-
-    @cached_property
-    def _policies(self) -> dict[str, Policy]:
-        return {}
-
-    @cached_property
-    def _tokenizers(self) -> dict[str, Tokenizer]:
-        return {}
+        return Exact(Tokenizer(self.vocabulary, pretokenize=mode.pretokenize))

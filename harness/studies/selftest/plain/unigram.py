@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from corpora.vocabularies.model import Algorithm, PieceType
 from harness.studies.selftest.plain.spm import Pieces
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import Mode
 
 UNKNOWN_PENALTY = 10.0
 """Below the least score: what an unknown character costs."""
 
-_FLOAT = struct.Struct("f")
-
 
 def float32(number: float) -> float:
     """The nearest float32."""
-    (rounded,) = _FLOAT.unpack(_FLOAT.pack(number))
-    return float(rounded)
+    return float(np.float32(number))
 
 
 class PlainUnigram(Pieces):
-    """Right. Every method is a rule that a mistake may change."""
+    """Right."""
 
     name = "plain.unigram"
     max_input = 2048
@@ -38,62 +35,31 @@ class PlainUnigram(Pieces):
 
     def prepare(self) -> None:
         """Scores of what can be segmented."""
-        super().prepare()
+        Pieces.prepare(self)
         for user in self.users:
-            self.scores[user] = self.user_score(user)
-        self.longest = self.longest_piece()
-        self.penalty = float32(self.least() - UNKNOWN_PENALTY)
+            self.scores[user] = float32(0.1 * (len(user.encode()) - 1))
+        normal = [one.score for one in self.vocabulary.pieces if one.type is PieceType.NORMAL]
+        self.penalty = float32(min(normal) - UNKNOWN_PENALTY)
+        self.longest = max(map(len, self.ids), default=1)
 
-    def longest_piece(self) -> int:
-        """Characters of the longest piece that is tried."""
-        return max(map(len, self.ids), default=1)
-
-    def user_score(self, text: str) -> float:
-        """What a user-defined symbol adds."""
-        return float32(0.1 * (len(text.encode()) - 1))
-
-    def least(self) -> float:
-        """The least score of an ordinary piece."""
-        pieces = self.vocabulary.pieces
-        return min(piece.score for piece in pieces if piece.type is PieceType.NORMAL)
-
-    def encode(self, data: bytes, mode: Mode) -> list[int]:
-        """The ids."""
-        return self.spelled(self.segmented(self.normalized(data)))
-
-    def segmented(self, text: str) -> list[str]:
-        """The segmentation of the greatest sum; of equal sums, whose last piece begins first."""
+    def parts(self, text: str) -> list[str]:
+        """Those of the greatest sum; of equal sums, whose last part begins first."""
         size = len(text)
         best: list[float | None] = [0.0, *[None] * size]
         starts = [0] * (size + 1)
         for start in range(size):
-            before = best[start]
-            if before is None:
-                continue
-            alone = False
             for end in range(start + 1, min(size, start + self.longest) + 1):
                 score = self.scores.get(text[start:end])
-                if score is None:
+                if score is None and end == start + 1:
+                    score = self.penalty
+                before, known = best[start], best[end]
+                if score is None or before is None:
                     continue
-                alone = alone or end == start + 1
-                self.relax(best, starts, start, end, float32(before + score))
-            if not alone:
-                self.relax(best, starts, start, start + 1, float32(before + self.penalty))
+                total = float32(before + score)
+                if known is None or total > known:
+                    best[end], starts[end] = total, start
         parts = []
-        end = size
-        while end > 0:
-            parts.append(text[starts[end] : end])
-            end = starts[end]
+        while size > 0:
+            parts.append(text[starts[size] : size])
+            size = starts[size]
         return parts[::-1]
-
-    def relax(
-        self, best: list[float | None], starts: list[int], start: int, end: int, total: float
-    ) -> None:
-        """Take a sum if it is better than what there is."""
-        known = best[end]
-        if known is None or self.better(total, known):
-            best[end], starts[end] = total, start
-
-    def better(self, total: float, known: float) -> bool:
-        """Whether a later candidate replaces an earlier one."""
-        return total > known

@@ -1,0 +1,297 @@
+"""How most checks ask: a way on from an answer, question by question or for a whole batch at once.
+
+:class:`AsksAgain` looks at each input by questions of its own; :class:`AsksAtOnce` knows the right
+answer beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from harness.checks.base import (
+    Ask,
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    encoded_indices,
+    ids_of,
+    packed,
+)
+from harness.core.messages import Decode, Encode, Serve, Way
+from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
+from harness.core.partition import Part
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import Contract
+    from harness.core.participants import Participant
+    from impls.interface import Capability, Mode
+
+
+class Question(NamedTuple):
+    """What a check asks about one input; those of one kind are put in one request.
+
+    A tuple, as checks make hundreds of thousands in a minute.
+
+    implementation: who is asked. request, how: the class of the request, and what it is made with
+    besides what each input has of its own, and the mode of the comparison. row: a text, or ids to
+    decode. numbers: those of a service.
+    """
+
+    implementation: str
+    request: type[Encode | Decode | Serve]
+    how: tuple[tuple[str, Any], ...]
+    row: Any
+    numbers: tuple[int, ...] = ()
+
+
+def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> list[Outcome]:
+    """Put questions in as few requests as can be; the answers come in their order.
+
+    What is asked twice is put twice: a second answer shows that the first one was no accident.
+    """
+    alike: dict[tuple[object, ...], list[Question]] = {}
+    for one in questions:
+        alike.setdefault(one[:3], []).append(one)
+    answers = ask([probe(group, mode) for group in alike.values()])
+    outcomes = {kind: iter(results) for kind, results in zip(alike, answers, strict=True)}
+    return [next(outcomes[one[:3]]) for one in questions]
+
+
+def probe(alike: Sequence[Question], mode: Mode) -> Probe:
+    """The request that puts questions of one kind."""
+    name, request, how, *_ = alike[0]
+    rows, known = [one.row for one in alike], dict(how)
+    if request is Decode:
+        return Probe(name, Decode(*packed(rows), **known))
+    inputs, mode = Inputs.of(rows), known.pop("mode", mode)
+    if request is Encode:
+        return Probe(name, Encode(inputs, mode, **known))
+    return Probe(name, Serve(known["service"], inputs, tuple(one.numbers for one in alike), mode))
+
+
+Look = Generator[Sequence[Question], Sequence[Outcome], Any]
+"""How a check looks at one input of one implementation: it yields questions, and is sent the
+answers in their order, as often as it likes. What it returns is compared with what it returns of
+others."""
+
+Fault = tuple[str, Part, Part]
+"""The stage of a violation, what is right, and what is wrong."""
+
+
+@dataclass(slots=True, eq=False)
+class Subject:
+    """An input and an implementation that answered it: how to ask further, and tell what is wrong.
+
+    Not frozen, which would take half the time of a check that finds nothing.
+
+    data: the input. outcome: what was answered at first. judgement: what the check makes of all.
+    """
+
+    check: Check
+    seen: Observation
+    participant: Participant
+    index: int
+    data: bytes
+    outcome: Outcome
+    judgement: Judgement
+
+    @property
+    def name(self) -> str:
+        """The implementation's."""
+        return self.participant.name
+
+    @property
+    def contract(self) -> Contract:
+        """The comparison."""
+        return self.seen.contract
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """That of the comparison."""
+        return self.contract.vocabulary
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids that it answered, if any."""
+        return ids_of(self.outcome)
+
+    def encode(self, data: bytes, by: str = "", **how: Any) -> Question:
+        """Ask to encode, as :class:`Encode` has it; ``by`` another implementation, if named."""
+        return Question(by or self.name, Encode, tuple(how.items()), data)
+
+    def decode(self, ids: Sequence[int], **how: Any) -> Question:
+        """Ask to decode, as :class:`Decode` has it."""
+        return Question(self.name, Decode, tuple(how.items()), tuple(ids))
+
+    def serve(self, service: Capability, data: bytes, *numbers: int) -> Question:
+        """Ask for a service, as :class:`Serve` has it."""
+        return Question(self.name, Serve, (("service", service),), data, numbers)
+
+    def says(self, outcome: Outcome, words: str = "") -> Part:
+        """Its part in a violation; words: by which way it came to the outcome."""
+        return Part((f"{self.name} ({words})" if words else self.name,), outcome)
+
+    def judge(self, outcome: Outcome, fault: Fault | None) -> None:
+        """Note what is wrong with an outcome, if anything; who does not do this is not judged."""
+        if isinstance(outcome, Unsupported):
+            return
+        self.judgement.exercised[self.name] += 1
+        if fault is not None:
+            stage, *parts = fault
+            found = self.check.violation(self.seen, self.index, (*parts,), (self.name,), stage)
+            self.judgement.violations.append(found)
+
+    def expect(self, stage: str, right: Part, outcome: Outcome, words: str = "") -> None:
+        """Judge an outcome by whether it is the right one; words: as :meth:`says` has them."""
+        fault = stage, right, self.says(outcome, words)
+        self.judge(outcome, None if outcome == right.outcome else fault)
+
+
+def subjects(
+    check: Check, seen: Observation, one: Participant, judgement: Judgement, rows: Iterable[int]
+) -> list[Subject]:
+    """Inputs of a batch with what an implementation answered; rows: which ones."""
+    inputs, outcomes = [*seen.inputs], [*seen.results[one.name]]
+    return [
+        Subject(check, seen, one, index, inputs[index], outcomes[index], judgement)
+        for index in rows
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encodings:
+    """The inputs of a batch that an implementation encoded, and how; rows: where they stand."""
+
+    participant: Participant
+    rows: Sequence[int]
+    inputs: Inputs
+    results: Results
+
+    @classmethod
+    def of(cls, seen: Observation, one: Participant) -> Encodings:
+        """Those of an implementation; what it did not encode has no ids."""
+        results = seen.results[one.name]
+        rows = encoded_indices(results)
+        if len(rows) == len(results):
+            return cls(one, rows, seen.inputs, results)
+        inputs = Inputs.of([seen.inputs[row] for row in rows])
+        return cls(one, rows, inputs, Results.all_encoded(results.ids, results.ends[rows]))
+
+
+class AsksAgain(Check):
+    """A check that judges each implementation on each input by answers to further questions."""
+
+    def look(self, one: Subject) -> Look:
+        """Ask about an input, and judge the answers."""
+        raise NotImplementedError
+
+    def rows(self, results: Results) -> Iterable[int]:
+        """The inputs that it looks at: those that were encoded."""
+        return encoded_indices(results)
+
+    def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
+        """Compare implementations with one another; told: what ``look`` returned."""
+
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
+        """Look at all side by side: each round of questions is put at the same time."""
+        judgement, told = Judgement(), dict[Subject, Any]()
+        every = [
+            subject
+            for one in self.asked(seen)
+            for subject in subjects(self, seen, one, judgement, self.rows(seen.results[one.name]))
+        ]
+        looks = [(subject, self.look(subject)) for subject in every]
+        answers: list[Any] = [None] * len(looks)  # which each is sent next
+        while looks:
+            going_on, questions, ends = [], list[Question](), list[int]()
+            for (subject, look), answer in zip(looks, answers, strict=True):
+                try:
+                    questions += look.send(answer)
+                except StopIteration as end:
+                    told[subject] = end.value
+                else:
+                    going_on.append((subject, look))
+                    ends.append(len(questions))
+            outcomes = put(questions, seen.contract.mode, ask)
+            looks, answers = going_on, [outcomes[a:b] for a, b in pairwise((0, *ends))]
+        self.compare(seen, judgement, told)
+        return judgement
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """A question about all inputs that somebody encoded, and the answer that is right.
+
+    stage: of what is not. who: what the right answer comes from. words: by which way the other one
+    was come to.
+    """
+
+    request: Encode | Decode
+    right: Results
+    stage: str
+    who: str
+    words: str = ""
+
+
+class AsksAtOnce(Check):
+    """A check that knows the right answer beforehand: it asks about a whole batch at once.
+
+    Where all is right, that shows column by column; only else each input is looked at.
+    """
+
+    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
+        """What is asked about the inputs that one encoded."""
+        raise NotImplementedError
+
+    def fault(
+        self, one: Subject, asked: Expected, right: Outcome, outcome: Outcome
+    ) -> Fault | None:
+        """What is wrong with an answer, if anything is."""
+        if outcome == right:
+            return None
+        return asked.stage, Part((asked.who,), right), one.says(outcome, asked.words)
+
+    def judge(self, seen: Observation, ask: Ask) -> Judgement:
+        """Ask everybody at the same time."""
+        judgement = Judgement()
+        encoded = [Encodings.of(seen, one) for one in self.asked(seen)]
+        asked = [
+            (given, one)
+            for given in encoded
+            if given.rows
+            for one in self.expected(seen.contract, given)
+        ]
+        answers = ask([Probe(given.participant.name, one.request) for given, one in asked])
+        for (given, one), answer in zip(asked, answers, strict=True):
+            if answer.same_as(one.right):
+                judgement.note(given.participant.name, len(given.rows))
+            elif not answer.unsupported:
+                some = subjects(self, seen, given.participant, judgement, given.rows)
+                for subject, right, outcome in zip(some, one.right, answer, strict=True):
+                    subject.judge(outcome, self.fault(subject, one, right, outcome))
+        return judgement
+
+
+class EncodesAnotherWay(AsksAtOnce):
+    """The same inputs, encoded by another way, have the same ids.
+
+    Who does not know a way answers that it is unsupported.
+    """
+
+    stages: ClassVar[tuple[tuple[Way, str], ...]]
+    """The ways, and what to call them."""
+
+    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
+        """The same ids by each way."""
+        name = given.participant.name
+        return [
+            Expected(
+                Encode(given.inputs, contract.mode, way=way), given.results, stage, name, way.words
+            )
+            for way, stage in self.stages
+        ]

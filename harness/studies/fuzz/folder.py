@@ -1,0 +1,153 @@
+"""The folder of a campaign: its findings stay from session to session."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import threading
+from typing import TYPE_CHECKING
+
+from corpora import whole_files
+from harness.core.writing import OutputError, cannot_write, write_whole, writing
+from harness.findings.folder import OURS, FindingsFolder, outcomes_text
+from harness.studies.fuzz.record import smallness
+from harness.studies.portable import write_sent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from harness.checks.base import Violation
+    from harness.core.comparisons import Contract
+    from harness.events import Event, Found
+    from harness.studies.fuzz.plan import FuzzPlan
+    from harness.studies.fuzz.store import CampaignStore
+
+ABOUT = "campaign.json"
+"""Besides the files of any run: the schedule, the corpus, the estimates. By it, a folder is known
+to be a campaign's."""
+
+MARK = "campaign"
+"""Says there which campaign's the folder is."""
+
+
+class CampaignFolder(FindingsFolder):
+    """The folder of a campaign: its findings stay from session to session.
+
+    mark: of the campaign; what another one left there goes. Raises OutputError for a folder that
+    cannot be written, or is not a campaign's.
+    """
+
+    def __init__(self, path: Path, mark: str, *, resumed: bool = False) -> None:
+        super().__init__(path)
+        self._mark = mark
+        self._saving = threading.Lock()
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            foreign = [name for name in OURS if (path / name).exists()]
+            if foreign and not (path / ABOUT).is_file():
+                raise OutputError(
+                    f"--out {path}: has a {foreign[0]} that is no campaign's; name another folder"
+                )
+            # Earlier versions left no mark: what goes on is taken to go on there.
+            if marked(path / ABOUT, mark if resumed else "") != mark:
+                for name in OURS:
+                    if (path / name).is_dir():
+                        shutil.rmtree(path / name)
+                    else:
+                        (path / name).unlink(missing_ok=True)
+                # Only then: whoever is killed on the way has another's mark there, or none.
+                write_whole(path / ABOUT, json.dumps({MARK: mark}))
+            whole_files.sweep(path)
+            for folder in (path / "findings").glob("f-*"):
+                whole_files.sweep(folder)
+        except OSError as error:
+            raise cannot_write(f"--out {path}", error) from error
+
+    def write(self, events: Sequence[Event], about: Mapping[str, object]) -> None:
+        """Write the record and ``campaign.json``. Raises OutputError."""
+        write_whole(self.path / "run.jsonl", "".join(f"{event.to_json()}\n" for event in events))
+        write_whole(self.path / ABOUT, json.dumps({MARK: self._mark, **about}, indent=1))
+
+    def save_smallest(self, name: str, violation: Violation, contract: Contract) -> str | None:
+        """As ``save_finding``, where several targets may have the finding: the smallest stays.
+
+        Of several as small that of least bytes, whichever target comes first.
+        """
+        folder = self.path / "findings" / name
+        new = (smallness(violation.data), outcomes_text(violation, contract))
+        with self._saving:
+            old = recorded(folder)
+            if old is not None and old <= new:
+                return f"findings/{name}/repro.py" if (folder / "repro.py").exists() else None
+            return self.save_finding(name, violation, contract)
+
+    def place(self, files: Mapping[str, bytes], *, smallest: bool) -> None:
+        """Write files that another machine made, by their paths here, inputs last of all.
+
+        smallest: of a finding that is here already the smallest stays, as in ``save_smallest``.
+        Raises OutputError.
+        """
+        larger = {
+            name
+            for name in {path.rpartition("/")[0] for path in files if path.startswith("findings/")}
+            if smallest and not self._smaller(self.path / name, files, name)
+        }
+        for path in sorted(files, key=lambda one: (one.endswith("/input.bin"), one)):
+            if path.rpartition("/")[0] not in larger:
+                write_sent(self.path, path, files[path])
+
+    def _smaller(self, folder: Path, files: Mapping[str, bytes], name: str) -> bool:
+        """Whether a finding that came is smaller than what its folder has."""
+        came = (
+            smallness(files[f"{name}/input.bin"]),
+            files[f"{name}/outcomes.json"].decode("utf-8"),
+        )
+        here = recorded(folder)
+        return here is None or came < here
+
+    def tidy(self, findings: Sequence[Found]) -> None:
+        """Remove folders of what is no finding: replaced by its minimum, or never committed."""
+        kept = {found.id for found in findings}
+        for folder in (self.path / "findings").glob("f-*"):
+            if folder.name not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def recorded(folder: Path) -> tuple[tuple[int, bytes], str] | None:
+    """What findings are compared by, of the one in a folder; None where there is none."""
+    try:
+        return (
+            smallness((folder / "input.bin").read_bytes()),
+            (folder / "outcomes.json").read_text(encoding="utf-8"),
+        )
+    except (OSError, ValueError):
+        return None
+
+
+def marked(path: Path, otherwise: str) -> str:
+    """The mark in a ``campaign.json``; ``otherwise`` where it has none."""
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        return str(about.get(MARK, otherwise))
+    except (FileNotFoundError, ValueError, AttributeError):
+        return ""
+
+
+def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
+    """Write the inputs of all targets, Atheris's included, one a file; how many are new there.
+
+    Named by their contents, so that corpora of several campaigns merge in one folder, which
+    ``--corpus`` and libFuzzer take. Raises OutputError.
+    """
+    new = 0
+    with writing(f"--save-corpus {folder}"):
+        folder.mkdir(parents=True, exist_ok=True)
+        for kept in store.targets(plan.names).values():
+            for data in [*(entry.data for entry in kept.corpus), *kept.state.covered]:
+                path = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
+                if not path.exists():
+                    write_whole(path, data)
+                    new += 1
+    return new

@@ -1,0 +1,259 @@
+"""What a ledger says of all runs together: libraries, vocabularies and defects. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from harness.verdict.diff import CHANCE, missed
+from reports.site.names import family_of
+from reports.studies import grouped
+from reports.words import listed, severity, spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from harness.ledger.history import History, RecordedFinding
+    from harness.ledger.models import Run, RunFinding, RunTally, RunVocabulary
+
+LIVE, UNSEEN, FIXED = STATES = ("live", "not seen lately", "fixed")
+"""What became of a defect: the last run that could see it did; it did not; or it is gone for good,
+as :meth:`Project._defect` says."""
+
+FEWEST_WITHOUT = 3
+"""Runs without a defect, at least, after which it counts as fixed."""
+
+MAX_PAGES = 1_000
+"""Defects with a page of their own: the live ones, and of the others the last seen."""
+
+NO_LIBRARIES = frozenset({"tokgate", "python"})
+"""Entries among a run's versions that are no implementation."""
+
+COUNTED = ("cases", "compared", "wrong", "deaths", "trusted")
+
+Counts = Counter[str]
+"""Sums of tallies, by :data:`COUNTED`; trusted: the runs in which it was the reference."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Defect:
+    """A finding over all runs.
+
+    ids: of all its findings; on random vocabularies, which differ from run to run, what is alike in
+    all but the vocabulary is one defect. row: the last. family: of the vocabulary, as its page is
+    about it. detail: None where the ledger is older than it. first, last: runs that saw it. seen:
+    the runs that saw it, of the ``judged`` runs that did or could have (:meth:`Project._able`).
+    without: the complete ones of these that came after the last that saw it. since: versions that
+    it was first seen with; fixing: the first run of another version without it, and fixed_in those,
+    where it is fixed. page: its file, if any.
+    """
+
+    ids: Sequence[str]
+    row: RunFinding
+    family: str
+    detail: RecordedFinding | None
+    first: Run
+    last: Run
+    seen: AbstractSet[str]
+    judged: int
+    without: int
+    state: str
+    since: str
+    fixing: Run | None
+    fixed_in: str
+    page: str = ""
+
+    @property
+    def title(self) -> str:
+        """What happens, in words."""
+        if self.detail is None:
+            return f"{listed(self.libraries)}: {self.row.bucket}"
+        return spoken(self.detail.found)
+
+    @property
+    def severity(self) -> str:
+        """How bad it is, in a word; nothing where that is not known."""
+        return severity(self.detail.found) if self.detail else ""
+
+    @property
+    def libraries(self) -> list[str]:
+        """Who has it."""
+        return list(dict.fromkeys(self.row.culprits))
+
+    @property
+    def blamed(self) -> bool:
+        """Whether anybody is: not, where equally trusted ones differ."""
+        return self.detail is None or not self.detail.found.undecided
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A tally with what it is of. family: of its vocabulary, as its page is about it."""
+
+    row: RunTally
+    run: Run
+    version: str
+    family: str
+
+
+def totals(asked: Iterable[Asked]) -> Counts:
+    """The sums of some tallies.
+
+    The same seed makes the same cases, and a session of a campaign goes on with those before it: of
+    runs that asked the same, the one with the most comparisons counts, and the others do not.
+    """
+    most = {
+        (
+            one.row.implementation, one.version, one.row.vocabulary,
+            one.run.campaign, one.run.suite, one.run.seed,
+        ): one.row
+        for one in sorted(asked, key=lambda one: (one.row.compared, one.row.cases))
+    }  # fmt: skip
+    return Counter({kind: sum(getattr(row, kind) for row in most.values()) for kind in COUNTED})
+
+
+def live(defects: Iterable[Defect]) -> list[Defect]:
+    """Those that are still there, and for which somebody is blamed."""
+    return [one for one in defects if one.state == LIVE and one.blamed]
+
+
+def day(run: Run) -> str:
+    """The day of a run: ``2026-11-27``."""
+    return run.started[:10]
+
+
+def releases(asked: Sequence[Asked]) -> list[list[Asked]]:
+    """What was asked of each version of a library, the latest version last."""
+    by_version = grouped(asked, lambda one: one.version).values()
+    return sorted(by_version, key=lambda rows: (day(rows[-1].run), day(rows[0].run)))
+
+
+class Project:
+    """All that the pages show.
+
+    releases: by library, all that it was asked, version by version, the latest last. growth: by
+    library, the last of each vocabulary and family, the steepest first. defects: the live ones
+    first, then by the time last seen. loaded: what runs say of each vocabulary, or of all random
+    ones of a kind.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.runs = {run.id: run for run in history.runs}
+        self.versions: dict[str, dict[str, str]] = {run: {} for run in self.runs}
+        for version in history.versions:
+            self.versions[version.run][version.name] = version.version
+        self.sources = {(row.run, row.vocabulary): row.source for row in history.vocabularies}
+        asked = [
+            Asked(
+                row, self.runs[row.run], self.versions[row.run].get(row.implementation, ""),
+                self.family(row),
+            )
+            for row in history.tallies
+            if row.cases
+        ]  # fmt: skip
+        self._asked = grouped(asked, lambda one: one.row.implementation)
+        self._details = {one.found.id: one for one in history.details}
+        made = [self._defect(rows) for rows in grouped(history.findings, self._alike).values()]
+        made.sort(key=lambda one: one.ids[0])
+        made.sort(key=lambda one: one.last.started, reverse=True)
+        made.sort(key=lambda one: (STATES.index(one.state), one.row.expected))
+        self.defects = [
+            replace(one, page=f"defects/{one.ids[0]}.html") if place < MAX_PAGES else one
+            for place, one in enumerate(made)
+        ]
+        names = {*self._asked}.union(*(one.libraries for one in self.defects))
+        names.update(row.implementation for row in history.growth)
+        names.update(row.implementation for row in history.speeds)
+        self.libraries = sorted(names - NO_LIBRARIES)
+        self.releases = {name: releases(self._asked.get(name, [])) for name in self.libraries}
+        growth = {(row.implementation, row.vocabulary, row.family): row for row in history.growth}
+        steepest = sorted(growth.values(), key=lambda row: -(row.exponent or 0))
+        grown = grouped(steepest, lambda row: row.implementation)
+        self.growth = {name: grown.get(name, []) for name in self.libraries}
+        self.loaded = grouped(history.vocabularies, self.family)
+        self.vocabularies = sorted({*self.loaded, *(one.family for one in self.defects)})
+
+    def latest(self, library: str, vocabulary: str = "") -> list[Asked]:
+        """What its latest version was asked (on a vocabulary)."""
+        asked = self.releases[library][-1:]
+        return [one for rows in asked for one in rows if vocabulary in ("", one.family)]
+
+    def version(self, library: str) -> str:
+        """The latest of a library."""
+        return next((one.version for one in self.latest(library)), "")
+
+    def of(self, library: str) -> list[Defect]:
+        """The defects of a library."""
+        return [one for one in self.defects if library in one.libraries]
+
+    def on(self, vocabulary: str) -> list[Defect]:
+        """The defects on a vocabulary."""
+        return [one for one in self.defects if vocabulary == one.family]
+
+    def family(self, row: RunTally | RunFinding | RunVocabulary) -> str:
+        """The vocabulary that a page is about, of a row about one."""
+        return family_of(row.vocabulary, self.sources.get((row.run, row.vocabulary), ""))
+
+    def _alike(self, row: RunFinding) -> tuple[str, ...]:
+        """By which findings are the same defect."""
+        family = self.family(row)
+        return (row.id,) if family == row.vocabulary else (family, row.bucket)
+
+    def _defect(self, rows: Sequence[RunFinding]) -> Defect:
+        """What became of a finding, by its rows of all runs.
+
+        It is fixed where a library of another version has been asked in so many complete runs
+        without it that chance would explain that in fewer than one of twenty cases, if each run saw
+        it as often as those did until it was last seen.
+        """
+        row, seen = rows[-1], {one.run for one in rows}
+        ids = tuple(dict.fromkeys(one.id for one in rows))
+        detail = next((self._details[one] for one in ids if one in self._details), None)
+        could = seen | self._able(rows, detail)
+        judged = [run for run in self.runs.values() if run.id in could]
+        last = max(place for place, run in enumerate(judged) if run.id in seen)
+        # Only a run that came to its end tells anything by what it did not see.
+        after = [run for run in judged[last + 1 :] if run.complete]
+
+        def versions(run: Run) -> str:
+            have = self.versions[run.id]
+            return ", ".join(f"{name} {have.get(name, '')}".strip() for name in row.culprits)
+
+        changed = [run for run in after if versions(run) != versions(judged[last])]
+        chance = missed(len(seen), last + 2, len(changed))
+        fixed = len(changed) >= FEWEST_WITHOUT and chance <= CHANCE
+        first = self.runs[rows[0].run]
+        return Defect(
+            ids, row, self.family(row), detail, first, judged[last], seen, len(judged), len(after),
+            FIXED if fixed else UNSEEN if after else LIVE, versions(first),
+            changed[0] if fixed else None, versions(changed[0]) if fixed else "",
+        )  # fmt: skip
+
+    def _able(self, rows: Sequence[RunFinding], detail: RecordedFinding | None) -> set[str]:
+        """The runs that could have seen a defect.
+
+        They asked all of its libraries, by the check that finds it, cases of the generator that
+        showed it, and at least as many cases as the least of the runs that saw it.
+        """
+        check = detail.found.check if detail else rows[-1].bucket.partition("/")[0]
+        generator = detail.found.generator if detail else ""
+        able = []
+        for name in rows[-1].culprits:
+            family = self.family(rows[-1])
+            asked = [one for one in self._asked.get(name, ()) if one.family == family]
+            cases = Counter[str]()
+            for one in asked:
+                cases[one.run.id] += one.row.cases
+            least = min(cases[row.run] for row in rows)
+            able.append(
+                {
+                    one.run.id
+                    for one in asked
+                    if check in (one.row.checks or [check])
+                    and generator in (*(one.row.generators or [generator]), "")
+                    and cases[one.run.id] >= least
+                }
+            )
+        return set.intersection(*able) if able else set()

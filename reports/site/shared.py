@@ -1,0 +1,116 @@
+"""What all pages of the site share: their frame, links, and lists of things with their facts.
+
+A thing is told by a dictionary of facts: a list of such is a table, and a page of one shows its
+own. Addresses begin with a slash, which stands for the root of the site; a page is written with
+the way from it to there instead.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reports import standings
+from reports.blocks import Cell, Column, Facts, Page, Paragraph, Section, Span, Table, html
+from reports.blocks.units import plural
+from reports.site.names import slug
+from reports.site.project import Project, day, totals
+from reports.studies import bad
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from harness.ledger.history import History
+    from reports.blocks import Block, Inline
+    from reports.site.project import Asked
+
+    Told = Mapping[str, Inline | Cell]
+
+WORDS = frozenset(
+    {"State", "Severity", "Vocabulary", "Worst live defect", "Worst growth", "Format", "Algorithm"}
+    | {"Verdict", "Ids", "Measured", "Last judged"}
+)
+"""Facts that are no numbers."""
+
+MAX_ROWS = 300
+"""Rows of one table; a page says how many more there are."""
+
+BRAND = "conformance of tokenizers"
+INSIDE = re.compile(r'\b(href|src|action)="/')
+"""What leads into the site: text of others has no plain quotation mark."""
+
+
+class Site:
+    """What every page draws on. url: with a slash at its end, or nothing."""
+
+    def __init__(self, history: History, title: str, url: str) -> None:
+        self.title = title
+        self.url = url if not url or url.endswith("/") else f"{url}/"
+        self.project = Project(history)
+
+    def page(
+        self, path: str, title: str, blocks: Sequence[Block], template: str = "page", **more: object
+    ) -> tuple[str, str]:
+        """A file. path: within the site; more: for a template that is not that of blocks."""
+        made = Page(f"{title} · {self.title}" if title else f"{self.title}: {BRAND}", BRAND, blocks)
+        text = html.render(made, f"site/{template}.html.j2", site=self, **more)
+        return path, INSIDE.sub(rf'\1="{"../" * path.count("/")}', text)
+
+
+def address(kind: str, name: str) -> str:
+    """The page of a library or a vocabulary, within the site."""
+    return f"{kind}/{slug(name)}.html"
+
+
+def link(kind: str, name: str) -> Span:
+    """A name that leads to its page."""
+    return Span(name, href=f"/{address(kind, name)}")
+
+
+def listing(
+    title: str,
+    first: str,
+    rows: Sequence[tuple[Inline, Told]],
+    caption: str,
+    empty: str = "",
+    *,
+    anchor: str = "",
+    style: str = "standings",
+    above: Sequence[Block] = (),
+) -> list[Section]:
+    """A section with a table of things by their names, whose facts all are of the same kinds.
+
+    Nothing where there is no row, unless ``empty`` says so.
+    """
+    heads = [Column(head, numeric=head not in WORDS) for head in (rows[0][1] if rows else ())]
+    lines = [(name, *told.values()) for name, told in rows[:MAX_ROWS]]
+    # Two regions of a page must not have one name, for those who hear it.
+    label = f"Table of {title[:1].lower()}{title[1:]}"
+    blocks = [*above, Table(label, (first, *heads), lines, caption, style, empty=empty)]
+    more = f"Not listed: {plural(len(rows) - MAX_ROWS, 'further row')}."
+    left = Paragraph(more if len(rows) > MAX_ROWS else None, "quiet")
+    where = anchor or title.partition(" ")[0].lower()
+    return [Section(title, [*blocks, left], where)] if rows or empty else []
+
+
+def facts(told: Told) -> Facts:
+    """The facts of one thing, those that are known."""
+    plain = {name: value.text if isinstance(value, Cell) else value for name, value in told.items()}
+    return Facts([(name, value) for name, value in plain.items() if value not in ("", None)])
+
+
+def judged(asked: Sequence[Asked]) -> dict[str, Inline | Cell]:
+    """The facts of what somebody was asked."""
+    counts = totals(asked)
+    agreement = standings.agreement(counts["compared"], counts["wrong"])
+    if counts["trusted"]:  # those that it is compared with are itself
+        agreement = Cell(Span("reference", "quiet"), sort=2)
+    return {
+        "Agreement": agreement,
+        "Cases": counts["cases"],
+        "Compared": counts["compared"],
+        "Wrong": bad(counts["wrong"]),
+        "Deaths": bad(counts["deaths"]),
+        "Runs": len({one.run.id for one in asked}),
+        "Last judged": day(asked[-1].run) if asked else Span("not known", "quiet"),
+    }

@@ -1,0 +1,68 @@
+"""Interpreted, kernels give what they give compiled: tests of their definitions, once more."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+CHOSEN = {
+    "corpora/test_vocab_merges.py": ["test_random_vocabularies_follow_the_definition"],
+    "impls/test_bpe_encoders.py": [
+        "test_a_byte_without_a_token_is_rejected",
+        "test_exact_encoders_are_the_definition",
+        "test_exact_encoders_are_the_definition_on_improper_vocabularies",
+        "test_inexact_encoders_keep_their_laws",
+    ],
+    "impls/test_bpe_pair_questions.py": [
+        "test_questions_together_are_the_questions_one_by_one",
+        "test_without_a_token_of_one_byte_nothing_is_read",
+        "test_a_question_without_a_token_is_none",
+        "test_walks_together_find_what_they_find_alone",
+    ],
+    "impls/test_bpe_services.py": [
+        "test_services_are_the_definition",
+        "test_improper_vocabularies_are_right_or_refused",
+        "test_encodings_that_never_meet",
+        "test_the_empty_text",
+    ],
+    "impls/test_bpe_windows.py": [
+        "test_long_texts_split_as_the_regex_package_does",
+        "test_windows_end_where_a_special_text_begins",
+    ],
+    "impls/test_bpe_words.py": ["test_a_cache_of_any_size_gives_the_definitions_ids"],
+    "impls/test_pretokenizers.py": [
+        "test_worked_examples",
+        "test_scanners_split_as_the_regex_package_does",
+        "test_long_runs",
+        "test_invalid_utf8_is_found_as_python_finds_it",
+        "test_special_texts_leftmost_and_longest",
+    ],
+    "impls/test_spm.py": [
+        "test_sentencepiece_variant_is_the_definition",
+        "test_llama_cpp_variant_is_the_definition",
+    ],
+    "impls/test_unigram.py": ["test_random_models_segment_as_sentencepiece_does"],
+    "impls/test_wordpiece.py": [
+        "test_bert_is_its_definition",
+        "test_llama_cpp_is_its_definition",
+    ],
+}
+
+
+@pytest.mark.thorough  # interpreted kernels are slow
+def test_interpreted_kernels_are_the_definition(tmp_path: Path) -> None:
+    """Their tables are built interpreted, too: in a cache of their own."""
+    chosen = [f"tests/{file}::{name}" for file, names in CHOSEN.items() for name in names]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "TOKGATE_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr

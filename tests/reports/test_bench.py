@@ -1,0 +1,262 @@
+"""Reports of a measurement of speed: what tables say, valid plots, a page that loads nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from harness.events import (
+    Benched,
+    BenchStarted,
+    Event,
+    Finished,
+    VocabularyLoaded,
+    VocabularyOpened,
+)
+from reports import bench
+from reports.bench import opening_sections
+from reports.blocks import Items, Table, html, terminal
+from reports.blocks.units import rate, size
+from reports.speeds import KINDS, tables
+
+NASTY = "<script>alert(1)</script>\u202e"
+
+
+def timing(kind: str, number: int, size: int, cpu: float) -> dict[str, Any]:
+    return {"kind": kind, "round": number, "bytes": size, "passes": 1, "cpu": cpu, "wall": cpu}
+
+
+def cell(row: str, size: int, speed: float, **other: Any) -> Benched:
+    """A cell whose best fresh speed is ``speed`` MiB/s, warm twice and cold half of it."""
+    cpu = size / 2**20 / speed
+    timings = [
+        timing("cold", 0, size, cpu * 2),
+        *(timing("warm", i, size, cpu / 2 * (1 + i)) for i in range(3)),
+        *(timing("fresh", i, size, cpu * (1 + i)) for i in range(3)),
+    ]
+    whole: dict[str, Any] = {
+        "vocabulary": "v", "text": "source", "mode": "text", "row": row, "implementation": row,
+        "size": size, "bytes": size, "status": "measured", "note": "", "answer": "equal",
+        "trusted": "tiktoken", "tokens": 9, "timings": timings,
+    }  # fmt: skip
+    return Benched(**{**whole, **other})
+
+
+def record(*cells: Event, complete: bool = True, **other: Any) -> list[Event]:
+    started = BenchStarted(
+        time="2026-01-01T00:00:00+00:00", command=f"tokgate bench {NASTY}", seed=0, rounds=3,
+        cold=1, sizes=[1024, 1 << 20], texts={"source": f"source {NASTY}"}, modes=["text"],
+        base={"text": ["tiktoken"]}, versions={"tiktoken": "0.14", NASTY: NASTY},
+        homepages={"tiktoken": "https://example.org/", "evil": "javascript:alert(1)"},
+        cpu="A CPU", machine="Linux",
+    )  # fmt: skip
+    vocabulary = VocabularyLoaded("v", "tiktoken", "bpe", 9, "f" * 64, None, [])
+    end = Finished(complete, "pass", [], 3.0, 0, 0, 0)
+    return [replace(started, **other), vocabulary, *cells, end]
+
+
+def usual() -> list[Event]:
+    return record(
+        *(cell("slow", size, 2) for size in (1024, 1 << 20)),
+        *(cell("tiktoken", size, 8) for size in (1024, 1 << 20)),
+        *(cell("fast", size, 80) for size in (1024, 1 << 20)),
+        *(cell("wrong", size, 40, answer="different") for size in (1024, 1 << 20)),
+        cell(NASTY, 1024, 1),
+        cell(NASTY, 1 << 20, 1, status="failed", note=f"crashed: {NASTY}", timings=[]),
+        cell("never", 1024, 1, status="unsupported", timings=[]),
+    )
+
+
+def printed(of: list[Event]) -> str:
+    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+    for part in terminal.render(bench.page(of).blocks):
+        console.print(part)
+    return console.export_text()
+
+
+def page_of(of: list[Event]) -> str:
+    return html.render(bench.page(of))
+
+
+def test_threads_are_measured_by_the_wall_and_beside_one() -> None:
+    def of(mode: str, cpu: float, wall: float) -> Benched:
+        timings = [{**timing("fresh", i, 1 << 20, cpu), "wall": wall} for i in range(3)]
+        return cell("tiktoken", 1 << 20, 1, mode=mode, timings=timings)
+
+    both = of("batch", cpu=1.0, wall=1.25), of("threads", cpu=1.5, wall=0.5)
+    whole = record(*both, document=200, threads=2)
+    alone, together = tables(whole)
+    assert alone.lines[0].speeds[1 << 20, "fresh"].best == pytest.approx(1)
+    assert together.lines[0].speeds[1 << 20, "fresh"].best == pytest.approx(2)
+    assert (alone.gains, together.lines[0].gain) == (False, pytest.approx(2.5))
+    assert together.tag == "batches on 2 threads"
+    text = " ".join(printed(whole).split())
+    assert "in batches on 2 threads, of texts of 200 B" in text
+    assert "by the clock on the wall" in text
+    assert "× one thread" in text
+    page = unescape(page_of(whole))
+    assert re.search(r'<td class="num">2\.50</td>', page)
+
+
+def test_lines_are_sorted_by_the_speed_of_fresh_text_at_the_largest_size() -> None:
+    (table,) = tables(usual())
+    assert [line.name for line in table.lines] == ["fast", "wrong", "tiktoken", "slow", NASTY]
+    assert table.base == "tiktoken"
+    fresh, warm, cold = (table.lines[0].speeds[1 << 20, kind] for kind in KINDS)
+    assert (fresh.best, fresh.median) == (pytest.approx(80), pytest.approx(40))
+    assert fresh.ratio is not None
+    assert fresh.ratio.value == pytest.approx(10)
+    assert (warm.best, cold.best) == (pytest.approx(160), pytest.approx(40))
+
+
+def test_rounds_enough_give_an_interval_and_a_word() -> None:
+    def many(row: str, speeds: list[float]) -> Benched:
+        timings = [timing("fresh", i, 1 << 20, 1 / speed) for i, speed in enumerate(speeds)]
+        return cell(row, 1 << 20, 1, timings=timings)
+
+    base = [8.0, 7.0, 8.0, 6.0, 8.0, 7.5]
+    made = record(
+        many("tiktoken", base),
+        many("fast", [one * 3 for one in base]),
+        many("slow", [one / 2 for one in base]),
+        many("like", [one * (1.1 if i % 2 else 0.9) for i, one in enumerate(base)]),
+    )
+    text = printed(made)
+    assert "3.00 3.00 to 3.00, ahead" in text
+    assert "0.50 0.50 to 0.50, behind" in text
+    assert "0.90 to 1.10, no difference" in text
+    page = page_of(made)
+    assert "0.90 to 1.10, no difference" in page
+    assert 'title="ahead in 50 % of 6 rounds"' in page
+    # Three rounds tell nothing.
+    assert ", ahead" not in printed(usual())
+
+
+def test_without_a_base_there_are_no_ratios() -> None:
+    (table,) = tables(record(cell("fast", 1024, 80)))
+    assert table.base == ""
+    assert table.lines[0].speeds[1024, "fresh"].ratio is None
+    assert "no base was measured" in printed(record(cell("fast", 1024, 80)))
+    assert "no base was measured" in page_of(record(cell("fast", 1024, 80)))
+
+
+def test_the_terminal_shows_marks_and_reasons() -> None:
+    said = printed(usual())
+    assert max(map(len, said.splitlines())) <= 100
+    assert "wrong ✗" in said
+    assert "gave other ids than the trusted implementation" in said
+    assert "crashed: " in said
+    assert "\u202e" not in said
+    assert "Interrupted" in printed([*usual(), Finished(False, "fail", [], 1.0, 0, 0, 130)])
+    assert tables([]) == []
+
+
+def test_the_page_loads_nothing_and_escapes_everything() -> None:
+    page = page_of(usual())
+    assert "default-src 'none'" in unescape(page)
+    assert not re.search(r"<(?:link|img|iframe|object|embed)\b", page)
+    programs = re.findall(r"<script(?! type=.application/json)", page)
+    assert len(programs) == 1, "the page's own"
+    assert not re.search(r"""(?:src|srcset|poster)=|@import|url\(""", page)
+    assert "\u202e" not in page
+    assert "javascript:" not in page
+    assert 'href="https://example.org/"' in page
+    for address in re.findall(r"https?://[^\"'<\s]+", page):
+        assert address in {"https://example.org/", "https://github.com/leeoniya/uPlot"}
+    assert "Interrupted" in page_of(record(complete=False))
+
+
+def test_plots_have_all_lines_with_their_spread() -> None:
+    (table,) = tables(usual())
+    plot, ratios = bench.by_size(table, {}), bench.ratios(table)
+    assert plot is not None and ratios is not None
+    assert [one.name for one in plot.series[:4]] == ["fast", "wrong ✗", "tiktoken", "slow"]
+    assert sum(len(one.points) for one in plot.series) == 4 * 2 + 1
+    assert sum(len(one.spread) for one in plot.series) == 4 * 2 + 1, "to the slowest round"
+    assert [one.wide for one in plot.series] == [False, False, True, False, False]
+    assert [one.name for one in ratios.series] == ["fresh", "warm", "cold"]
+    assert ratios.x.names == ["fast", "wrong ✗", "tiktoken", "slow"]
+    (empty,) = tables(record(cell("failed", 1024, 1, status="failed", note="x", timings=[])))
+    assert (bench.by_size(empty, {}), bench.ratios(empty)) == (None, None)
+
+
+def test_one_size_has_ratios_and_no_column_of_dots() -> None:
+    one = record(cell("tiktoken", 1024, 8), cell("fast", 1024, 80))
+    (table,) = tables(one)
+    assert bench.by_size(table, {}) is None
+    ratios = bench.ratios(table)
+    assert ratios is not None
+    spreads = [spread for one in ratios.series for spread in one.spread]
+    assert len(spreads) == 2 * 3
+    # The slowest of three rounds takes three times as long.
+    _, low, high = spreads[0]
+    assert low / high == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_the_page_says_who_is_the_fastest_of_those_that_are_right() -> None:
+    assert bench.leader(tables(usual())) == (
+        "Fastest on source (1 MiB, v): fast with 80.0 MiB/s, 10.0 times tiktoken."
+    )
+    wrong = record(cell("wrong", 1024, 90, answer="different"))
+    assert "No implementation with the right answers" in bench.leader(tables(wrong))
+
+
+def opened(name: str, cold: float, warm: float, **other: Any) -> VocabularyOpened:
+    """Two rounds, the second of which took twice as long; memory as if nothing else ran."""
+    openings = [
+        {
+            "kind": kind, "round": number, "code": 0.25, "cpu": cpu * (1 + number), "wall": 9.0,
+            "before": 50 << 20, "own_before": 10 << 20, "after": 90 << 20, "own_after": 40 << 20,
+            "worked": 95 << 20, "own_worked": 45 << 20,
+        }
+        for number in range(2)
+        for kind, cpu in (("cold", cold), ("warm", warm))
+    ]  # fmt: skip
+    whole: dict[str, Any] = {
+        "vocabulary": "v", "implementation": name, "file": f"file {NASTY}", "text": "source",
+        "bytes": 1 << 20, "status": "measured", "note": "", "openings": openings,
+    }  # fmt: skip
+    return VocabularyOpened(**{**whole, **other})
+
+
+def test_openings_have_a_table_from_the_quickest_down() -> None:
+    openings = [
+        opened("slow", 3.0, 0.5),
+        opened("tiktoken", 0.4, 0.3),
+        opened(NASTY, 0.1, 0.1),
+        opened("lost", 0, 0, status="failed", note=f"crashed: {NASTY}", openings=[]),
+        opened("other", 0, 0, status="unsupported", note="unigram only", openings=[]),
+    ]
+    whole = record(*openings)
+    (section,) = opening_sections(openings)
+    (table,) = (one for one in section.blocks if isinstance(one, Table))
+    (notes,) = (one for one in section.blocks if isinstance(one, Items))
+    rows = [tuple(cells) for _, cells in table.lines]
+    assert [cells[0].text for cells in rows] == [NASTY, "tiktoken", "slow"]
+    told = ["0.25", "3.00", "0.50", "50.0", "40.0", "30.0", "5.0"]
+    assert [cell.text for cell in rows[2][2:]] == told
+    assert notes.entries[-1] == f"lost: crashed: {NASTY}"
+    said = printed(whole)
+    assert max(map(len, said.splitlines())) <= 100
+    assert "the least of 2 rounds" in " ".join(said.split())
+    assert "Opening a vocabulary  v" in said
+    assert "lost: crashed: " in said
+    assert "\u202e" not in said
+    page = page_of(whole)
+    assert "<script>alert" not in page
+    assert "\u202e" not in page
+    assert re.search(r'slow</th><td>file [^<]*</td><td class="num">0\.25</td>', page)
+
+
+def test_units() -> None:
+    assert [size(n) for n in (1000, 1024, 65536, 1 << 20)] == [
+        "1,000 B", "1 KiB", "64 KiB", "1 MiB",
+    ]  # fmt: skip
+    assert [rate(s) for s in (0.314, 4.2, 41.26, 312.4, 1066)] == [
+        "0.31", "4.20", "41.3", "312", "1,066",
+    ]  # fmt: skip
