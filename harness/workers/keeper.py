@@ -288,7 +288,7 @@ class Keeper:
 
     @staticmethod
     def _working(before: dict[int, float]) -> bool | None:
-        """Whether a descendant has work; None where one has had too much since it had ``before``."""
+        """Whether a descendant has work; None where one has had too much since ``before``."""
         family = descendants()
         if any(worked(pid) - before.get(pid, 0.0) > WORKING_SECONDS for pid in family):
             return None

@@ -237,7 +237,7 @@ class Process:
 
     @property
     def outlet(self) -> int | None:
-        """The descriptor that the rest of a request is to be written to; None where there is none."""
+        """The descriptor that takes the rest of a request; None where nothing is left of it."""
         return self._requests.fileno() if self._unsent else None
 
     @property

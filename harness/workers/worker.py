@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from corpora.vocabularies.model import Vocabulary
+    from harness.core.messages import Way
     from harness.workers.forking import ForkServer
     from harness.workers.limits import Limits
     from impls.interface import Mode
@@ -117,6 +118,9 @@ class Worker:
         self._modes: tuple[Mode, ...] = ()
         self._confined = ""
         self._deaths = self._hangs = self._leaks = self._left_of_batch = 0
+        self._hanging: set[tuple[Mode, Way | None, bytes]] = set()
+        """What took too long twice, the second time alone and with more time: when it does so once
+        more, that is no longer in doubt."""
         self._most_bytes: int | None = None
         self._excused: list[Excused] = []
         self._left: list[str] = []
@@ -246,6 +250,7 @@ class Worker:
         self._vocabulary, self._modes = vocabulary, modes
         self._resume()
         self._deaths = self._hangs = self._leaks = 0
+        self._hanging.clear()
         self._most_bytes = None
         if self.withdrawn != STOPPED:
             self.withdrawn = None
@@ -429,7 +434,10 @@ class Worker:
         alone: the request for this input and no other. Counts the death, unless it is excused.
         """
         failure = outcome = death.outcome
-        if doubtful(failure):
+        question = (alone.mode, alone.way, data_of(alone)) if isinstance(alone, Encode) else None
+        if failure.status is Status.TIMED_OUT and question in self._hanging:
+            self._count(failure)
+        elif doubtful(failure):
             try:
                 answer = self._asked(alone, self._unhurried(alone))
                 if self._silent or rows_in_doubt(answer):
@@ -441,6 +449,8 @@ class Worker:
                 outcome = Failed(failure.status, f"{failure.message}\n{LEAKING}")
             except WorkerDied as again:
                 outcome = again.outcome
+                if question and failure.status is outcome.status is Status.TIMED_OUT:
+                    self._hanging.add(question)
             if doubtful(outcome):
                 self._count(outcome)
         if outcome.status in SLOW_DEATHS:

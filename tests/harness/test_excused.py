@@ -141,6 +141,18 @@ def test_a_hang_that_comes_back_is_one_on_its_own_input(make: Make, name: str, d
     assert worker.losses == (0, 1)
 
 
+def test_a_hang_that_came_back_once_is_not_in_doubt_again(
+    make: Make, vocabulary: Vocabulary
+) -> None:
+    worker = make()
+    # The first one is of the second attempt, which has twice the time.
+    assert "within 0.8 s" in getattr(ask(worker, b"always")[0], "message", "")
+    assert "within 0.4 s" in getattr(ask(worker, b"always")[0], "message", "")
+    assert worker.losses == (0, 2)
+    assert worker.load(vocabulary).result().error is None
+    assert "within 0.8 s" in getattr(ask(worker, b"always")[0], "message", "")
+
+
 @pytest.mark.thorough
 def test_a_single_input_is_asked_again_too(make: Make) -> None:
     worker = make()
