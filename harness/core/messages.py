@@ -8,7 +8,9 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -327,9 +329,9 @@ class Loaded:
     """
 
     error: str | None = None
-    kind: str = ""
+    kind: Annotated[str, msgspec.Meta(max_length=40)] = ""
     confined: str = ""
-    spent: int = 0
+    spent: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)] = 0
 
     @property
     def unsupported(self) -> bool:

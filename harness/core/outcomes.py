@@ -9,14 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import pairwise, repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Sized
 
     from numpy.typing import NDArray
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Status(IntEnum):
@@ -108,10 +111,10 @@ class Spent:
     CPU time that both processes took by the kernel's count, its protocol included; None of others.
     """
 
-    cpu: int
-    wall: int
-    passes: int
-    elsewhere: int | None = None
+    cpu: Count
+    wall: Count
+    passes: Count
+    elsewhere: Count | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

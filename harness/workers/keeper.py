@@ -60,7 +60,7 @@ and one that computes for ever is not waited for any longer."""
 
 LONGEST_GRACE_SECONDS = 30.0
 """Processes that were left behind are waited for so long on the wall's clock at the most, though
-they work."""
+they work; then nobody can say whether they would have ended, and nothing is noted."""
 
 ENDING_SECONDS = 8.0
 """All that is left has so many seconds to be gone after SIGKILL; a process may be held up by a slow
@@ -229,11 +229,11 @@ class Keeper:
 
     def keep(self) -> dict[str, object]:
         """See the module. Return what is reported."""
-        said = self._wait()
+        said, late = self._wait(), False
         if said == "c" and self._others(strays=True):
-            self._until(lambda: ended(self._worker))
+            late = self._until(lambda: ended(self._worker)) is None
         # Who was killed by now, by the kernel or itself, could not end what it had started.
-        hurried = said == "k" or how_ended(self._worker) == signal.SIGKILL
+        hurried = late or said == "k" or how_ended(self._worker) == signal.SIGKILL
         kill(self._worker)
         self._until(lambda: ended(self._worker), ENDING_SECONDS)
         # The worker is not waited for yet: its number, and that of its group, are still its own.
@@ -241,8 +241,7 @@ class Keeper:
             os.killpg(self._worker, signal.SIGKILL)
         self._until(lambda: not self._others(strays=False), ENDING_SECONDS)
         left: list[str] = []
-        if not hurried:
-            self._until(lambda: not self._others(strays=True))
+        if not hurried and self._until(lambda: not self._others(strays=True)) is False:
             rest = (pid for pid in descendants() if pid != self._worker and not gone(pid))
             left = [shown(pid) for pid in rest]
         every = self._until(lambda: not self._rest(), ENDING_SECONDS)
@@ -250,7 +249,7 @@ class Keeper:
             _, status = os.waitpid(self._worker, os.WNOHANG)
         except ChildProcessError:
             status = signal.SIGKILL
-        return {"status": status, "count": len(left), "left": left[:SHOWN], "all": every}
+        return {"status": status, "count": len(left), "left": left[:SHOWN], "all": bool(every)}
 
     def _wait(self) -> str:
         """Wait for the worker's end (empty), or a word of the harness; its end is as ``k``."""
@@ -265,18 +264,20 @@ class Keeper:
             self._own()
         return ""
 
-    def _until(self, over: Callable[[], bool], seconds: float | None = None) -> bool:
+    def _until(self, over: Callable[[], bool], seconds: float | None = None) -> bool | None:
         """Wait until something is so, but no longer than that; whether it is so.
 
         seconds: by default GRACE_SECONDS in which no descendant has any work, or until one of them
-        has had WORKING_SECONDS of CPU time; LONGEST_GRACE_SECONDS at the most.
+        has had WORKING_SECONDS of CPU time. None where neither comes in time.
         """
         idle = 0.0
         before = {} if seconds is not None else {pid: worked(pid) for pid in descendants()}
         end = time.monotonic() + (LONGEST_GRACE_SECONDS if seconds is None else seconds)
         while not over():
-            if time.monotonic() >= end or idle >= GRACE_SECONDS:
+            if idle >= GRACE_SECONDS:
                 return False
+            if time.monotonic() >= end:
+                return None
             began, working = time.monotonic(), seconds is None and self._working(before)
             self._pause()
             if working is None:

@@ -35,7 +35,7 @@ PATIENCE_SECONDS = 30.0
 """The keeper has so many seconds to kill what there is, which takes a moment. Its own limits end
 before that."""
 
-GENTLE_SECONDS = 75.0
+GENTLE_SECONDS = 90.0
 """The keeper has so many seconds where processes may end by themselves first, which is its limits
 and some time more."""
 

@@ -163,9 +163,6 @@ class Process:
         try:
             if (message := self._message()) is None:
                 return None
-            if isinstance(message, wire.Alive):
-                self._watch = None
-                return None
             answer = wire.answer_of(message, self._sequence, kind, self._count)
         except wire.Garbled as error:
             self.die(Failed(Status.PROTOCOL, f"{error}\n{self.printed}".rstrip()))
@@ -173,7 +170,7 @@ class Process:
             self.die(None)
         except (MemoryError, OverflowError) as error:
             self.die(Failed(Status.PROTOCOL, f"its answer cannot be held: {error}"))
-        if kind is not Results:
+        if answer is not None and kind is not Results:
             self._at_rest = self.usage().memory
         self._watch = None  # it is at nothing any more; one that died may be, until it is told
         return answer

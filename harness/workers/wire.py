@@ -17,8 +17,9 @@ What is wrong with a message, and where it is noticed:
 3. The content is of no type that there is (:func:`unpacked`).
 4. The sequence number is not the request's: an answer was given twice, or out of turn
    (:func:`answer_of`).
-5. The answer is of another type than the request's (:func:`answer_of`), or has another number of
-   outcomes, an unknown status, ends that go backwards (:func:`_results`).
+5. The answer is of another type than the request's, or a sign of life where none is given
+   (:func:`answer_of`); or it has another number of outcomes, an unknown status, ends that go
+   backwards (:func:`_results`).
 
 Each of them is a :class:`Garbled`. Requests go the other way as pickles: a process trusts the
 harness.
@@ -36,6 +37,7 @@ import msgspec
 import numpy as np
 
 from corpora.vocabularies.reading import fault_of
+from harness.core.messages import Loaded
 from harness.core.outcomes import Results, Spent, Status
 
 if TYPE_CHECKING:
@@ -60,6 +62,10 @@ has 20 bytes, and the longest token of a large vocabulary some hundreds for an i
 
 MESSAGE_LIMIT = 128 << 10
 """Characters of one message of a failure that travel: the end of a log has 64 KiB."""
+
+WITHOUT_SIGNS = (Loaded, Results)
+"""Answers before which no sign of life is given: one who gave signs for ever would never be late.
+"""
 
 UNREADABLE = (MemoryError, OverflowError, RecursionError, ValueError, TypeError, KeyError)
 """Reading a hostile answer may raise any of these, whatever was looked at before."""
@@ -198,14 +204,18 @@ def unpacked(message: bytes | bytearray) -> Alive | Answer | Columns:
     return found
 
 
-def answer_of(message: Answer | Columns, sequence: int, kind: type[T], count: int) -> T:
+def answer_of(
+    message: Alive | Answer | Columns, sequence: int, kind: type[T], count: int
+) -> T | None:
     """The answer to request number ``sequence``, of a type; of results, with ``count`` outcomes.
 
-    Raises Garbled, also where it is the answer to another request.
+    None for a sign of life. Raises Garbled, also where it is the answer to another request.
     """
     if message.seq != sequence:
         raise Garbled(f"answered request {sequence} with an answer to {message.seq}")
-    if isinstance(message, Columns) != (kind is Results):
+    if isinstance(message, Alive) and kind not in WITHOUT_SIGNS:
+        return None
+    if isinstance(message, Alive) or isinstance(message, Columns) != (kind is Results):
         raise Garbled("its answer is to another kind of request")
     try:
         if isinstance(message, Columns):

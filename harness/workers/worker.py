@@ -45,6 +45,7 @@ from harness.workers.requests import (
     spans,
     whole,
 )
+from harness.workers.wire import MESSAGE_LIMIT
 from impls import registry
 
 if TYPE_CHECKING:
@@ -306,11 +307,12 @@ class Worker:
                 self._process.kill()
         loading = Load(self._spec, self._vocabulary, self._modes)
         loaded = self._process.ask(loading, patience * self._limits.load_seconds, Loaded)
-        self._confined = loaded.confined
-        lines = self._process.printed.splitlines()[-LINES_SHOWN:] if loaded.error else []
-        if lines and not loaded.unsupported:  # they may say why
-            loaded = replace(loaded, error="\n".join((loaded.error or "", PRINTED, *lines)))
-        return loaded
+        self._confined = loaded.confined[:MESSAGE_LIMIT]
+        if loaded.error is None:
+            return loaded
+        lines = self._process.printed.splitlines()[-LINES_SHOWN:]
+        said = [PRINTED, *lines] if lines and not loaded.unsupported else []  # they may say why
+        return replace(loaded, error="\n".join((loaded.error[:MESSAGE_LIMIT], *said)))
 
     def _asked(self, request: Asking, seconds: float | None = None) -> Results:
         """One request to a living process. Raises WorkerDied; a death that is sure is counted.

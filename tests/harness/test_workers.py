@@ -418,7 +418,7 @@ def test_no_orphans_after_the_harness_is_killed(tmp_path: Path) -> None:
             Worker("b", "cmd:{sys.executable} {program} --kind correct", Limits()),
         ]
         print([w.load(v).result().error for w in workers], flush=True)
-        workers[0].encode(Encode(Inputs.of([b"hang"]), Mode(pretokenize=False)))
+        workers[0].ask(Encode(Inputs.of([b"hang"]), Mode(pretokenize=False)))
         time.sleep(60)
     """
     with subprocess.Popen(
