@@ -253,9 +253,8 @@ def test_another_failure_of_what_is_measured_again_is_one(
 def test_who_is_let_go_meanwhile_has_not_answered(
     scripted: Callable[..., Scripted], message: str
 ) -> None:
-    asked = scripted(ANSWER, abandoned_after=1)
-    death = WorkerDied(Failed(Status.CRASHED, message), -1)
-    outcomes = rows(asked._singly(Encode(Inputs.of([b"a", b"b"]), RAW), death))
+    asked = scripted(WorkerDied(Failed(Status.CRASHED, message)), ANSWER, abandoned_after=2)
+    outcomes = rows(asked.ask(Encode(Inputs.of([b"a", b"b"]), RAW)).result())
     assert outcomes == [Unsupported(), Unsupported()]
     assert asked.excused() == []
 
