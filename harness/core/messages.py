@@ -324,13 +324,11 @@ class Loaded:
     """The answer to Load: no error, or the message of what went wrong, and its kind.
 
     kind: the label of a status. ``unsupported`` is no failure: it does not run this vocabulary.
-    confined: what confines the process, as :class:`harness.confinement.plan.Held` writes it. spent:
-    nanoseconds of CPU time that the implementation took to load the vocabulary.
+    spent: nanoseconds of CPU time that the implementation took to load the vocabulary.
     """
 
     error: str | None = None
     kind: Annotated[str, msgspec.Meta(max_length=40)] = ""
-    confined: str = ""
     spent: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)] = 0
 
     @property

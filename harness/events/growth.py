@@ -16,8 +16,8 @@ class Measured(Event):
     of the input if nothing else is said. points: [axis, seconds], or [axis, number] of the others.
     verdict: ``linear`` (n log n is within it), ``superlinear``, ``inconclusive``, ``failed``.
     exponent: with its interval. law: the one of ``n``, ``n log n``, ``n^1.5``, ``n^2``, ``n^3``,
-    ``exponential`` (or ``1``, ``log n``) that describes the points best; laws: all that they do not rule out.
-    constant: nanoseconds (or steps) for a byte more, over the sizes fitted, with its
+    ``exponential`` (or ``1``, ``log n``) that describes the points best; laws: all that they do
+    not rule out. constant: nanoseconds (or steps) for a byte more, over the sizes fitted, with its
     interval; overhead: what a call costs by itself, in the unit of the points. rounds: how often
     each size was measured.
 

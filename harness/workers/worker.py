@@ -117,7 +117,6 @@ class Worker:
         self._process: Process | None = None
         self._vocabulary: bytes | None = None
         self._modes: tuple[Mode, ...] = ()
-        self._confined = ""
         self._deaths = self._hangs = self._leaks = self._left_of_batch = 0
         self._hanging: set[tuple[Mode, Way | None, bytes]] = set()
         """What took too long twice, the second time alone and with more time: when it does so once
@@ -134,11 +133,6 @@ class Worker:
     def losses(self) -> tuple[int, int]:
         """How often it died and how often it hung on this vocabulary so far."""
         return self._deaths, self._hangs
-
-    @property
-    def confined(self) -> str:
-        """What confines its process, as that says itself; empty before it has loaded anything."""
-        return self._confined
 
     @property
     def at_work(self) -> float:
@@ -307,7 +301,6 @@ class Worker:
                 self._process.kill()
         loading = Load(self._spec, self._vocabulary, self._modes)
         loaded = self._process.ask(loading, patience * self._limits.load_seconds, Loaded)
-        self._confined = loaded.confined[:MESSAGE_LIMIT]
         if loaded.error is None:
             return loaded
         lines = self._process.printed.splitlines()[-LINES_SHOWN:]
@@ -380,8 +373,11 @@ class Worker:
             self._excuse(first.outcome, b"")
         return answer
 
-    def _rows(self, request: Asking) -> Results:
-        """The outcome of each input: asked together, and after a death around who was at work."""
+    def _rows(self, request: Asking, *, again: bool = False) -> Results:
+        """The outcome of each input: asked together, and after a death around who was at work.
+
+        again: whether they stood before such a one; where they bring a death, too, each is asked.
+        """
         count = len(request)
         if self._silent:
             return self._refused(count)
@@ -390,10 +386,11 @@ class Worker:
         try:
             answer = self._asked(request)
         except WorkerDied as death:
-            at = 0 if count == 1 else death.index
-            if at < 0 or (count > 1 and isinstance(request, Encode) and request.threads):
+            threads = isinstance(request, Encode) and request.threads
+            if count > 1 and (death.index < 0 or again or threads):
                 return self._singly(request, death)
-            before = self._rows(part(request, 0, at)) if at else Results.of([])
+            at = max(death.index, 0)
+            before = self._rows(part(request, 0, at), again=True) if at else Results.of([])
             self._left_of_batch -= 1
             self._discard()  # it may keep the memory of the inputs before
             settled = Results.of([self._settled(part(request, at, at + 1), death)])

@@ -18,7 +18,7 @@ from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Sta
 from harness.workers import Limits, Worker, keeping, rows
 from harness.workers.pool import WorkerPool
 from harness.workers.process import WorkerDied
-from harness.workers.requests import FAULT
+from harness.workers.requests import FAULT, Asking
 from impls.interface import Mode
 
 RAW = Mode(pretokenize=False)
@@ -247,6 +247,27 @@ def test_another_failure_of_what_is_measured_again_is_one(
     request = Encode(Inputs.of([b"a", b"b"]), RAW, meter=Meter.TIME)
     assert rows(asked.ask(request).result()) == [Encoded(()), crash]
     assert asked.excused() == []
+
+
+class Falling(Scripted):
+    """A worker that dies on the last of several inputs, however many, unless it has more time."""
+
+    questions = 0
+
+    def _asked(self, request: Asking, seconds: float | None = None) -> Results:
+        self.questions += 1
+        if len(request) > 1 and seconds is None:
+            raise WorkerDied(Failed(Status.TIMED_OUT, "no answer"), len(request) - 1)
+        return Results.of([Encoded((97,))] * len(request))
+
+
+def test_what_dies_wherever_a_batch_is_cut_is_asked_one_by_one() -> None:
+    asked, count = Falling(), 300
+    try:
+        assert ask(asked, *[b"a"] * count) == [Encoded((97,))] * count
+    finally:
+        asked.close()
+    assert asked.questions <= count + 5
 
 
 @pytest.mark.parametrize("message", ["killed by SIGKILL", "killed by SIGSEGV"])

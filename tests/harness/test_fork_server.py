@@ -48,12 +48,14 @@ def begun(server: ForkServer | None, **environment: str) -> Process:
     return Process("harness.workers.server", 1 << 32, environment, server=server)
 
 
-def loaded(process: Process) -> str:
-    """Load a vocabulary; what confines the process."""
+def loaded(process: Process) -> dict[str, str]:
+    """Load a vocabulary; what confines the process, by the kernel's word."""
     content = packed(sources.resolve("toy_bytes"))
     answer = process.ask(Load(OURS, content, (PLAIN,)), 60.0, Loaded)
     assert answer.error is None
-    return answer.confined
+    lines = Path(f"/proc/{child_of(process).pid}/status").read_text().splitlines()
+    said = dict(line.split(":", 1) for line in lines)
+    return {name: said[name] for name in ("NoNewPrivs", "Seccomp", "Seccomp_filters")}
 
 
 def answers(process: Process) -> list[Outcome]:

@@ -226,7 +226,7 @@ def said(content: bytes) -> bytes:
 
 
 DEEP = b"[" * 100_000
-LOADED = b'{"error": null, "kind": %s, "confined": "", "spent": %s}'
+LOADED = b'{"error": null, "kind": %s, "spent": %s}'
 
 
 @pytest.mark.parametrize(
