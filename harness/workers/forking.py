@@ -81,12 +81,6 @@ class Copy:
         self._descriptor = descriptor
         weakref.finalize(self, os.close, descriptor)
 
-    def poll(self) -> int | None:
-        """As of ``subprocess.Popen``."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.wait(0.0)
-        return self.returncode
-
     def wait(self, timeout: float | None = None) -> int | None:
         """As of ``subprocess.Popen``. Raises subprocess.TimeoutExpired."""
         poller = select.poll()
@@ -100,10 +94,6 @@ class Copy:
         """As of ``subprocess.Popen``."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._descriptor, sig)
-
-    def kill(self) -> None:
-        """As of ``subprocess.Popen``."""
-        self.send_signal(signal.SIGKILL)
 
 
 class ForkServer:

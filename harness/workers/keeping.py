@@ -159,7 +159,7 @@ class Kept:
             try:
                 self._popen.wait(GENTLE_SECONDS if gently else PATIENCE_SECONDS)
             except subprocess.TimeoutExpired:
-                self._popen.kill()
+                self._popen.send_signal(signal.SIGKILL)
                 self._popen.wait()
             self._report = self._read()
             if self._report is None or not self._report.all:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.checks.base import Check, Judgement, Observation, Probe
-from harness.core.messages import Decode, Encode, Meter, Serve, packed
+from harness.core.messages import Encode, Meter, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 from harness.workers.claims import Claims
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.core.excused import Excused
-    from harness.core.messages import Loaded, Measure
+    from harness.core.messages import Loaded
     from harness.core.participants import Participant
+    from harness.workers.requests import Asking
     from impls.interface import Mode
 
 
@@ -313,28 +314,29 @@ class WorkerPool:
 
     def again(self, contract: Contract, inputs: Inputs) -> Observation:
         """The answers of a contract to further inputs. Raises Stopped and OutOfTime."""
-        if self.out_of_time:
-            raise OutOfTime
-        pending = self.ask(contract, inputs)
-        self._in_time(list(pending.futures.items()))
-        return pending.wait()
+        names = contract.names
+        answers = self._in_time([(name, Encode(inputs, contract.mode)) for name in names])
+        return Observation(contract, inputs, dict(zip(names, answers, strict=True)))
 
-    def _in_time(self, questions: Sequence[tuple[str, Asked]]) -> list[Results]:
-        """The answers to further questions. Raises OutOfTime where one of them comes too late.
+    def _in_time(self, questions: Sequence[tuple[str, Asking]]) -> list[Results]:
+        """The answers to further questions. Raises Stopped; OutOfTime where one comes too late.
 
         A question that its worker has not begun is dropped then: it may be at another one, whose
         answer is still waited for. Only a process that is at the late question itself is ended.
         """
-        for name, asked in questions:
+        if questions and self.out_of_time:
+            raise OutOfTime
+        every = [(name, self._ask(name, request)) for name, request in questions]
+        for name, asked in every:
             if not asked.within(self._left()):
                 if not asked.dropped():
                     self.abandon([name])
-                for _, one in questions:
+                for _, one in every:
                     one.dropped()
                 raise OutOfTime
-        return [asked.wait(self._stopped) for _, asked in questions]
+        return [asked.wait(self._stopped) for _, asked in every]
 
-    def _ask(self, name: str, request: Encode | Decode | Serve) -> Asked:
+    def _ask(self, name: str, request: Asking) -> Asked:
         worker = self._workers[name]
         if not isinstance(request, Encode):
             return Asked(worker.ask(request), [], len(request))
@@ -358,10 +360,7 @@ class WorkerPool:
         return check.judge(seen, self._answers)
 
     def _answers(self, probes: Sequence[Probe]) -> list[Results]:
-        if probes and self.out_of_time:
-            raise OutOfTime
-        asked = [(one.implementation, self._ask(one.implementation, one.request)) for one in probes]
-        answers = self._in_time(asked)
+        answers = self._in_time([(one.implementation, one.request) for one in probes])
         gone = self.withdrawn()
         for probe, answer in zip(probes, answers, strict=True):
             if probe.implementation not in gone:
@@ -378,21 +377,12 @@ class WorkerPool:
         """Encode input by input with what each cost, in ``costs``. Raises Stopped, OutOfTime."""
         return self.answer(name, Encode(Inputs.of(inputs), contract.mode, meter=meter))
 
-    def answer(self, name: str, request: Encode | Decode | Serve) -> Results:
-        """The answer of one implementation to one request. Raises Stopped and OutOfTime."""
-        if self.out_of_time:
-            raise OutOfTime
-        return self._in_time([(name, self._ask(name, request))])[0]
+    def answer(self, name: str, request: Asking) -> Results:
+        """The answer of one implementation to one request. Raises Stopped and OutOfTime.
 
-    def measure(self, name: str, request: Measure) -> Results:
-        """Measure one implementation; its one outcome, and the times in ``timed``.
-
-        Raises Stopped and OutOfTime.
+        To one that measures: its one outcome, and the times in ``timed``.
         """
-        if self.out_of_time:
-            raise OutOfTime
-        asked = Asked(self._workers[name].ask(request), [], 1)
-        return self._in_time([(name, asked)])[0]
+        return self._in_time([(name, request)])[0]
 
     def kill(self) -> None:
         """Ask nothing more, from any thread; who waits for answers gets Stopped.

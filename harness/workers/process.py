@@ -223,11 +223,6 @@ class Process:
         return usage_of(self._kept.pid, keeper=True)
 
     @property
-    def pid(self) -> int:
-        """The number of its keeper."""
-        return self._kept.pid
-
-    @property
     def inlet(self) -> int:
         """The descriptor that answers are read from."""
         return self._inlet

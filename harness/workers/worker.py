@@ -176,11 +176,6 @@ class Worker:
         """Have a request answered; each of its inputs gets an outcome, whatever happens."""
         return self._submit(self._answer, request)
 
-    def kill(self) -> None:
-        """End the process at once, from any thread; a waiting request ends as unsupported."""
-        self.withdrawn = STOPPED
-        self._kill()
-
     def abandon(self) -> None:
         """End the process though it owes an answer, from any thread, and count that as nothing.
 
@@ -200,7 +195,10 @@ class Worker:
         return self._submit(self._resume)
 
     def stop(self) -> None:
-        """Ask nothing more; a process that still owes an answer is killed at once."""
+        """Ask nothing more, from any thread; a process that still owes an answer is killed at once.
+
+        A waiting request ends as unsupported.
+        """
         with self._asking:  # what is asked from now on is refused
             self.withdrawn = STOPPED
             owing = not all(future.done() for future in self._owed)

@@ -139,16 +139,16 @@ def test_an_end_is_seen_by_several_threads_at_once(server: ForkServer) -> None:
         child = copy._kept._popen
         with ThreadPoolExecutor(8) as threads:
             waiting = [threads.submit(child.wait, HANG_SECONDS) for _ in range(4)]
-            polling = [threads.submit(signalled, child) for _ in range(3)]
+            signalling = [threads.submit(signalled, child) for _ in range(3)]
             copy.close()
             assert len({one.result() for one in waiting}) == 1
-            assert [one.result() for one in polling] == [None] * 3
+            assert [one.result() for one in signalling] == [None] * 3
 
 
 def signalled(child: Copy | subprocess.Popen[bytes]) -> None:
-    """Ask and signal a process until it has ended, and once more."""
+    """Signal a process until it has ended, and once more."""
     end = time.monotonic() + HANG_SECONDS
-    while child.poll() is None:
+    while child.returncode is None:
         assert time.monotonic() < end
         child.send_signal(signal.SIGCONT)
     child.send_signal(signal.SIGCONT)

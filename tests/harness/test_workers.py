@@ -397,7 +397,7 @@ def test_a_kill_from_another_thread_ends_a_waiting_request(make: Make) -> None:
     worker = make("Plain", Limits(seconds=30.0))
     future = worker.ask(Encode(Inputs.of([b"hang", b"a"]), RAW))
     time.sleep(0.5)
-    worker.kill()
+    worker.stop()
     assert statuses(rows(future.result(timeout=300))) == ["unsupported", "unsupported"]
 
 
