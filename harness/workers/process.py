@@ -22,6 +22,7 @@ import contextlib
 import os
 import select
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from corpora.vocabularies import scratch
@@ -121,7 +122,8 @@ class Process:
         logs.watch(self._log)
         self._open.callback(logs.forget, self._log)
         self._at_rest = self._sequence = self._count = self._largest = 0
-        self._seconds = 0.0
+        self._seconds = self._look_at = 0.0
+        self._moved = False
         self._unsent = memoryview(b"")
         self._held = bytearray()
         self._watch: Stopwatch | None = None
@@ -130,8 +132,8 @@ class Process:
         """Return the answer to a request, of a type; see :meth:`send`. Raises WorkerDied."""
         self.send(request, seconds, count)
         while (answer := self.answer(kind)) is None:
-            if not listen([self], LOOK_SECONDS):
-                self.look()
+            listen([self], LOOK_SECONDS)
+            self.look()
         return answer
 
     def send(self, request: Any, seconds: float, count: int = 0) -> None:
@@ -141,6 +143,7 @@ class Process:
         """
         self._sequence += 1
         self._seconds, self._count, self._watch = seconds, count, None
+        self._look_at = time.monotonic() + LOOK_SECONDS
         asked = wire.packed_request(self._sequence, request)
         self._largest = wire.largest(len(asked))
         self._unsent = memoryview(asked)
@@ -150,7 +153,7 @@ class Process:
         """Write what goes without waiting. Where nobody reads, that shows when it is read from."""
         try:
             while self._unsent and (written := self._requests.write(self._unsent[:CHUNK])):
-                self._unsent = self._unsent[written:]
+                self._unsent, self._moved = self._unsent[written:], True
         except (BrokenPipeError, ConnectionResetError):
             self._unsent = memoryview(b"")
 
@@ -194,18 +197,24 @@ class Process:
             if not part:
                 raise EOFError
             self._held += part
+            self._moved = True
 
     def look(self) -> None:
-        """Take note of time and memory. Raises WorkerDied for what is over its limit.
+        """Take note of time and memory, now and then. Raises WorkerDied for what is over its limit.
 
-        The watch begins with the first look that finds no answer: most answers come before.
+        Also while an answer comes, which may come for ever; but who waits meanwhile may wait for
+        the harness. The watch begins with the first look: most answers are there before.
         """
-        usage = self.usage()
-        if self._watch is None:
-            self._watch = Stopwatch.start(self._seconds, time.monotonic(), usage, self._count)
+        now = time.monotonic()
+        if now < self._look_at:
             return
+        self._look_at, usage = now + LOOK_SECONDS, self.usage()
+        if self._watch is None:
+            self._watch = Stopwatch.start(self._seconds, now, usage, self._count)
+            return
+        usage, self._moved = replace(usage, awake=usage.awake or self._moved), False
         place, compiling = self._cell.said
-        self._watch.look(time.monotonic(), usage, place=place, compiling=compiling)
+        self._watch.look(now, usage, place=place, compiling=compiling)
         if usage.memory > self._memory:
             self.die(Failed(Status.OUT_OF_MEMORY, self._memory_message()), over=True)
         late = self._watch.overdue(control().slowness)

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import logging
+import os
 import pickle
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 
 from corpora.vocabularies import sources
+from harness.core.outcomes import Status
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.pool import results
 from harness.studies.fuzz.helper import Helper
+from harness.workers import clock, wire
+from harness.workers import process as processes
+from harness.workers.clock import Usage
+from harness.workers.process import Process, WorkerDied
 from tests.breadth import thorough
 from tests.harness.bomb import Bomb, fire
 
@@ -36,6 +45,40 @@ class Bombed:
 
     def broken(self, how: str) -> str:
         return f"broken: {how}"
+
+
+def main(arguments: Sequence[str], held: object = None) -> None:
+    """Answer byte by byte; to the second request for ever, and never with a whole answer."""
+    inlet, outlet = map(int, arguments[:2])
+    with os.fdopen(inlet, "rb") as requests:
+        sequence, answer = wire.read_request(requests.read)  # type: ignore[misc]
+        for byte in wire.packed_beat(sequence) + wire.packed_answer(sequence, answer):
+            os.write(outlet, bytes((byte,)))
+        wire.read_request(requests.read)
+        os.write(outlet, wire.PREFIX.pack(wire.MAGIC, 1 << 20, 0))
+        while True:
+            os.write(outlet, b"x")
+            time.sleep(0.03)
+
+
+def test_an_answer_may_come_byte_by_byte_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = Process(__name__, 1 << 30, others="a test")
+    try:
+        with monkeypatch.context() as patch:
+            # It waits for the harness all the time, which takes more than its limit for each look.
+            now = count(0.0, 1000.0)
+            patch.setattr(clock, "WALL", 1e6)
+            patch.setattr(processes, "LOOK_SECONDS", 60.0)
+            patch.setattr(processes, "time", SimpleNamespace(monotonic=lambda: next(now)))
+            patch.setattr(process, "usage", lambda: Usage(0.0, 0, awake=False))
+            assert process.ask("whole", 900.0, str) == "whole"
+            assert next(now) >= 4000.0  # it was looked at in between
+        monkeypatch.setattr(clock, "LEAST_WALL", 0.5)
+        with pytest.raises(WorkerDied) as died:
+            process.ask("endless", 0.01, str)
+    finally:
+        process.close()
+    assert died.value.outcome.status is Status.TIMED_OUT
 
 
 def test_the_bomb_is_one(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def results(
                             ready()
                         if answer is not None:
                             yield answer
-                    elif worker.job is not None or not loaded:
+                    if worker.job is not None or not worker.ready:
                         worker.process.look()
                 except WorkerDied as death:
                     workers.remove(worker)
