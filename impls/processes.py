@@ -25,10 +25,10 @@ def descendants(pid: int) -> list[int]:
         one = waiting.pop()
         try:
             children = _children(one)
-        except FileNotFoundError:
+        except OSError:
             if one == pid and not _lists_children():
                 return _by_search(pid)
-            continue  # it ended meanwhile
+            continue  # it ended meanwhile, or is not shown to this user
         found += children
         waiting += children
     return found
@@ -48,7 +48,7 @@ def _lists_children() -> bool:
 
 
 def _by_search(pid: int) -> list[int]:
-    with contextlib.suppress(psutil.NoSuchProcess):
+    with contextlib.suppress(psutil.Error, OSError):
         return [child.pid for child in psutil.Process(pid).children(recursive=True)]
     return []
 

@@ -65,19 +65,6 @@ WAITING = "tokgate:waiting"
 or loaded. Its data has the ``dispatcher``."""
 
 
-_COMPILED: list[Any] = []
-"""The functions of all modules imported so far."""
-
-
-def uncompiled() -> int:
-    """How many functions of the modules imported so far have no compiled code on disk yet.
-
-    Not all of them need be called, and one that has some may be compiled for other types.
-    """
-    indexes = map(_index_of, _COMPILED)
-    return sum(not (index.exists() or _ours(index) is not None) for index in indexes)
-
-
 def _index_of(dispatcher: Any) -> Path:
     """The file in which Numba notes what it has compiled of a function."""
     cache = dispatcher._cache._cache_file
@@ -106,7 +93,6 @@ def _compiled(function: F, **options: bool) -> F:
         dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
     if not numba.config.DISABLE_JIT:
         _share(dispatcher)
-        _COMPILED.append(dispatcher)
     return cast("F", dispatcher)
 
 

@@ -113,22 +113,19 @@ def launch(
     others: str | None,
     needs: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-    wrapper: Sequence[str] = (),
 ) -> Launch:
     """Return how to start a server: its module, and the folder for its temporary files.
 
     others: as :func:`caches_of` takes it. needs: what its implementation declares. environment:
-    variables besides this process's. wrapper: a program with its arguments that runs the process.
-    Raises ValueError for what is no need.
+    variables besides this process's. Raises ValueError for what is no need.
     """
     variables = {**os.environ, **(environment or {}), "TMPDIR": folder}
     variables |= caches_of(others, variables)
-    # A program around it, such as Valgrind, knows some of the system calls only.
-    confined = switched_on() and not wrapper
+    confined = switched_on()
     plan = plan_for([folder], needs, variables) if confined else None
     if confined and not variables.get("PYTHONDONTWRITEBYTECODE"):
         variables["PYTHONDONTWRITEBYTECODE"] = "1"  # it would only be refused
-    return Launch((*wrapper, *START, argument(plan), module), variables)
+    return Launch((*START, argument(plan), module), variables)
 
 
 @cache

@@ -5,12 +5,12 @@ How it travels, :mod:`harness.workers.wire` says.
 
 from __future__ import annotations
 
-import mmap
 import pickle
-import struct
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,7 +48,6 @@ class Meter(StrEnum):
     TIME = "time"
     MEMORY = "memory"
     STEPS = "steps"
-    INSTRUCTIONS = "instructions"
     LINES = "lines"
     HELD = "held"
     CLAIM = "claim"
@@ -325,14 +324,12 @@ class Loaded:
     """The answer to Load: no error, or the message of what went wrong, and its kind.
 
     kind: the label of a status. ``unsupported`` is no failure: it does not run this vocabulary.
-    confined: what confines the process, as :class:`harness.confinement.plan.Held` writes it. spent:
-    nanoseconds of CPU time that the implementation took to load the vocabulary.
+    spent: nanoseconds of CPU time that the implementation took to load the vocabulary.
     """
 
     error: str | None = None
-    kind: str = ""
-    confined: str = ""
-    spent: int = 0
+    kind: Annotated[str, msgspec.Meta(max_length=40)] = ""
+    spent: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)] = 0
 
     @property
     def unsupported(self) -> bool:
@@ -343,78 +340,3 @@ class Loaded:
     def refused(self) -> bool:
         """Whether it said no by an error, and lives: right if the vocabulary is at fault."""
         return self.kind == "errored"
-
-
-CELL_BYTES = mmap.PAGESIZE
-
-
-@dataclass(frozen=True, slots=True)
-class Compiling:
-    """What a compiler in a worker is at: the function's name, how many were compiled before.
-
-    left: functions that have no compiled code yet, this one with them; not all need be called.
-    """
-
-    function: str
-    before: int
-    left: int = 0
-
-    @property
-    def line(self) -> str:
-        """What a person is told of it."""
-        if not self.left:
-            return f"compiling {self.function} ({self.before} functions so far)"
-        place, every = self.before + 1, self.before + self.left
-        return f"compiling {self.function} (function {place} of at most about {every})"
-
-
-_PLACE = struct.Struct("<q")
-_COMPILING = struct.Struct("<qqq96s")
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What is in a cell: the input at work, or -1, and what a compiler is at, or None."""
-
-    index: int
-    compiling: Compiling | None
-
-    @staticmethod
-    def of(content: bytes) -> Said:
-        """Return what a cell says; nothing where it is too short, since a worker writes it."""
-        if len(content) < _PLACE.size + _COMPILING.size:
-            return Said(-1, None)
-        on, before, left, name = _COMPILING.unpack_from(content, _PLACE.size)
-        function = name.rstrip(b"\0").decode("utf-8", "replace")
-        compiling = Compiling(function, before, left) if on else None
-        return Said(_PLACE.unpack_from(content, 0)[0], compiling)
-
-
-class Progress:
-    """A shared cell, as the worker has it: the input that it is at, and what it compiles.
-
-    The harness reads it by :class:`harness.workers.cell.Cell`.
-    """
-
-    def __init__(self, descriptor: int) -> None:
-        self._cell = mmap.mmap(descriptor, CELL_BYTES)
-
-    def set(self, index: int) -> None:
-        """Say at which input the worker is; -1 while no single input is at work."""
-        _PLACE.pack_into(self._cell, 0, index)
-
-    def compile(self, compiling: Compiling | None, before: int = 0) -> None:
-        """Say what a compiler is at; None when it is done, ``before`` being how many it did.
-
-        Nothing is said of what is compiled after :meth:`close`.
-        """
-        if self._cell.closed:
-            return
-        said = compiling or Compiling("", before)
-        name = said.function.encode("utf-8", "replace")[-96:]
-        on = compiling is not None
-        _COMPILING.pack_into(self._cell, _PLACE.size, on, said.before, said.left, name)
-
-    def close(self) -> None:
-        """Unmap the cell."""
-        self._cell.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import pairwise, repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Sized
 
     from numpy.typing import NDArray
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Status(IntEnum):
@@ -125,10 +127,10 @@ class Spent:
     CPU time that both processes took by the kernel's count, its protocol included; None of others.
     """
 
-    cpu: int
-    wall: int
-    passes: int
-    elsewhere: int | None = None
+    cpu: Count
+    wall: Count
+    passes: Count
+    elsewhere: Count | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -56,7 +56,6 @@ def loaded(
     vocabulary: Vocabulary,
     limits: Limits | None = None,
     environment: Mapping[str, str] | None = None,
-    wrapper: Sequence[str] = (),
     left: Callable[[], float] = lambda: math.inf,
 ) -> Iterator[Loaded]:
     """Start a worker and load, in the vocabulary's first mode that it runs. Raises NotLoaded.
@@ -66,7 +65,7 @@ def loaded(
     contracts = contracts_of(vocabulary, [participant], frozenset(), proper=True)
     if not contracts:
         raise NotLoaded(f"{participant.name} does not run {vocabulary.id}")
-    pool = WorkerPool([participant], limits or Limits(), environment, wrapper)
+    pool = WorkerPool([participant], limits or Limits(), environment)
     pool.limit_by(left)
     try:
         faults = pool.load(vocabulary, [participant.name])

@@ -109,8 +109,8 @@ class Opened:
         now = time.monotonic()
         if loading and now - self._last_shown > TELL_SECONDS:
             self._last_shown = now
-            at = {name: one.line if one else "" for name, one in loading.items()}
-            self.emit(Preparing(self.vocabulary.id, list(self.pool.loaded()), at))
+            waiting = dict.fromkeys(loading, "")
+            self.emit(Preparing(self.vocabulary.id, list(self.pool.loaded()), waiting))
 
     def contracts(self) -> list[Contract]:
         """The contracts of the vocabulary, with those who have loaded it."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.confinement import probing
 from harness.core.writing import OutputError
 from harness.engine import claiming
 from harness.engine.bus import Bus
@@ -31,7 +32,6 @@ from harness.findings.tracker import FindingTracker
 from harness.verdict import gate
 from harness.verdict.bounds import judge_growth, own_candidates
 from harness.verdict.coverage import Coverage
-from harness.workers import confined
 from impls.specs import from_anywhere
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def execute(
             expect=plan.expect,
             folder=str(Path.cwd()),
             named=asked(plan),
-            confinement=confined.line(plan.limits.memory, plan.participants),
+            confinement=probing.line(plan.limits.memory, plan.participants),
         )
     )
     if plan.texts is not None:

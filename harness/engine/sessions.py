@@ -20,7 +20,7 @@ from harness.engine.unvisited import Unvisited
 from harness.events import Phase, Withdrawn
 from harness.findings.entries import inputless
 from harness.verdict.bounds import own_candidates
-from harness.workers.forking import shared_servers
+from harness.workers.forking import shared_server
 from harness.workers.pool import Stopped, WorkerPool
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from harness.engine.parts import Part, Parts
     from harness.engine.state import RunState
     from harness.engine.study import Study
-    from harness.workers.forking import ForkServers
+    from harness.workers.forking import ForkServer
 
 
 class Sessions:
@@ -70,11 +70,11 @@ class Sessions:
         self._growth_seconds = plan.scaling_seconds(seconds)
         jobs = max(1, min(plan.jobs, len(plan.visited)))
         with (
-            shared_servers(plan.participants) as servers,
+            shared_server(plan.participants) as server,
             ThreadPoolExecutor(jobs, thread_name_prefix="sessions") as threads,
         ):
             futures = [
-                threads.submit(self._go_through, unvisited, job, jobs, servers)
+                threads.submit(self._go_through, unvisited, job, jobs, server)
                 for job in range(jobs)
             ]
             try:
@@ -95,11 +95,13 @@ class Sessions:
             for pool in self._pools:
                 pool.kill()
 
-    def _go_through(self, unvisited: Unvisited, job: int, jobs: int, servers: ForkServers) -> None:
+    def _go_through(
+        self, unvisited: Unvisited, job: int, jobs: int, server: ForkServer | None
+    ) -> None:
         run = self._run
         plan = run.plan
         own = own_candidates(plan.participants, plan.named, plan.references)
-        pool = WorkerPool(plan.participants, plan.limits, servers=servers, watched=own)
+        pool = WorkerPool(plan.participants, plan.limits, server=server, watched=own)
         pool.limit_by(run.left_for_questions)
         with run.lock:
             self._pools.append(pool)

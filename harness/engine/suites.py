@@ -15,8 +15,7 @@ class Suite:
     budget: as :func:`parse_budget` reads it; loading vocabularies comes on top. max_input: longest
     input in bytes. scaling: share of the time that goes into growth measurements; scaling_bytes:
     the largest size measured, where there is time for it; scaling_steps: whether the steps of our
-    own algorithms are counted as well, and not only where time leaves it open;
-    scaling_instructions: whether the instructions of libraries are, where that can be done.
+    own algorithms are counted as well, and not only where time leaves it open.
     """
 
     name: str
@@ -26,7 +25,6 @@ class Suite:
     scaling: float
     scaling_bytes: int
     scaling_steps: bool = False
-    scaling_instructions: bool = False
 
 
 SUITES = {
@@ -34,7 +32,7 @@ SUITES = {
     for suite in (
         Suite("smoke", "about a minute; inputs up to 128 KiB", "45s", 128 << 10, 0.2, 1 << 20),
         Suite("ci", "five minutes; inputs up to 1 MiB", "5m", 1 << 20, 0.2, 4 << 20, True),
-        Suite("nightly", "eight hours; everything", "8h", 16 << 20, 0.1, 16 << 20, True, True),
+        Suite("nightly", "eight hours; everything", "8h", 16 << 20, 0.1, 16 << 20, True),
     )
 }
 

@@ -11,13 +11,13 @@ from harness.events.base import Event, Point, event
 class Measured(Event):
     """Growth of one implementation on one family.
 
-    measure: ``time``, ``instructions``, ``steps`` (lines of our own source that are executed) or
-    ``memory`` (bytes at the peak of a call); axis: what grows, ``bytes`` of the input if nothing
-    else is said. points: [axis, seconds], or [axis, number] of the others. verdict: ``linear``
-    (n log n is within it), ``superlinear``, ``inconclusive``, ``failed``. exponent: with its
-    interval. law: the one of ``n``, ``n log n``, ``n^1.5``, ``n^2``, ``n^3``, ``exponential``
-    (or ``1``, ``log n``) that describes the points best; laws: all that they do not rule out.
-    constant: nanoseconds (instructions, steps) for a byte more, over the sizes fitted, with its
+    measure: ``time``, ``steps`` (lines of our own source that are executed), ``memory`` (bytes at
+    the peak of a call), or ``instructions``, which older records have; axis: what grows, ``bytes``
+    of the input if nothing else is said. points: [axis, seconds], or [axis, number] of the others.
+    verdict: ``linear`` (n log n is within it), ``superlinear``, ``inconclusive``, ``failed``.
+    exponent: with its interval. law: the one of ``n``, ``n log n``, ``n^1.5``, ``n^2``, ``n^3``,
+    ``exponential`` (or ``1``, ``log n``) that describes the points best; laws: all that they do
+    not rule out. constant: nanoseconds (or steps) for a byte more, over the sizes fitted, with its
     interval; overhead: what a call costs by itself, in the unit of the points. rounds: how often
     each size was measured.
 

@@ -164,8 +164,9 @@ class Withdrawn(Event):
 class Preparing(Event):
     """Some implementations have not loaded a vocabulary yet.
 
-    ready: who has. waiting: who has not, with what a compiler is at for it, or nothing. share: how
-    much is done of what a run compiles and builds before its time begins; None once that is done.
+    ready: who has. waiting: who has not; in older records with what a compiler is at for it. share:
+    how much is done of what a run compiles and builds before its time begins; None once that is
+    done.
     """
 
     vocabulary: str

@@ -53,8 +53,8 @@ IN_TIME = {LINEAR: THRESHOLD, DEFAULT: THRESHOLD, "n^1.5": 1.75, "quadratic": 2.
 both, but only over a range where it is more than caches make (:data:`judgement.ACCUSED`)."""
 
 IN_STEPS = {LINEAR: 1.1, DEFAULT: 1.25, "n^1.5": 1.6, "quadratic": 2.1, "cubic": 3.1}
-"""The greatest exponent of each bound in steps and instructions, which are exact: ``n log n`` reads
-as 1.15 from 256 bytes to 4 KiB."""
+"""The greatest exponent of each bound in steps, which are exact: ``n log n`` reads as 1.15 from 256
+bytes to 4 KiB."""
 
 SAID = {"left": "leaving nothing behind", "claim": "times that are true"}
 """Measures that have a bound of their own, whatever the entry: memory after many inputs, and what a

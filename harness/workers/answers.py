@@ -40,29 +40,33 @@ INT32 = range(-(2**31), 2**31)
 TRACEBACKS = Tracebacks()
 
 
-def outcome_of(call: Callable[[], Outcome]) -> Outcome:
-    """Run ``call``; whatever it raises becomes an outcome.
+def told(error: BaseException) -> Outcome:
+    """What an encoder has raised, as an outcome.
 
     KeyboardInterrupt never comes from an encoder here, as workers ignore SIGINT.
     """
+    if isinstance(error, Rejected):
+        return RejectedOutcome(str(error))
+    if isinstance(error, Unsupported):
+        return UnsupportedOutcome(str(error))
+    if isinstance(error, Died):
+        return Failed(Status.of(error.kind), f"{error}\n{error.log}".rstrip())
+    if isinstance(error, MemoryError):
+        return Failed(Status.OUT_OF_MEMORY, f"MemoryError {error}".rstrip())
+    if isinstance(error, Exception):
+        return Failed(Status.ERRORED, TRACEBACKS.message(error, line_of(error)))
+    # A Rust panic arrives as pyo3_runtime.PanicException, a BaseException: the library lost its
+    # footing, even though the process lives on.
+    line = f"{type(error).__module__}.{line_of(error)}"
+    return Failed(Status.CRASHED, TRACEBACKS.message(error, line))
+
+
+def outcome_of(call: Callable[[], Outcome]) -> Outcome:
+    """Run ``call``; whatever it raises becomes an outcome."""
     try:
         return call()
-    except Rejected as error:
-        return RejectedOutcome(str(error))
-    except Unsupported as error:
-        return UnsupportedOutcome(str(error))
-    except Died as error:
-        message = f"{error}\n{error.log}".rstrip()
-        return Failed(Status.of(error.kind), message)
-    except MemoryError as error:
-        return Failed(Status.OUT_OF_MEMORY, f"MemoryError {error}".rstrip())
-    except Exception as error:
-        return Failed(Status.ERRORED, TRACEBACKS.message(error, line_of(error)))
     except BaseException as error:
-        # A Rust panic arrives as pyo3_runtime.PanicException, a BaseException: the library lost
-        # its footing, even though the process lives on.
-        line = f"{type(error).__module__}.{line_of(error)}"
-        return Failed(Status.CRASHED, TRACEBACKS.message(error, line))
+        return told(error)
 
 
 def clean_ids(ids: Sequence[int]) -> tuple[int, ...]:
@@ -83,11 +87,6 @@ def clean_ids(ids: Sequence[int]) -> tuple[int, ...]:
 def line_of(error: BaseException) -> str:
     """An error as Python's tracebacks end with it."""
     return f"{type(error).__name__}: {error}"
-
-
-def raise_(error: BaseException) -> Outcome:
-    """Raise as an expression."""
-    raise error
 
 
 def plain_ids(flat: list[int]) -> np.ndarray[Any, np.dtype[np.int32]] | None:
@@ -111,25 +110,20 @@ def encoded(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
     return Encoded(clean_ids(encoder.encode(data, mode)))
 
 
-def ids_or_raise(answer: Sequence[int] | Exception) -> Outcome:
-    """The outcome of one input of several; raises what the encoder would have raised for it."""
+def one_of_several(answer: Sequence[int] | Exception) -> Outcome:
+    """The outcome of one input of several; an exception is what would have been raised for it."""
     if isinstance(answer, Exception):
-        raise answer
-    return Encoded(clean_ids(answer))
+        return told(answer)
+    return outcome_of(lambda: Encoded(clean_ids(answer)))
 
 
 def many(encoder: EncodesMany, inputs: Sequence[bytes], mode: Mode) -> list[Outcome]:
     """The outcomes of one call for all inputs; if it fails, it fails for all."""
-    found: list[Outcome] = []
-
-    def ask() -> Outcome:
-        answers = encoder.encode_many(inputs, mode)
-        expected_length(answers, len(inputs))
-        found.extend(Encoded(clean_ids(ids)) for ids in answers)
-        return Encoded(())
-
-    outcome = outcome_of(ask)
-    return found if isinstance(outcome, Encoded) else [outcome] * len(inputs)
+    try:
+        answers = expected_length(encoder.encode_many(inputs, mode), len(inputs))
+        return [Encoded(clean_ids(ids)) for ids in answers]
+    except BaseException as error:
+        return [told(error)] * len(inputs)
 
 
 def decoded(encoder: Encoder, ids: list[int]) -> Outcome:

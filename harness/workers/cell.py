@@ -1,26 +1,50 @@
-"""The harness's side of the cell in which a worker says what it is at.
+"""The cell in which a process says what it is at: the input at work, and whether it compiles.
 
-A worker maps the cell, since it writes there for every input. The harness reads it as a file and
-never maps it: a worker that made the file shorter would have the harness killed by SIGBUS at the
-next look. Where the kernel can, the cell's size is sealed, so that no worker can change it at all,
-or fill it.
+A process maps the cell, since it writes there for every input. The harness reads it as a file and
+never maps it: a process that made the file shorter would have the harness killed by SIGBUS at the
+next look. Where the kernel can, the cell's size is sealed, so that nobody can change it at all, or
+fill it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import mmap
 import os
+import struct
 import tempfile
 import threading
 
-from harness.core.messages import CELL_BYTES, Compiling, Said
+CELL_BYTES = mmap.PAGESIZE
+
+_SAID, _NUMBER = struct.Struct("<qq"), struct.Struct("<q")
+
+
+class Progress:
+    """A cell as the process has it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._cell = mmap.mmap(descriptor, CELL_BYTES)
+
+    def set(self, index: int) -> None:
+        """Say at which input the process is; -1 while no single input is at work."""
+        _NUMBER.pack_into(self._cell, 0, index)
+
+    def compile(self, on: bool) -> None:
+        """Say whether a compiler is at work. Nothing is said any more after :meth:`close`."""
+        if not self._cell.closed:
+            _NUMBER.pack_into(self._cell, _NUMBER.size, on)
+
+    def close(self) -> None:
+        """Unmap the cell."""
+        self._cell.close()
 
 
 class Cell:
     """A cell that is read. Thread-safe.
 
-    descriptor: of the file, which the worker inherits. What cannot be read says nothing.
+    descriptor: of the file, which the process inherits. What cannot be read says nothing.
     """
 
     def __init__(self) -> None:
@@ -28,20 +52,13 @@ class Cell:
         self._lock = threading.Lock()
 
     @property
-    def index(self) -> int:
-        """The input that the worker is at, by what it says; -1 where it says nothing."""
-        return max(-1, self._said().index)
-
-    @property
-    def compiling(self) -> Compiling | None:
-        """What a compiler in the worker is at, or None."""
-        return self._said().compiling
-
-    def _said(self) -> Said:
-        with self._lock, contextlib.suppress(OSError):
+    def said(self) -> tuple[int, bool]:
+        """The input that the process is at, by what it says, or -1; whether it compiles."""
+        with self._lock, contextlib.suppress(OSError, struct.error):
             if self.descriptor >= 0:
-                return Said.of(os.pread(self.descriptor, CELL_BYTES, 0))
-        return Said.of(b"")
+                index, compiling = _SAID.unpack(os.pread(self.descriptor, _SAID.size, 0))
+                return max(-1, index), bool(compiling)
+        return -1, False
 
     def close(self) -> None:
         """Close the file. Nothing is said from then on."""

@@ -47,7 +47,7 @@ class Claims:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._claims: dict[tuple[str, str], Claim] = {}
+        self._claims: list[Claim] = []
 
     def note(self, name: str, request: Encode | Decode | Serve, answer: Results) -> None:
         """Take note of an answer; what the harness itself has not asked says nothing."""
@@ -57,20 +57,16 @@ class Claims:
         unsupported = answer.status == Status.UNSUPPORTED
         said = [answer.messages.get(row, "") for row in unsupported.nonzero()[0].tolist()]
         said = [one for one in said if not kept_from_answering(one)]
+        reason = said[0][:LONGEST_REASON] if said else ""
+        one = Claim(name, str(capability), len(said), not unsupported.all(), reason)
         with self._lock:
-            key = name, str(capability)
-            known = self._claims.get(key, Claim(*key, 0, False, ""))
-            self._claims[key] = known._replace(
-                declined=known.declined + len(said),
-                kept=known.kept or not unsupported.all(),
-                reason=known.reason or (said[0][:LONGEST_REASON] if said else ""),
-            )
+            self._claims = summed([*self._claims, one])
 
     def take(self) -> list[Claim]:
         """What was noted since this was asked last."""
         with self._lock:
-            found, self._claims = self._claims, {}
-        return list(found.values())
+            found, self._claims = self._claims, []
+        return found
 
 
 def asked_for(request: Encode | Decode | Serve) -> Capability | None:
@@ -85,7 +81,7 @@ def asked_for(request: Encode | Decode | Serve) -> Capability | None:
 
 
 def summed(claims: Iterable[Claim]) -> list[Claim]:
-    """One for each implementation and capability, of the claims on all vocabularies."""
+    """One for each implementation and capability, of several claims."""
     total: dict[tuple[str, str], Claim] = {}
     for one in claims:
         key = one.name, one.capability

@@ -15,16 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
+from impls.processes import descendants
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICK = 1.0 / os.sysconf("SC_CLK_TCK")
-
-KERNEL_LISTS = Path("/proc/thread-self/children")
-"""There is such a file where the kernel lists the children of each process."""
 
 AWAKE = frozenset("RD")
 """States of a thread that has work: running or waiting for a processor, and waiting for a disk."""
@@ -61,43 +58,24 @@ class Usage:
     awake: bool
 
 
-def usage_of(process: psutil.Process, *, keeper: bool = False) -> Usage:
+def usage_of(pid: int, *, keeper: bool = False) -> Usage:
     """What a process and all its descendants have spent; nothing of those that are gone.
 
     keeper: whether the process itself is a keeper, whose memory is the harness's.
     """
     cpu, memory, awake = 0.0, 0, False
-    for pid in family(process):
+    for one in (pid, *descendants(pid)):
         with contextlib.suppress(OSError, ValueError, IndexError):
-            folder = Path(f"/proc/{pid}")
+            folder = Path(f"/proc/{one}")
             fields = _stat(folder / "stat")
             # utime, stime, and those of children that have ended.
             cpu += sum(int(ticks) for ticks in fields[11:15]) * TICK
-            if pid != process.pid or not keeper:
+            if one != pid or not keeper:
                 memory += int((folder / "statm").read_text().split()[1]) * PAGE
             awake = awake or any(
                 _stat(thread / "stat")[0] in AWAKE for thread in (folder / "task").iterdir()
             )
     return Usage(cpu, memory, awake)
-
-
-def family(process: psutil.Process) -> list[int]:
-    """The numbers of a process and of all its descendants.
-
-    By the kernel's own lists of children, where it keeps them: to look through all processes of
-    the machine, as psutil does, takes ten times as long, and workers are looked at all the time.
-    """
-    members = [process.pid]
-    if not KERNEL_LISTS.exists():
-        with contextlib.suppress(psutil.Error, OSError):
-            members += [child.pid for child in process.children(recursive=True)]
-        return members
-    for pid in members:  # which grows meanwhile
-        with contextlib.suppress(OSError):
-            for task in os.scandir(f"/proc/{pid}/task"):
-                with contextlib.suppress(OSError):
-                    members += map(int, Path(task.path, "children").read_bytes().split())
-    return members
 
 
 def _stat(path: Path) -> list[str]:

@@ -4,12 +4,11 @@ Started by :mod:`harness.workers.forking` as ``python -m harness.workers.fork_se
 MODULE..``: a socket, and what to import. Imports are two thirds of what it takes to start a worker.
 It runs no code of others: no implementation is loaded here, and nothing starts a thread.
 
-One request is one message on the socket, with the descriptors that go with it:
-
-- ``Begin``: the process copies itself. The copy is the worker's keeper
-  (:mod:`harness.workers.keeper`), whose own copy confines itself and becomes the worker, as a
-  process that was started anew does. The answer is ``Begun``, with a descriptor of the keeper.
-- ``Ended``: the keeper is waited for. The answer is ``Status``.
+A request is one message on the socket, with the descriptors that go with it: the process copies
+itself. The copy is the worker's keeper (:mod:`harness.workers.keeper`), whose own copy confines
+itself and becomes the worker, as a process that was started anew does. The answer is the number of
+the keeper, with a descriptor of the process (``pidfd``), or a negative number: why there is none.
+How it ended is told by its report; nobody waits for it here.
 
 It ends when the socket does, and so with the harness: the kernel's signal for the end of a parent
 comes when the parent's thread has ended, which is earlier.
@@ -19,11 +18,14 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import errno
 import fcntl
 import gc
 import importlib
 import os
+import signal
 import socket
+import struct
 import sys
 import tempfile
 import traceback
@@ -54,48 +56,28 @@ ENVIRONMENT_FIELD = 47
 environment begins; the next one has that where it ends."""
 
 
-class Begin(msgspec.Struct, frozen=True, tag=True):
+ANSWER = struct.Struct("<i")
+"""The number of a keeper, or of an error, negative."""
+
+
+class Begin(msgspec.Struct, frozen=True):
     """Begin a worker. With it come the keeper's two pipes, the worker's log, and what it inherits.
 
-    group: as the keeper takes it. arguments: of :mod:`harness.confinement.start`. environment: all
-    variables of the worker. numbers: what the inherited descriptors are called in the arguments.
+    arguments: of :mod:`harness.confinement.start`. environment: all variables of the worker.
+    numbers: what the inherited descriptors are called in the arguments.
     """
 
-    group: str
     arguments: list[str]
     environment: dict[str, str]
     folder: str
     numbers: list[int]
 
 
-class Ended(msgspec.Struct, frozen=True, tag=True):
-    """Wait for a keeper that has ended."""
-
-    pid: int
-
-
-class Begun(msgspec.Struct, frozen=True, tag=True):
-    """The keeper's number. With it comes a descriptor of the process (``pidfd``)."""
-
-    pid: int
-
-
-class Status(msgspec.Struct, frozen=True, tag=True):
-    """The exit status of a keeper, or a negative signal; None where nobody knows."""
-
-    code: int | None
-
-
-class Refused(msgspec.Struct, frozen=True, tag=True):
-    """Why no worker was begun."""
-
-    errno: int
-
-
 def main(arguments: list[str]) -> None:
     """Serve until the socket ends."""
     descriptor, *modules = arguments
     connection = socket.socket(fileno=int(descriptor))
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a keeper
     for module in modules:
         importlib.import_module(module)
     gc.collect()
@@ -104,19 +86,7 @@ def main(arguments: list[str]) -> None:
         message, descriptors, _, _ = socket.recv_fds(connection, LONGEST, DESCRIPTORS)
         if not message:
             return
-        request = msgspec.json.decode(message, type=Begin | Ended)
-        if isinstance(request, Ended):
-            connection.send(msgspec.json.encode(_ended(request)))
-        else:
-            _begin(connection, request, descriptors)
-
-
-def _ended(request: Ended) -> Status:
-    try:
-        _, status = os.waitpid(request.pid, 0)
-    except ChildProcessError:
-        return Status(None)
-    return Status(os.waitstatus_to_exitcode(status))
+        _begin(connection, msgspec.json.decode(message, type=Begin), descriptors)
 
 
 def _begin(connection: socket.socket, request: Begin, descriptors: list[int]) -> None:
@@ -127,12 +97,12 @@ def _begin(connection: socket.socket, request: Begin, descriptors: list[int]) ->
             _keep(request, descriptors)
         process = os.pidfd_open(pid)
     except OSError as error:
-        connection.send(msgspec.json.encode(Refused(error.errno or 0)))
+        connection.send(ANSWER.pack(-(error.errno or errno.EAGAIN)))
         return
     finally:
         for descriptor in descriptors:
             os.close(descriptor)
-    socket.send_fds(connection, [msgspec.json.encode(Begun(pid))], [process])
+    socket.send_fds(connection, [ANSWER.pack(pid)], [process])
     os.close(process)
 
 
@@ -146,10 +116,9 @@ def _keep(request: Begin, descriptors: list[int]) -> NoReturn:
             os.dup2(descriptor, number)
         os.chdir(request.folder)
         _take_over(request.environment)
-        keeper.run(control, report, request.group, lambda: _work(request, inherited))
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
+        keeper.run(control, report, lambda: _work(request, inherited))
+    except BaseException as error:
+        keeper.tell(descriptors[1], status=127 << 8, all=False, error=str(error))
     os._exit(0)
 
 

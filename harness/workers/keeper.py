@@ -1,4 +1,4 @@
-"""The keeper of one worker: the parent that everything which the worker starts falls back to.
+"""The keeper of one process: the parent that everything which the process starts falls back to.
 
 A process that has left its group and its session, and whose parent has ended, belongs to nobody:
 the kernel gives it to the nearest ancestor that has asked for such orphans
@@ -8,9 +8,8 @@ that it has not started. So each worker has a parent of its own that does nothin
 none of the implementation's code.
 
 Started by :mod:`harness.workers.keeping` as a script, by a Python without ``site``, or a copy of
-:mod:`harness.workers.fork_server`; the former as
-``keeper.py CONTROL REPORT GROUP COMMAND..``: two file descriptors, the folder of a control group or
-nothing, and the command of the worker. Steps:
+:mod:`harness.workers.fork_server`; the former as ``keeper.py CONTROL REPORT COMMAND..``: two file
+descriptors, and the command of the worker. Steps:
 
 1. The command is started in a session of its own.
 2. It ends by itself; or CONTROL says ``k`` or ends, and it is killed; or CONTROL says ``c``, and
@@ -61,7 +60,7 @@ and one that computes for ever is not waited for any longer."""
 
 LONGEST_GRACE_SECONDS = 30.0
 """Processes that were left behind are waited for so long on the wall's clock at the most, though
-they work."""
+they work; then nobody can say whether they would have ended, and nothing is noted."""
 
 ENDING_SECONDS = 8.0
 """All that is left has so many seconds to be gone after SIGKILL; a process may be held up by a slow
@@ -79,6 +78,13 @@ DEAF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that end others: this process ends when it has done its work."""
 
 
+def stat(place: str) -> list[bytes]:
+    """The fields of a process's or a thread's ``stat`` from its state on; none where it is gone."""
+    with contextlib.suppress(OSError), open(f"/proc/{place}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()
+    return []
+
+
 def children(pid: int) -> list[int]:
     """The children of a process, by the kernel's own list or else by a search."""
     found: list[int] = []
@@ -88,72 +94,58 @@ def children(pid: int) -> list[int]:
             with contextlib.suppress(ProcessLookupError), open(place, "rb") as file:
                 found += map(int, file.read().split())
     except FileNotFoundError:
-        if os.path.exists("/proc/thread-self/children"):
-            return found
-        return [
-            one for one in map(int, filter(str.isdigit, os.listdir("/proc"))) if parent(one) == pid
-        ]
+        if not os.path.exists("/proc/thread-self/children"):
+            every = filter(str.isdigit, os.listdir("/proc"))
+            return [int(one) for one in every if stat(one)[1:2] == [str(pid).encode()]]
     return found
 
 
-def parent(pid: int) -> int:
-    """The number of the parent of a process; 0 where there is no such process."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[1])
-    except (OSError, IndexError, ValueError):
-        return 0
-
-
-def descendants(pid: int) -> list[int]:
-    """The children of a process, theirs, and so on."""
-    found, waiting = [], [pid]
-    while waiting:
-        some = children(waiting.pop())
-        found += some
-        waiting += some
+def descendants() -> list[int]:
+    """The children of this process, theirs, and so on."""
+    found = children(os.getpid())
+    for pid in found:  # which grows meanwhile
+        found += children(pid)
     return found
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended, waited for or not."""
+    return stat(str(pid))[:1] in ([], [b"Z"], [b"X"])
 
 
 def ended(pid: int) -> bool:
     """Whether a child has ended; it stays to be waited for, so that its number stays its own."""
-    try:
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:
-        return True
+    return how_ended(pid) != 0
 
 
-def killed(pid: int) -> bool:
-    """Whether a child that was not waited for yet was ended by SIGKILL."""
+def how_ended(pid: int) -> int:
+    """0 of a child that runs, the number of the signal that ended it, or -1; see :func:`ended`."""
     try:
         found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
-        return True
-    return found is not None and found.si_code != os.CLD_EXITED and found.si_status == 9
+        return signal.SIGKILL
+    if found is None:
+        return 0
+    return -1 if found.si_code == os.CLD_EXITED else found.si_status
 
 
 def busy(pid: int) -> bool:
     """Whether a thread of a process is running, waits for a processor, or waits for a disk."""
-    try:
+    with contextlib.suppress(OSError):
         tasks = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return False
-    for task in tasks:
-        place = f"/proc/{pid}/task/{task}/stat"
-        with contextlib.suppress(OSError, IndexError), open(place, "rb") as file:
-            if file.read().rpartition(b")")[2].split()[0] in (b"R", b"D"):
-                return True
+        return any(stat(f"{pid}/task/{one}")[:1] in ([b"R"], [b"D"]) for one in tasks)
     return False
 
 
 def worked(pid: int) -> float:
     """Seconds of CPU time that a process has had; 0 where there is no such process."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, IndexError, ValueError):
-        return 0.0
+    return sum(map(int, stat(str(pid))[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def kill(pid: int) -> None:
+    """Kill an own child that was not waited for yet."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def close_others(kept: set[int]) -> None:
@@ -198,19 +190,12 @@ class Failed(Exception):
 class Keeper:
     """The command and all that comes of it. Raises Failed where it cannot be started."""
 
-    def __init__(self, control: int, report: int, group: str, begin: Callable[[], None]) -> None:
+    def __init__(self, control: int, report: int, begin: Callable[[], None]) -> None:
         """Start the command. control, report: the descriptors that this process keeps.
 
         begin: becomes the command, in the process that is to be it.
         """
         self._control = control
-        self._group = group
-        self._noted: dict[int, str] = {}
-        self._began: dict[int, float] = {}
-        self.all = True
-        """True if all that was to be killed is gone."""
-        self.over = False
-        """True if the kernel killed something because the control group had no more memory."""
         self._woken, wake = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(wake, False)
@@ -228,9 +213,6 @@ class Keeper:
                 for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, *DEAF):
                     signal.signal(number, signal.SIG_DFL)
                 os.setsid()
-                if group:
-                    with contextlib.suppress(OSError), open(f"{group}/cgroup.procs", "w") as file:
-                        file.write("0")
                 begin()
             except (OSError, Failed) as error:
                 os.write(own_fault, str(error).encode())
@@ -243,42 +225,31 @@ class Keeper:
         os.close(fault)
         if said:
             os.waitpid(self._worker, 0)
-            self._remove_group()
             raise Failed(said.decode("utf-8", "replace"))
 
-    def keep(self) -> int:
-        """See the module. Return the wait status of the command."""
-        said = self._wait()
-        self._began = {pid: worked(pid) for pid in descendants(os.getpid())}
-        latest = time.monotonic() + LONGEST_GRACE_SECONDS
-        if said == "c" and self._strays():
-            self._until_idle(lambda: ended(self._worker), latest)
+    def keep(self) -> dict[str, object]:
+        """See the module. Return what is reported."""
+        said, late = self._wait(), False
+        if said == "c" and self._others(strays=True):
+            late = self._until(lambda: ended(self._worker)) is None
         # Who was killed by now, by the kernel or itself, could not end what it had started.
-        hurried = said == "k" or killed(self._worker)
-        self._kill(self._worker)
+        hurried = late or said == "k" or how_ended(self._worker) == signal.SIGKILL
+        kill(self._worker)
         self._until(lambda: ended(self._worker), ENDING_SECONDS)
         # The worker is not waited for yet: its number, and that of its group, are still its own.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._worker, signal.SIGKILL)
         self._until(lambda: not self._others(strays=False), ENDING_SECONDS)
-        if not hurried:
-            self._until_idle(lambda: not self._others(strays=True), latest)
-            for pid in descendants(os.getpid()):
-                if pid != self._worker and not self._gone(pid):
-                    self._noted[pid] = shown(pid)
-        self.all = self._until(lambda: not self._rest(), ENDING_SECONDS)
+        left: list[str] = []
+        if not hurried and self._until(lambda: not self._others(strays=True)) is False:
+            rest = (pid for pid in descendants() if pid != self._worker and not gone(pid))
+            left = [shown(pid) for pid in rest]
+        every = self._until(lambda: not self._rest(), ENDING_SECONDS)
         try:
             _, status = os.waitpid(self._worker, os.WNOHANG)
         except ChildProcessError:
             status = signal.SIGKILL
-        self.over = self._over_memory()
-        self._remove_group()
-        return status
-
-    @property
-    def left(self) -> list[str]:
-        """The command lines of what was left and would not end."""
-        return list(self._noted.values())
+        return {"status": status, "count": len(left), "left": left[:SHOWN], "all": bool(every)}
 
     def _wait(self) -> str:
         """Wait for the worker's end (empty), or a word of the harness; its end is as ``k``."""
@@ -290,40 +261,39 @@ class Keeper:
             self._drain()
             if self._control in ready:
                 return os.read(self._control, 1).decode("ascii", "replace") or "k"
-            self._reap()
+            self._own()
         return ""
 
-    def _until(self, over, seconds: float) -> bool:  # type: ignore[no-untyped-def]
-        """Wait until something is so, but no longer than that; whether it is so."""
-        end = time.monotonic() + seconds
-        while not (done := over()) and time.monotonic() < end:
-            self._pause()
-        return bool(done)
+    def _until(self, over: Callable[[], bool], seconds: float | None = None) -> bool | None:
+        """Wait until something is so, but no longer than that; whether it is so.
 
-    def _until_idle(self, over, latest: float) -> None:  # type: ignore[no-untyped-def]
-        """Wait until something is so, for GRACE_SECONDS in which no descendant has any work.
-
-        Or until one of them has had WORKING_SECONDS of CPU time since the end began. latest: when
-        to stop waiting in any case, on the monotonic clock.
+        seconds: by default GRACE_SECONDS in which no descendant has any work, or until one of them
+        has had WORKING_SECONDS of CPU time. None where neither comes in time.
         """
         idle = 0.0
-        while not over() and idle < GRACE_SECONDS and time.monotonic() < latest:
-            if self._most_worked() > WORKING_SECONDS:
-                return
-            began, working = time.monotonic(), self._busy()
+        before = {} if seconds is not None else {pid: worked(pid) for pid in descendants()}
+        end = time.monotonic() + (LONGEST_GRACE_SECONDS if seconds is None else seconds)
+        while not over():
+            if idle >= GRACE_SECONDS:
+                return False
+            if time.monotonic() >= end:
+                return None
+            began, working = time.monotonic(), seconds is None and self._working(before)
             self._pause()
-            if not (working or self._busy()):
+            if working is None:
+                return False
+            if seconds is None and not (working or self._working(before)):
                 # A pause that has become longer is one in which this process had to wait itself.
                 idle += min(time.monotonic() - began, LOOK_SECONDS)
+        return True
 
-    def _most_worked(self) -> float:
-        """CPU time of the descendant that has had the most of it since the end began."""
-        found = (worked(pid) - self._began.get(pid, 0.0) for pid in descendants(os.getpid()))
-        return max(found, default=0.0)
-
-    def _busy(self) -> bool:
-        """Whether a descendant is running, waits for a processor, or waits for a disk."""
-        return any(busy(pid) for pid in descendants(os.getpid()))
+    @staticmethod
+    def _working(before: dict[int, float]) -> bool | None:
+        """Whether a descendant has work; None where one has had too much since ``before``."""
+        family = descendants()
+        if any(worked(pid) - before.get(pid, 0.0) > WORKING_SECONDS for pid in family):
+            return None
+        return any(map(busy, family))
 
     def _pause(self) -> None:
         select.select([self._woken], [], [], LOOK_SECONDS)
@@ -333,83 +303,40 @@ class Keeper:
         with contextlib.suppress(BlockingIOError):
             os.read(self._woken, 4096)
 
-    def _reap(self) -> None:
-        """Wait for those that have ended, but for the worker."""
-        for pid in children(os.getpid()):
-            if pid != self._worker:
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(pid, os.WNOHANG)
-
-    def _strays(self) -> bool:
-        """Whether there is a process that has left the worker's session."""
-        self._reap()
-        return any(self._outside(pid) for pid in descendants(os.getpid()))
-
-    def _outside(self, pid: int) -> bool:
-        try:
-            return pid != self._worker and os.getsid(pid) != self._worker and not self._gone(pid)
-        except ProcessLookupError:
-            return False
-
-    def _gone(self, pid: int) -> bool:
-        """Whether a process has ended, waited for or not."""
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                return file.read().rpartition(b")")[2].split()[0] in b"ZX"
-        except (OSError, IndexError):
-            return True
+    def _own(self) -> list[int]:
+        """The own children but the worker; those that have ended are waited for."""
+        for pid in (others := [pid for pid in children(os.getpid()) if pid != self._worker]):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        return [pid for pid in others if not gone(pid)]
 
     def _others(self, *, strays: bool) -> bool:
-        """Whether own children are left that have left the worker's session, or else are in it.
+        """Whether descendants are left that have left the worker's session, or children in it.
 
-        Those in it are killed.
+        The latter are killed.
         """
-        self._reap()
+        own = self._own()
         found = False
-        for pid in children(os.getpid()):
-            if pid != self._worker and self._outside(pid) == strays and not self._gone(pid):
-                found = True
-                if not strays:
-                    self._kill(pid)
+        for pid in descendants() if strays else own:
+            with contextlib.suppress(ProcessLookupError):
+                outside = os.getsid(pid) != self._worker
+                if pid != self._worker and outside == strays and not gone(pid):
+                    found = True
+                    if not strays:
+                        kill(pid)
         return found
 
     def _rest(self) -> bool:
         """Kill all that is left; whether there was anything."""
-        if self._group:
-            with contextlib.suppress(OSError), open(f"{self._group}/cgroup.kill", "w") as file:
-                file.write("1")
-        self._reap()
-        found = [pid for pid in children(os.getpid()) if pid != self._worker]
+        found = self._own()
         for pid in found:
-            self._kill(pid)
+            kill(pid)
         return bool(found)
-
-    @staticmethod
-    def _kill(pid: int) -> None:
-        """Kill an own child that was not waited for yet."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-
-    def _over_memory(self) -> bool:
-        """Whether the control group's memory came to an end."""
-        if not self._group:
-            return False
-        with contextlib.suppress(OSError, ValueError):
-            with open(f"{self._group}/memory.events", "rb") as file:
-                counts = dict(line.split() for line in file.read().splitlines())
-            return int(counts.get(b"oom_kill", 0)) > 0
-        return False
-
-    def _remove_group(self) -> None:
-        if self._group:
-            with contextlib.suppress(OSError):
-                os.rmdir(self._group)
 
 
 def main() -> None:
     """Keep the command of the arguments."""
-    control, report, group = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    command = sys.argv[4:]
+    command = sys.argv[3:]
 
     def begin() -> None:
         try:
@@ -417,10 +344,10 @@ def main() -> None:
         except OSError as error:
             raise Failed(f"{command[0]} cannot be run: {error}") from error
 
-    run(control, report, group, begin)
+    run(int(sys.argv[1]), int(sys.argv[2]), begin)
 
 
-def run(control: int, report: int, group: str, begin: Callable[[], None]) -> None:
+def run(control: int, report: int, begin: Callable[[], None]) -> None:
     """Keep a command, and report how it ended; see :class:`Keeper`."""
     for number in DEAF:
         signal.signal(number, signal.SIG_IGN)
@@ -430,33 +357,21 @@ def run(control: int, report: int, group: str, begin: Callable[[], None]) -> Non
         os.set_inheritable(descriptor, False)
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    summary: dict[str, object]
     try:
-        if not hides_processes(mounted()):
+        with open("/proc/self/mountinfo", "rb") as file:
+            mounts = file.read().decode("utf-8", "replace")
+        if not hides_processes(mounts):
             # Nobody but root reaches its descriptors by /proc, as the implementation might.
             libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-        keeper = Keeper(control, report, group, begin)
-    except Failed as failed:
-        summary = {"status": 127 << 8, "error": str(failed)}
-    else:
-        status = keeper.keep()
-        left = keeper.left
-        summary = {
-            "status": status,
-            "count": len(left),
-            "left": left[:SHOWN],
-            "all": keeper.all,
-        }
-        summary["over"] = keeper.over
+        tell(report, **Keeper(control, report, begin).keep())
+    except (Failed, OSError) as error:
+        tell(report, status=127 << 8, all=False, error=str(error))
+
+
+def tell(report: int, **said: object) -> None:
+    """Write a report."""
     with contextlib.suppress(OSError):
-        os.write(report, json.dumps(summary).encode("ascii") + b"\n")
-
-
-def mounted() -> str:
-    """What is mounted where; empty where nobody knows."""
-    with contextlib.suppress(OSError), open("/proc/self/mountinfo", "rb") as file:
-        return file.read().decode("utf-8", "replace")
-    return ""
+        os.write(report, json.dumps(said).encode("ascii") + b"\n")
 
 
 if __name__ == "__main__":

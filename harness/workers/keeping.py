@@ -1,14 +1,8 @@
 """A process of the harness's own that is kept: whatever it starts is gone when it is.
 
-The keeper itself is :mod:`harness.workers.keeper`. What cannot be seen by it is seen to here:
-
-- Where the keeper itself was killed, its orphans are no longer anybody's. They are found by a word
-  in their environment that no other process has; psutil makes sure that a number still is the same
-  process's.
-- Where a control group is delegated to the harness, everything is in a group of its own, which the
-  kernel kills as a whole, whatever its processes do meanwhile.
-- What the command and its family have open in ``/dev/shm`` goes with them, where they share it with
-  others.
+The keeper itself is :mod:`harness.workers.keeper`. What cannot be seen by it is seen to here: where
+the keeper itself was killed, its orphans are no longer anybody's. They are found by a word in their
+environment that no other process has; psutil makes sure that a number still is the same process's.
 """
 
 from __future__ import annotations
@@ -27,14 +21,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import psutil
 
-from harness.workers import control_groups, shared_memory
 from impls.external import IN_WORKER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import IO
 
-    from harness.workers.forking import Child, ForkServer
+    from harness.workers.forking import Copy, ForkServer
 
 KEEPER = Path(__file__).with_name("keeper.py")
 
@@ -42,7 +35,7 @@ PATIENCE_SECONDS = 30.0
 """The keeper has so many seconds to kill what there is, which takes a moment. Its own limits end
 before that."""
 
-GENTLE_SECONDS = 75.0
+GENTLE_SECONDS = 90.0
 """The keeper has so many seconds where processes may end by themselves first, which is its limits
 and some time more."""
 
@@ -58,15 +51,13 @@ class Report(msgspec.Struct, frozen=True):
     """What a keeper says at the end: the wait status, and the command lines of what was left.
 
     count: of all that were left; ``left`` has the first of them. all: whether all that was to be
-    killed is gone. over: whether the kernel killed something, as the control group of the command
-    had no more memory. error: why the command was not started; empty where it was.
+    killed is gone. error: why the command was not started or not kept; empty where it was.
     """
 
     status: int
     count: int = 0
     left: tuple[str, ...] = ()
     all: bool = True
-    over: bool = False
     error: str = ""
 
 
@@ -80,14 +71,12 @@ class Kept:
         descriptors: Sequence[int],
         environment: Mapping[str, str],
         errors: int | IO[bytes],
-        output: int | IO[bytes] | None = None,
-        memory: int | None = None,
         server: ForkServer | None = None,
     ) -> None:
         """Start. descriptors: those that the command gets. environment: besides this process's.
 
-        memory: bytes that it may take, for its control group, where it has one. server: of which
-        the command may be a copy, instead of being started anew.
+        errors: gets all that it prints. server: of which the command may be a copy, instead of
+        being started anew.
         """
         self._word = secrets.token_hex(8)
         self._lock = threading.Lock()
@@ -96,22 +85,16 @@ class Kept:
         with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
             control, self._control = pipe(theirs, ours)
             self._report_pipe, report = pipe(ours, theirs)
-            self._traces = shared_memory.Traces()
-            self._group = control_groups.new(memory)
-            if self._group is not None:
-                ours.callback(control_groups.end, self._group)
-            group = str(self._group or "")
             variables = {**os.environ, **environment, IN_WORKER: self._word}
             copy = None
-            if server is not None and output is None:
+            if server is not None:
                 log = errors if isinstance(errors, int) else errors.fileno()
-                pipes = control, report
-                copy = server.begin(command, variables, group, pipes, log, descriptors)
+                copy = server.begin(command, variables, (control, report), log, descriptors)
             script = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(report)]
-            self._popen: Child = copy or subprocess.Popen(
-                [*script, group, *command],
+            self._popen: Copy | subprocess.Popen[bytes] = copy or subprocess.Popen(
+                [*script, *command],
                 stdin=subprocess.DEVNULL,
-                stdout=output,
+                stdout=errors,
                 stderr=errors,
                 pass_fds=(*descriptors, control, report),
                 start_new_session=True,
@@ -144,11 +127,6 @@ class Kept:
         return None if self._report is None else os.waitstatus_to_exitcode(self._report.status)
 
     @property
-    def over(self) -> bool:
-        """Whether the kernel ended the command as its control group had no more memory."""
-        return self._report is not None and self._report.over
-
-    @property
     def fault(self) -> str | None:
         """Why the command was never started or was not kept, which is no fault of its own.
 
@@ -174,8 +152,6 @@ class Kept:
         with self._lock:
             if self._ended:
                 return
-            if self._popen.poll() is None:  # else the number may be another's by now
-                self._traces.look(self._popen.pid)
             with contextlib.suppress(OSError):
                 os.write(self._control, b"c" if gently else b"k")
             # An implementation may have stopped its keeper.
@@ -183,14 +159,11 @@ class Kept:
             try:
                 self._popen.wait(GENTLE_SECONDS if gently else PATIENCE_SECONDS)
             except subprocess.TimeoutExpired:
-                self._popen.kill()
+                self._popen.send_signal(signal.SIGKILL)
                 self._popen.wait()
             self._report = self._read()
-            if self._group is not None:
-                control_groups.end(self._group)
             if self._report is None or not self._report.all:
                 kill_marked(self._word)
-            self._traces.sweep()
             self._ended = True
             os.close(self._control)
             os.close(self._report_pipe)

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.checks.base import Check, Judgement, Observation, Probe
-from harness.core.messages import Decode, Encode, Meter, Serve, packed
+from harness.core.messages import Encode, Meter, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 from harness.workers.claims import Claims
 from harness.workers.costly import CostlyBatches
-from harness.workers.forking import ForkServers, shared_servers
+from harness.workers.forking import ForkServer, shared_server
 from harness.workers.reasons import TOO_LONG
+from impls import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.core.excused import Excused
-    from harness.core.messages import Compiling, Loaded, Measure
+    from harness.core.messages import Loaded
     from harness.core.participants import Participant
+    from harness.workers.requests import Asking
     from impls.interface import Mode
 
 
@@ -127,32 +129,30 @@ class WorkerPool:
         participants: Sequence[Participant],
         limits: Limits,
         environment: Mapping[str, str] | None = None,
-        wrapper: Sequence[str] = (),
-        servers: ForkServers | None = None,
+        server: ForkServer | None = None,
         watched: Collection[str] = (),
     ) -> None:
         """Start no worker yet.
 
-        servers: those that several pools share, else it has its own. watched: participants of which
+        server: one that several pools share, else it has its own. watched: participants of which
         the costly batches are kept (:meth:`costly`).
         """
         self._participants = {participant.name: participant for participant in participants}
         # Whoever comes first loads first; all at once would make all of them late.
         turn = threading.Semaphore((os.cpu_count() or 1) + 2)
         self._closing = contextlib.ExitStack()
-        if servers is None:
-            alone = bool(environment or wrapper)
-            servers = self._closing.enter_context(shared_servers([] if alone else participants))
+        if server is None:
+            ours = [] if environment else participants
+            server = self._closing.enter_context(shared_server(ours))
         self._workers = {
             c.name: Worker(
                 c.name,
                 c.spec,
                 limits,
                 environment,
-                wrapper,
                 turn,
                 c.about.needs,
-                servers.of(c.spec),
+                server if registry.our_own(c.spec) else None,
             )
             for c in participants
         }
@@ -241,9 +241,9 @@ class WorkerPool:
                     failed[name] = future.result()
         return failed
 
-    def loading(self) -> Mapping[str, Compiling | None]:
-        """Who has not loaded yet, with what a compiler is at for it."""
-        return {name: self._workers[name].compiling for name in self._loading}
+    def loading(self) -> Sequence[str]:
+        """Who has not loaded yet."""
+        return list(self._loading)
 
     @property
     def stopped(self) -> bool:
@@ -315,33 +315,32 @@ class WorkerPool:
 
     def again(self, contract: Contract, inputs: Inputs) -> Observation:
         """The answers of a contract to further inputs. Raises Stopped and OutOfTime."""
-        if self.out_of_time:
-            raise OutOfTime
-        pending = self.ask(contract, inputs)
-        self._in_time(list(pending.futures.items()))
-        return pending.wait()
+        names = contract.names
+        answers = self._in_time([(name, Encode(inputs, contract.mode)) for name in names])
+        return Observation(contract, inputs, dict(zip(names, answers, strict=True)))
 
-    def _in_time(self, questions: Sequence[tuple[str, Asked]]) -> list[Results]:
-        """The answers to further questions. Raises OutOfTime where one of them comes too late.
+    def _in_time(self, questions: Sequence[tuple[str, Asking]]) -> list[Results]:
+        """The answers to further questions. Raises Stopped; OutOfTime where one comes too late.
 
         A question that its worker has not begun is dropped then: it may be at another one, whose
         answer is still waited for. Only a process that is at the late question itself is ended.
         """
-        for name, asked in questions:
+        if questions and self.out_of_time:
+            raise OutOfTime
+        every = [(name, self._ask(name, request)) for name, request in questions]
+        for name, asked in every:
             if not asked.within(self._left()):
                 if not asked.dropped():
                     self.abandon([name])
-                for _, one in questions:
+                for _, one in every:
                     one.dropped()
                 raise OutOfTime
-        return [asked.wait(self._stopped) for _, asked in questions]
+        return [asked.wait(self._stopped) for _, asked in every]
 
-    def _ask(self, name: str, request: Encode | Decode | Serve) -> Asked:
+    def _ask(self, name: str, request: Asking) -> Asked:
         worker = self._workers[name]
-        if isinstance(request, Decode):
-            return Asked(worker.decode(request), [], len(request))
-        if isinstance(request, Serve):
-            return Asked(worker.serve(request), [], len(request))
+        if not isinstance(request, Encode):
+            return Asked(worker.ask(request), [], len(request))
         limit = self._participants[name].about.max_input
         size, held_back = len(request.inputs), list[int]()
         if limit is not None and len(request.inputs.data) > limit:
@@ -352,7 +351,7 @@ class WorkerPool:
             request = replace(request, inputs=Inputs.of([request.inputs[i] for i in sorted(kept)]))
         if held_back and not len(request.inputs):
             return Asked(None, held_back, size, f"{TOO_LONG} of {limit} bytes")
-        future = worker.encode(request)
+        future = worker.ask(request)
         if name in self._costly and request.meter in (None, Meter.HELD):
             self._costly[name].watch(request, future)
         return Asked(future, held_back, size, f"{TOO_LONG} of {limit} bytes" if held_back else "")
@@ -362,10 +361,7 @@ class WorkerPool:
         return check.judge(seen, self._answers)
 
     def _answers(self, probes: Sequence[Probe]) -> list[Results]:
-        if probes and self.out_of_time:
-            raise OutOfTime
-        asked = [(one.implementation, self._ask(one.implementation, one.request)) for one in probes]
-        answers = self._in_time(asked)
+        answers = self._in_time([(one.implementation, one.request) for one in probes])
         gone = self.withdrawn()
         for probe, answer in zip(probes, answers, strict=True):
             if probe.implementation not in gone:
@@ -382,21 +378,12 @@ class WorkerPool:
         """Encode input by input with what each cost, in ``costs``. Raises Stopped, OutOfTime."""
         return self.answer(name, Encode(Inputs.of(inputs), contract.mode, meter=meter))
 
-    def answer(self, name: str, request: Encode | Decode | Serve) -> Results:
-        """The answer of one implementation to one request. Raises Stopped and OutOfTime."""
-        if self.out_of_time:
-            raise OutOfTime
-        return self._in_time([(name, self._ask(name, request))])[0]
+    def answer(self, name: str, request: Asking) -> Results:
+        """The answer of one implementation to one request. Raises Stopped and OutOfTime.
 
-    def measure(self, name: str, request: Measure) -> Results:
-        """Measure one implementation; its one outcome, and the times in ``timed``.
-
-        Raises Stopped and OutOfTime.
+        To one that measures: its one outcome, and the times in ``timed``.
         """
-        if self.out_of_time:
-            raise OutOfTime
-        asked = Asked(self._workers[name].measure(request), [], 1)
-        return self._in_time([(name, asked)])[0]
+        return self._in_time([(name, request)])[0]
 
     def kill(self) -> None:
         """Ask nothing more, from any thread; who waits for answers gets Stopped.

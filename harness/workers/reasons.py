@@ -16,8 +16,6 @@ LATE = f"{NOT_ASKED}: it was too slow in this batch"
 
 ABANDONED = f"{NOT_ASKED}: nobody waited for its answers any more"
 
-AFTER_DEATH = f"{NOT_ASKED} again after a death"
-
 NOT_STARTED = "could not be started again"
 """The reason begins with this for which a worker is withdrawn that cannot be had again."""
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.core.messages import Decode, Encode, Measure, Serve
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from harness.core.messages import Loaded
 
@@ -46,17 +46,10 @@ def doubtful(failure: Failed) -> bool:
     return failure.status in SLOW_DEATHS or failure.message.startswith(IN_DOUBT)
 
 
-def faulty(failure: Failed) -> bool:
-    """Whether a failure is the machine's in any case, however often it comes back."""
-    return failure.message.startswith(FAULT)
-
-
 def load_in_doubt(loaded: Loaded) -> bool:
     """Whether a failure to load that was answered may be the machine's doing."""
-    if loaded.error is None:
-        return False
     lacking = loaded.kind == Status.OUT_OF_MEMORY.label
-    return lacking or loaded.error.startswith((*IN_DOUBT, MemoryError.__name__))
+    return lacking or (loaded.error or "").startswith((*IN_DOUBT, MemoryError.__name__))
 
 
 def rows_in_doubt(results: Results) -> list[int]:
@@ -71,47 +64,47 @@ def size_of(request: Asking) -> int:
     return request.ids.nbytes if isinstance(request, Decode) else len(request.inputs.data)
 
 
+def whole(request: Asking) -> bool:
+    """Whether a request cannot be asked in parts: what is measured is measured together."""
+    if isinstance(request, Decode):
+        return request.timed
+    return isinstance(request, Measure) or (isinstance(request, Encode) and bool(request.meter))
+
+
+def part(request: Asking, first: int, last: int) -> Asking:
+    """The rows from ``first`` to before ``last`` of a request. A single one needs no threads."""
+    if isinstance(request, Decode):
+        bounds = [0, *request.ends.tolist()]
+        ids = request.ids[bounds[first] : bounds[last]]
+        ends = np.array(bounds[first + 1 : last + 1], dtype=np.int64) - bounds[first]
+        return replace(request, ids=ids, ends=ends)
+    inputs = request.inputs.part(first, last)
+    if isinstance(request, Serve):
+        return replace(request, inputs=inputs, numbers=request.numbers[first:last])
+    if isinstance(request, Encode):
+        return replace(request, inputs=inputs, threads=request.threads and last - first > 1)
+    return request
+
+
+def spans(request: Encode, most: int) -> Iterator[tuple[int, int]]:
+    """Where a batch is cut so that each part has at most ``most`` bytes, or a single input."""
+    first = start = 0
+    ends = request.inputs.ends.tolist()
+    for row, end in enumerate(ends):
+        if row > first and end - start > most:
+            yield first, row
+            first, start = row, ends[row - 1]
+    yield first, len(ends)
+
+
 def data_of(request: Asking) -> bytes:
     """The input of a request for one encoding; empty for any other."""
     return request.inputs.data if isinstance(request, Encode) else b""
 
 
-def row_of(request: Asking, index: int) -> Asking:
-    """The same request for one of its inputs."""
-    if isinstance(request, Decode):
-        start = int(request.ends[index - 1]) if index else 0
-        ids = request.ids[start : int(request.ends[index])]
-        return replace(request, ids=ids, ends=np.array([len(ids)], dtype=np.int64))
-    if isinstance(request, Measure):
-        return request
-    inputs = Inputs.of([request.inputs[index]])
-    if isinstance(request, Serve):
-        return replace(request, inputs=inputs, numbers=(request.numbers[index],))
-    return replace(request, inputs=inputs)
-
-
-def parts(inputs: Sequence[bytes], most: int) -> Iterator[list[bytes]]:
-    """The inputs in runs of at most ``most`` bytes together, or of a single longer one."""
-    part: list[bytes] = []
-    size = 0
-    for data in inputs:
-        if part and size + len(data) > most:
-            yield part
-            part, size = [], 0
-        part.append(data)
-        size += len(data)
-    if part:
-        yield part
-
-
-def first_line(message: str) -> str:
-    """The first line of a message, for one-line errors."""
-    return message.split("\n", 1)[0]
-
-
-def rows(results: Results) -> list[Outcome]:
-    """All outcomes of a batch."""
-    return [results.outcome(index) for index in range(len(results))]
+def joined(parts: Iterable[Results]) -> Results:
+    """The outcomes of the parts of a batch."""
+    return Results.of([outcome for part in parts for outcome in rows(part)])
 
 
 def failed_at(index: int, failure: Failed, count: int) -> Results:
@@ -122,3 +115,13 @@ def failed_at(index: int, failure: Failed, count: int) -> Results:
     place = max(index, 0)
     rest: list[Outcome] = [Unsupported(NOT_MEASURED)] * (count - place - 1)
     return Results.of([*[Encoded(())] * place, failure, *rest])
+
+
+def first_line(message: str) -> str:
+    """The first line of a message, for one-line errors."""
+    return message.split("\n", 1)[0]
+
+
+def rows(results: Results) -> list[Outcome]:
+    """All outcomes of a batch."""
+    return [results.outcome(index) for index in range(len(results))]

@@ -1,19 +1,15 @@
 """The inside of a worker process: loads implementations and answers the harness's requests.
 
-Started by :mod:`harness.confinement.start`, when the process is confined, with REQUESTS RESPONSES
-PROGRESS MEMORY (three file descriptors, and bytes). Whatever an encoder raises, including the
+Started by :mod:`harness.confinement.start`, when the process is confined.
+
+Whatever an encoder raises, including the
 ``BaseException`` of a Rust panic, becomes an outcome of the one input; what kills this process is
 told apart by the harness, which finds in the progress cell the index of the input at work.
 """
 
 from __future__ import annotations
 
-import faulthandler
-import os
 import pickle
-import resource
-import signal
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,43 +28,43 @@ from harness.core.messages import (
     Measure,
     Meter,
     Open,
-    Progress,
     Request,
     Serve,
     Way,
 )
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
-from harness.workers import collecting, compiling, instructions, meters, wire
+from harness.workers import collecting, compiling, meters
 from harness.workers.answers import (
     TRACEBACKS,
     clean_ids,
     decoded,
     encoded,
-    ids_or_raise,
     line_of,
     located,
     many,
+    one_of_several,
     outcome_of,
     plain_ids,
-    raise_,
     served,
+    told,
 )
 from harness.workers.calls import Timed, is_batch
+from harness.workers.cell import Progress
 from harness.workers.opening import opened
 from harness.workers.otherwise import otherwise
 from harness.workers.requests import rows
+from harness.workers.serving import serve
 from harness.workers.shapes import cleaned_up, shaped, skipped, streamed
 from harness.workers.timing import measured, undisturbed
 from harness.workers.tracebacks import frames
 from impls import registry
-from impls.external import ExternalEncoder, die_with_parent
+from impls.external import ExternalEncoder
 from impls.interface import (
     Died,
     Encoder,
     EncodesBatches,
     EncodesMany,
     EncodesStr,
-    Mode,
     Unsupported,
     WarmsUp,
 )
@@ -100,11 +96,7 @@ class Server:
         TRACEBACKS.begin()
         if isinstance(request, Load):
             loaded = self._load(request)
-            return replace(
-                loaded,
-                error=loaded.error and self._hinted(loaded.error),
-                confined=self._held.to_json(),
-            )
+            return replace(loaded, error=loaded.error and self._hinted(loaded.error))
         if isinstance(request, Open):
             results = measured_of(lambda: opened(request))
         elif self._encoder is None:
@@ -170,24 +162,12 @@ class Server:
         other = streamed if request.stream else skipped if request.skip else cleaned_up
         if request.timed:
             call: Callable[[Encoder, list[int]], object] = other if request.stream else decoded
-            return self._timed(encoder, asked, lambda ids: call(encoder, ids))
+            return self._metered(
+                asked, 1, lambda ids: meters.processor_time(encoder, lambda: call(encoder, ids))
+            )
         if request.stream or request.skip or request.clean:
             return self._one_by_one(asked, lambda ids: Encoded(tuple(ids), other(encoder, ids)))
         return self._one_by_one(asked, lambda ids: decoded(encoder, ids))
-
-    def _timed(self, encoder: Encoder, asked: Sequence[T], call: Callable[[T], object]) -> Results:
-        """As _one_by_one, the answers thrown away, with the CPU time of each in ``costs``."""
-        spent: list[int] = []
-
-        def cost(one: T) -> Outcome:
-            spent.append(meters.processor_time(encoder, lambda: call(one)))
-            return Encoded(())
-
-        with undisturbed():
-            results = self._one_by_one(asked, cost)
-        if results.status.any():
-            return results
-        return replace(results, costs=np.array(spent, dtype=np.int64)[:, None])
 
     def _serve(self, request: Serve, encoder: Encoder) -> Results:
         numbers = iter(request.numbers)
@@ -212,7 +192,11 @@ class Server:
         if request.meter is Meter.HELD:
             return self._held_after(request, encoder)
         if request.meter is not None:
-            return self._metered(request, encoder, request.meter)
+            (width, cost), inputs = METERS[request.meter], list(request.inputs)
+            mode, encode = request.mode, encoder.encode
+            return self._metered(
+                inputs, width, lambda data: cost(encoder, lambda: encode(data, mode))
+            )
         if isinstance(encoder, EncodesBatches):
             return self._together(request, encoder)
         return self._plain(request, encoder)
@@ -225,18 +209,18 @@ class Server:
         try:
             return self._in_one_call(request, encoder)
         except BaseException as error:
-            failure = outcome_of(lambda error=error: raise_(error))  # type: ignore[misc]
+            failure = told(error)
         results = self._plain(request, encoder)
         if not isinstance(failure, Failed) or self._explained(failure, results, encoder):
             return results
-        told = Failed(failure.status, f"{failure.message}\n{TOGETHER}")
-        return Results.of([told, *rows(results)[1:]])
+        first = Failed(failure.status, f"{failure.message}\n{TOGETHER}")
+        return Results.of([first, *rows(results)[1:]])
 
     def _in_one_call(self, request: Encode, encoder: EncodesBatches) -> Results:
         inputs, mode = request.inputs, request.mode
         if isinstance(encoder, ExternalEncoder):
             each = encoder.encode_each(list(inputs), mode)
-            return Results.of([outcome_of(lambda ids=ids: ids_or_raise(ids)) for ids in each])  # type: ignore[misc]
+            return Results.of([one_of_several(ids) for ids in each])
         ids, ends = encoder.encode_batch(inputs.data, inputs.ends, mode)
         if not is_batch(ids, ends, len(inputs)):
             message = f"encode_batch gave no int32 ids with an int64 end for each of {len(inputs)}"
@@ -267,15 +251,12 @@ class Server:
             return self._one_by_one(
                 texts, lambda text: Encoded(clean_ids(encoder.encode_str(text, request.mode)))
             )
-        if way not in self._others:
-            outcome = outcome_of(lambda: self._open(encoder, way))
-            if not isinstance(outcome, Encoded):
-                return Results.of([outcome] * len(inputs))
+        try:
+            if way not in self._others:
+                self._others[way] = otherwise(encoder, way)
+        except BaseException as error:
+            return Results.of([told(error)] * len(inputs))
         return self._plain(request, self._others[way])
-
-    def _open(self, encoder: Encoder, way: Way) -> Encoded:
-        self._others[way] = otherwise(encoder, way)
-        return Encoded(())
 
     def _plain(self, request: Encode, encoder: Encoder) -> Results:
         """The hot loop: nothing but the call, unless something is out of the ordinary."""
@@ -293,7 +274,7 @@ class Server:
             except BaseException as error:
                 del flat[ends[-1] if ends else 0 :]
                 deaths += isinstance(error, Died)
-                troubles[index] = outcome_of(lambda error=error: raise_(error))  # type: ignore[misc]
+                troubles[index] = told(error)
             ends.append(len(flat))
         ids = plain_ids(flat)
         if ids is None:
@@ -308,20 +289,15 @@ class Server:
     def _one_by_one(self, inputs: Iterable[T], call: Callable[[T], Outcome]) -> Results:
         outcomes: list[Outcome] = []
         deaths = 0
-
-        def unless_dead(data: T) -> Outcome:
-            nonlocal deaths
-            if deaths == DEATHS:
-                raise ENOUGH
-            try:
-                return call(data)
-            except Died:
-                deaths += 1
-                raise
-
         for index, data in enumerate(inputs):
             self._progress.set(index)
-            outcomes.append(outcome_of(lambda data=data: unless_dead(data)))  # type: ignore[misc]
+            try:
+                if deaths == DEATHS:
+                    raise ENOUGH
+                outcomes.append(call(data))
+            except BaseException as error:
+                deaths += isinstance(error, Died)
+                outcomes.append(told(error))
         return Results.of(outcomes)
 
     def _in_threads(self, request: Encode, encoder: Encoder) -> Results:
@@ -347,90 +323,48 @@ class Server:
             costs[-1] = meters.held(encoder)
         return replace(results, costs=costs)
 
-    def _metered(self, request: Encode, encoder: Encoder, meter: Meter) -> Results:
-        """As _one_by_one, with what each call cost; a call without an answer cost nothing."""
-        outcomes: list[Outcome] = []
-        costs: list[tuple[int, ...]] = []
-        mode = request.mode
+    def _metered(self, asked: Sequence[T], width: int, cost: Callable[[T], Costs]) -> Results:
+        """As _one_by_one, the answers thrown away, with what each call cost in ``costs``.
+
+        A call without an answer cost nothing, in as many numbers.
+        """
+        costs = np.zeros((len(asked), width), dtype=np.int64)
+
+        def forgotten(place: int) -> Outcome:
+            costs[place] = cost(asked[place])
+            return Encoded(())
+
         with undisturbed():
-            for index, data in enumerate(request.inputs):
-                self._progress.set(index)
-                spent = NOTHING[meter]
-
-                def cost(data: bytes = data) -> Outcome:
-                    nonlocal spent
-                    spent = metered(encoder, data, mode, meter)
-                    return Encoded(())
-
-                outcomes.append(outcome_of(cost))
-                costs.append(spent)
-        return replace(Results.of(outcomes), costs=np.array(costs, dtype=np.int64))
+            results = self._one_by_one(range(len(asked)), forgotten)
+        return replace(results, costs=costs)
 
 
 def measured_of(measure: Callable[[], Results]) -> Results:
     """The results of a measurement, or the outcome of what it raises."""
-    taken: list[Results] = []
-
-    def take() -> Outcome:
-        taken.append(measure())
-        return Encoded(())
-
-    outcome = outcome_of(take)
-    return taken[0] if taken else Results.of([outcome])
+    try:
+        return measure()
+    except BaseException as error:
+        return Results.of([told(error)])
 
 
-NOTHING: dict[Meter, tuple[int, ...]] = {
-    Meter.TIME: (0,),
-    Meter.MEMORY: (0, 0, 0),
-    Meter.STEPS: (0,),
-    Meter.INSTRUCTIONS: (0,),
-    Meter.LINES: (0,) * (1 + meters.PLACES),
-    Meter.HELD: (0, 0),
-    Meter.CLAIM: (0,) * 6,
+Costs = int | tuple[int, ...]
+
+METERS: dict[Meter, tuple[int, Callable[[Encoder, Callable[[], object]], Costs]]] = {
+    Meter.TIME: (1, meters.nanoseconds),
+    Meter.MEMORY: (3, meters.memory),
+    Meter.STEPS: (1, lambda encoder, call: meters.steps(call)),
+    Meter.LINES: (1 + meters.PLACES, lambda encoder, call: meters.lines(call)),
+    Meter.CLAIM: (6, meters.claimed),
 }
-"""The cost of a call without an answer, in as many numbers as the cost of any other."""
-
-
-def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[int, ...]:
-    """Encode, throw the ids away, and give the cost; raises what the encoder raises."""
-
-    def call() -> object:
-        return encoder.encode(data, mode)
-
-    if meter is Meter.MEMORY:
-        return meters.memory(encoder, call)
-    if meter is Meter.CLAIM:
-        return meters.claimed(encoder, call)
-    if meter is Meter.STEPS:
-        return (meters.steps(call),)
-    if meter is Meter.INSTRUCTIONS:
-        return (instructions.counted(call),)
-    if meter is Meter.LINES:
-        return meters.lines(call)
-    return (meters.nanoseconds(encoder, call),)
+"""How many numbers the cost of a call has, and what measures it."""
 
 
 def main(arguments: Sequence[str], held: Held = OFF) -> None:
     """Serve until the harness closes the pipe."""
-    requests, responses, progress, memory = map(int, arguments)
-    die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the harness's to handle
-    faulthandler.enable()
-    # Private writable memory, which is what a runaway allocation takes; mapped files are free.
-    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # confined or not
-    # What a library prints must not land among the harness's own output.
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    watched = Progress(progress)
-    compiling.watch(watched)
-    server = Server(watched, held)
-    with open(requests, "rb") as inlet, open(responses, "wb") as outlet:  # noqa: PTH123 (descriptors)
-        while (asked := wire.read_request(inlet.read)) is not None:
-            sequence, request = asked
-            answer = server.answer(request)
-            watched.set(-1)
-            if isinstance(answer, Loaded):
-                outlet.write(wire.packed_loaded(sequence, answer))
-            else:
-                outlet.write(wire.packed_results(sequence, answer))
-            outlet.flush()
+
+    def begin(progress: Progress) -> Callable[[Request, object], Loaded | Results]:
+        compiling.watch(progress)
+        server = Server(progress, held)
+        return lambda request, beat: server.answer(request)
+
+    serve(arguments, begin)

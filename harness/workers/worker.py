@@ -1,47 +1,74 @@
 """One implementation under test: its process, started again as often as its limits allow.
 
 A :class:`Worker` owns one implementation in one process, and one thread of this process that
-talks to it. Requests are answered in order. A request that kills the process is asked again
-around the input that was at work (input by input where that is not known) in a fresh process, so
-that the death is pinned to the input that caused it and its neighbours still get their answers.
+talks to it. Requests are answered in order. A request that kills the process is asked again around
+the input that was at work (input by input where that is not known) in a fresh process, so that the
+death is pinned to the input that caused it and its neighbours still get their answers.
 
-A time-out, a lack of memory and a kill from outside may be the machine's doing. So the input is
-asked again alone, in a fresh process with more time, before the failure counts: where it answers
-then, its answer stands, and an :class:`Excused` is kept for a note. Such a failure is no outcome,
-takes no part in any check, and does not count towards withdrawal.
+A time-out, a lack of memory and a kill from outside may be the machine's doing. So whatever failed
+so (an input, a measurement, a load) is asked again once, alone, in a fresh process with more time,
+before the failure counts: where it is answered then, the answer stands, and an :class:`Excused` is
+kept for a note. Such a failure is no outcome, takes no part in any check, and does not count
+towards withdrawal. Where the machine has no room for a process even then, the implementation is
+withdrawn from the vocabulary, and no crash is counted.
 """
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from harness.core.excused import LEAKING, TOGETHER
-from harness.core.messages import Decode, Encode, Measure, Serve
-from harness.core.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
-from harness.workers.process import WorkerDied
-from harness.workers.reasons import AFTER_DEATH, ENOUGH, LATE
+from harness.confinement.plan import OF_PROGRAMS
+from harness.core.excused import LEAKING, TOGETHER, Excused
+from harness.core.messages import Encode, Load, Loaded, packed
+from harness.core.outcomes import Failed, Outcome, Results, Status, Unsupported
+from harness.workers.process import Process, WorkerDied
+from harness.workers.reasons import ABANDONED, ENOUGH, LATE, NOT_STARTED, STOPPED, TIME_OUTS
 from harness.workers.requests import (
+    FAULT,
     SLOW_DEATHS,
     Asking,
     data_of,
     doubtful,
     failed_at,
-    parts,
-    row_of,
+    first_line,
+    joined,
+    load_in_doubt,
+    part,
     rows,
     rows_in_doubt,
     size_of,
+    spans,
+    whole,
 )
-from harness.workers.restarting import PATIENCE, Restarted
+from harness.workers.wire import MESSAGE_LIMIT
+from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from concurrent.futures import Future
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.messages import Way
+    from harness.workers.forking import ForkServer
+    from harness.workers.limits import Limits
+    from impls.interface import Mode
+
+T = TypeVar("T")
+
+PATIENCE = 2.0
+"""What is asked again after a failure in doubt has so many times its usual time."""
 
 PATIENCE_FOR_BATCHES = 4.0
 """A batch that is asked again has so many times the time that its inputs took one by one."""
+
+PAUSE_SECONDS = 0.5
+"""The pause before it is tried once more to start a process where the machine had no room for
+one."""
 
 LEAKS = 2
 """An implementation leaks that has run out of memory so often on inputs that it answers alone."""
@@ -55,287 +82,437 @@ LEAST_PART = 1 << 10
 PARTS = 8
 """A batch that took too long, though none of its inputs does, is cut into so many from then on."""
 
+LINES_SHOWN = 20
+PRINTED = "The last that it printed:"
+"""A failure to load is told with this line and what follows it, besides its traceback."""
 
-class Worker(Restarted):
-    """One implementation under test.
 
-    All methods but ``close`` and ``kill`` return futures, answered in the order of the calls.
+class Worker:
+    """One implementation in its process.
+
+    environment: variables of its process, besides those of this one. turn: held while a vocabulary
+    is loaded, so that not all that share it load at once. needs: what its process may do though it
+    is confined (:mod:`impls.needs`). server: of which its process may be a copy.
+    :meth:`load`, :meth:`ask` and :meth:`resume` return futures, answered in the order of the calls.
     """
 
-    def encode(self, request: Encode) -> Future[Results]:
-        """Encode a batch; every input gets an outcome, whatever happens."""
-        return self._submit(self._until_sure, self._encode, request)
+    def __init__(
+        self,
+        name: str,
+        spec: str,
+        limits: Limits,
+        environment: Mapping[str, str] | None = None,
+        turn: AbstractContextManager[object] | None = None,
+        needs: Sequence[str] = (),
+        server: ForkServer | None = None,
+    ) -> None:
+        self.name = name
+        self.withdrawn: str | None = None
+        """Why it is no longer asked on this vocabulary, or None."""
+        self._spec, self._limits, self._server = spec, limits, server
+        programs = spec.startswith(("cmd:", "pip:", "npm:"))
+        self._needs = (*needs, OF_PROGRAMS) if programs else needs
+        self._environment = environment or {}
+        self._turn = turn or contextlib.nullcontext()
+        self._process: Process | None = None
+        self._vocabulary: bytes | None = None
+        self._modes: tuple[Mode, ...] = ()
+        self._deaths = self._hangs = self._leaks = self._left_of_batch = 0
+        self._hanging: set[tuple[Mode, Way | None, bytes]] = set()
+        """What took too long twice, the second time alone and with more time: when it does so once
+        more, that is no longer in doubt."""
+        self._most_bytes: int | None = None
+        self._excused: list[Excused] = []
+        self._left: list[str] = []
+        self._owed: list[Future[Any]] = []
+        self._asking = threading.Lock()
+        self._abandoned = self._doubting = self._closed = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"worker-{name}")
 
-    def decode(self, request: Decode) -> Future[Results]:
-        """Decode a batch of id sequences."""
-        return self._submit(self._until_sure, self._once, request)
+    @property
+    def losses(self) -> tuple[int, int]:
+        """How often it died and how often it hung on this vocabulary so far."""
+        return self._deaths, self._hangs
 
-    def serve(self, request: Serve) -> Future[Results]:
-        """Ask a service about each input of a batch."""
-        return self._submit(self._until_sure, self._once, request)
+    @property
+    def at_work(self) -> float:
+        """Seconds that count against the limit of the input that it is at.
 
-    def measure(self, request: Measure) -> Future[Results]:
-        """Measure; one outcome for all inputs of the request."""
-        return self._submit(self._until_sure, self._once, request)
+        Infinite while a failure is in doubt: whether it comes back is being found out.
+        """
+        process = self._process
+        if self._doubting:
+            return float("inf")
+        return process.at_work if process is not None else 0.0
+
+    def excused(self) -> list[Excused]:
+        """Return the failures that did not come back, and forget them."""
+        found, self._excused = self._excused, []
+        return found
+
+    def left(self) -> list[str]:
+        """Return what its processes left behind, a line for each that did, and forget it.
+
+        All of it is known after :meth:`close`. It has been killed by then.
+        """
+        found, self._left = self._left, []
+        return found
+
+    def charge(self, losses: tuple[int, int]) -> None:
+        """Count these losses, and no others, while no request is at work; see ``Limits.deaths``."""
+        if self.withdrawn != STOPPED:
+            self._deaths, self._hangs = losses
+            self.withdrawn = self._exhausted()
+
+    def load(self, vocabulary: Vocabulary | bytes, modes: Sequence[Mode] = ()) -> Future[Loaded]:
+        """Start if need be and load, warming up for these modes.
+
+        vocabulary: may be packed by :func:`harness.core.messages.packed`, once for many workers.
+        """
+        content = vocabulary if isinstance(vocabulary, bytes) else packed(vocabulary)
+        return self._submit(self._load, content, tuple(modes))
+
+    def ask(self, request: Asking) -> Future[Results]:
+        """Have a request answered; each of its inputs gets an outcome, whatever happens."""
+        return self._submit(self._answer, request)
+
+    def abandon(self) -> None:
+        """End the process though it owes an answer, from any thread, and count that as nothing.
+
+        The answer that is waited for ends as unsupported; the next vocabulary starts it again, and
+        so does :meth:`resume`.
+        """
+        self._abandoned = True
+        self._kill()
+
+    def _kill(self) -> None:
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def resume(self) -> Future[None]:
+        """Answer again, if it was abandoned: the next request loads the vocabulary once more."""
+        return self._submit(self._resume)
+
+    def stop(self) -> None:
+        """Ask nothing more, from any thread; a process that still owes an answer is killed at once.
+
+        A waiting request ends as unsupported.
+        """
+        with self._asking:  # what is asked from now on is refused
+            self.withdrawn = STOPPED
+            owing = not all(future.done() for future in self._owed)
+        if owing:
+            self._kill()
+
+    def close(self, *, wait: bool = True) -> None:
+        """End the process, and the thread. One that still owes an answer is killed at once.
+
+        wait: until both are gone; else they are, once it is closed again.
+        """
+        self.stop()
+        if not self._closed:
+            self._closed = True
+            self._thread.submit(self._discard)
+        self._thread.shutdown(wait=wait, cancel_futures=False)
+
+    def _submit(self, call: Callable[..., T], *given: object) -> Future[T]:
+        with self._asking:
+            future = self._thread.submit(call, *given)
+            self._owed = [*(one for one in self._owed if not one.done()), future]
+        return future
 
     # What follows runs in this worker's thread.
 
-    def _until_sure(self, answer: Callable[[Any], Results], request: Asking) -> Results:
-        """Answer a request; failures in doubt on the way are settled by then."""
+    @property
+    def _let_go(self) -> bool:
+        """Whether the harness has ended it, so that it starts no new process either."""
+        return self.withdrawn == STOPPED or self._abandoned
+
+    @property
+    def _silent(self) -> bool:
+        """Whether nothing is asked of it."""
+        return self.withdrawn is not None or self._abandoned
+
+    def _resume(self) -> None:
+        if self._abandoned:
+            self._discard()  # it may have answered just before it was ended
+        self._abandoned = False
+
+    def _load(self, vocabulary: bytes, modes: tuple[Mode, ...]) -> Loaded:
+        self._vocabulary, self._modes = vocabulary, modes
+        self._resume()
+        self._deaths = self._hangs = self._leaks = 0
+        self._hanging.clear()
+        self._most_bytes = None
+        if self.withdrawn != STOPPED:
+            self.withdrawn = None
+        with self._turn:
+            if self.withdrawn == STOPPED:  # while it waited for its turn
+                return Loaded(STOPPED, STOPPED)
+            loaded = self._ready(fresh=True)
+        if loaded.error is not None:
+            self.withdrawn = self.withdrawn or first_line(loaded.error)
+        return loaded
+
+    def _ready(self, *, fresh: bool = False) -> Loaded:
+        """Have a process with the vocabulary, in two attempts where a failure is in doubt.
+
+        fresh: load even into one that runs.
+        """
+        if self._process is not None and not fresh:
+            return Loaded()
+        loaded = Loaded("no vocabulary", "internal")
+        for patience in (1.0, PATIENCE):
+            try:
+                loaded = self._loaded(patience)
+                doubt = load_in_doubt(loaded)
+            except WorkerDied as death:
+                self._discard()
+                label, message = death.outcome.status.label, death.outcome.message
+                doubt, loaded = doubtful(death.outcome), Loaded(f"{label}: {message}", label)
+                if message.startswith(FAULT):
+                    loaded = Loaded(message, "internal")
+                    time.sleep(PAUSE_SECONDS)  # the machine may have more room by then
+            if self._let_go or not doubt:
+                break
+            self._discard()
+        return loaded
+
+    def _loaded(self, patience: float) -> Loaded:
+        """Start a process if there is none, and load. Raises WorkerDied."""
+        if self._vocabulary is None:
+            return Loaded("no vocabulary", "internal")
+        if self._process is None:
+            try:
+                self._process = Process(
+                    "harness.workers.server",
+                    self._limits.memory,
+                    self._environment,
+                    others=None if registry.our_own(self._spec) else self._spec,
+                    needs=self._needs,
+                    server=self._server,
+                )
+            except OSError as error:
+                raise WorkerDied(Failed(Status.CRASHED, f"{FAULT}: {error}")) from error
+            if self._let_go:  # while the process was being started
+                self._process.kill()
+        loading = Load(self._spec, self._vocabulary, self._modes)
+        loaded = self._process.ask(loading, patience * self._limits.load_seconds, Loaded)
+        if loaded.error is None:
+            return loaded
+        lines = self._process.printed.splitlines()[-LINES_SHOWN:]
+        said = [PRINTED, *lines] if lines and not loaded.unsupported else []  # they may say why
+        return replace(loaded, error="\n".join((loaded.error[:MESSAGE_LIMIT], *said)))
+
+    def _asked(self, request: Asking, seconds: float | None = None) -> Results:
+        """One request to a living process. Raises WorkerDied; a death that is sure is counted.
+
+        seconds: for each input; as the limits have it by default.
+        """
+        if self._let_go:
+            return self._refused(len(request))
+        if seconds is None:
+            seconds = self._limits.for_bytes(size_of(request))
         try:
-            return answer(request)
+            loaded = self._ready()
+            if loaded.error is None and self._process is not None:
+                return self._process.ask(request, seconds, Results, len(request))
+            line = first_line(loaded.error or "")
+            self.withdrawn = self.withdrawn or f"{NOT_STARTED}: {line}"
+            if self._let_go or line.startswith(FAULT):
+                # The machine is at fault, so that nothing can be said of any input.
+                return self._refused(len(request))
+            raise WorkerDied(Failed(Status.CRASHED, self.withdrawn))
+        except WorkerDied as death:
+            self._doubting = doubtful(death.outcome)  # before there is no process to look at
+            self._discard()
+            if self._let_go:
+                return self._refused(len(request))
+            if not self._doubting:
+                self._count(death.outcome)
+            raise
+
+    def _answer(self, request: Asking) -> Results:
+        """Answer a request; failures in doubt on the way are settled by then."""
+        self._left_of_batch = self._limits.batch_deaths
+        try:
+            if self._silent:
+                return self._refused(len(request))
+            if whole(request):
+                return self._measured(request)
+            if isinstance(request, Encode) and self._most_bytes is not None:
+                cuts = spans(request, self._most_bytes)
+                return joined(self._rows(part(request, *span)) for span in cuts)
+            return self._rows(request)
         finally:
             self._doubting = False
 
-    def _ask(
-        self, request: Asking, seconds: float | None = None, *, again: bool = False
-    ) -> Results:
-        """One request to a living worker; failures in its answer that are in doubt are settled.
+    def _measured(self, request: Asking) -> Results:
+        """What has to be measured whole, and so is asked again whole after a failure in doubt."""
+        try:
+            return self._asked(request)
+        except WorkerDied as death:
+            first = death
+        if not doubtful(first.outcome):
+            return failed_at(first.index, first.outcome, len(request))
+        try:
+            answer = self._asked(request, self._unhurried(request))
+        except WorkerDied as again:
+            sure = not doubtful(again.outcome)  # and counted by now
+            if not sure and (again.index < 0 or again.index == first.index):
+                # It has taken more than twice its time on this input by now.
+                self._count(again.outcome)
+                sure = True
+            if sure:
+                return failed_at(again.index, again.outcome, len(request))
+            answer = Results.of([Unsupported(LATE)] * len(request))
+        if not self._silent:
+            self._excuse(first.outcome, b"")
+        return answer
 
-        again: whether it is asked again after a failure in doubt, so that what fails now is no
-        longer in doubt. Raises WorkerDied; a death that is sure is counted.
+    def _rows(self, request: Asking, *, again: bool = False) -> Results:
+        """The outcome of each input: asked together, and after a death around who was at work.
+
+        again: whether they stood before such a one; where they bring a death, too, each is asked.
         """
-        response = self._asked(request, seconds)
-        return response if again else self._rows_settled(request, response)
+        count = len(request)
+        if self._silent:
+            return self._refused(count)
+        if self._left_of_batch <= 0:
+            return Results.of([Unsupported(ENOUGH)] * count)
+        try:
+            answer = self._asked(request)
+        except WorkerDied as death:
+            threads = isinstance(request, Encode) and request.threads
+            if count > 1 and (death.index < 0 or again or threads):
+                return self._singly(request, death)
+            at = max(death.index, 0)
+            before = self._rows(part(request, 0, at), again=True) if at else Results.of([])
+            self._left_of_batch -= 1
+            self._discard()  # it may keep the memory of the inputs before
+            settled = Results.of([self._settled(part(request, at, at + 1), death)])
+            after = self._rows(part(request, at + 1, count)) if at + 1 < count else Results.of([])
+            return joined((before, settled, after)) if count > 1 else settled
+        return self._without_doubts(request, answer)
 
-    def _rows_settled(self, request: Asking, results: Results) -> Results:
+    def _without_doubts(self, request: Asking, answer: Results) -> Results:
         """An answer with its failures in doubt asked again, each alone and in a new process.
 
         A program that the implementation runs may be killed, and an allocation refused, as
         the machine is short of memory, and yet the worker lives to say so. Where one comes back,
         it is not the machine's doing, and the others of this answer are not asked again.
         """
-        places = rows_in_doubt(results)
-        if not places or isinstance(request, Measure) or results.costs is not None:
-            return results
+        places = rows_in_doubt(answer)
+        if not places:
+            return answer
         self._doubting = True
         process = self._process
         full = process is not None and process.usage().memory > self._limits.memory * FULL
-        outcomes = rows(results)
-        self._discard()  # it may keep the memory of the inputs before
-        for place in places:
+        outcomes = rows(answer)
+        self._discard()
+        for done, place in enumerate(places, 1):
             failure = outcomes[place]
             assert isinstance(failure, Failed)
-            alone = row_of(request, place)
-            if isinstance(alone, Encode):
-                alone = replace(alone, threads=False)
-            try:
-                answer = self._ask(alone, self._unhurried(alone), again=True)
-            except WorkerDied as death:
-                if doubtful(death.outcome):
-                    self._count(death.outcome)
-                outcomes[place] = death.outcome
+            over = full and failure.status is Status.OUT_OF_MEMORY
+            alone = part(request, place, place + 1)
+            outcomes[place] = self._settled(alone, WorkerDied(failure, over=over))
+            if self._let_go:
+                return self._refused(len(outcomes))
+            if self._silent or isinstance(outcomes[place], Failed):
+                for rest in places[done:]:
+                    outcomes[rest] = Unsupported(self.withdrawn or ENOUGH)
                 break
-            outcomes[place] = answer.outcome(0)
-            if self._let_go or self._withdrawn is not None:
-                break
-            if rows_in_doubt(answer):
-                break
-            if full and failure.status is Status.OUT_OF_MEMORY and self._leaking():
-                self._count(failure)
-                outcomes[place] = Failed(failure.status, f"{failure.message}\n{LEAKING}")
-                break
-            self._excuse(failure, data_of(alone))
-        if self._let_go:
-            return self._refused(len(outcomes))
-        for rest in places[places.index(place) + 1 :]:
-            outcomes[rest] = Unsupported(self._withdrawn or ENOUGH)
         return Results.of(outcomes)
-
-    def _leaking(self) -> bool:
-        """Count a lack of memory on an input that is answered alone; whether it is a leak now."""
-        self._leaks += 1
-        return self._leaks >= LEAKS
-
-    def _unhurried(self, request: Asking) -> float:
-        """The seconds that each input of a request may take when it is asked again."""
-        return PATIENCE * self._limits.for_bytes(size_of(request))
-
-    def _encode(self, request: Encode) -> Results:
-        inputs = request.inputs
-        if self._withdrawn is not None or self._abandoned:
-            return self._refused(len(inputs))
-        if request.meter is None and len(inputs) > 1 and self._most_bytes is not None:
-            return self._in_parts(request, self._most_bytes)
-        try:
-            return self._ask(request)
-        except WorkerDied as death:
-            if request.meter is not None and doubtful(death.outcome):
-                return self._measured_again(request, death)
-            if len(inputs) == 1:
-                return Results.of([self._settled(request, death)])
-            if death.index < 0 or request.threads:
-                return self._singly(request, death)
-            return self._around(request, death)
-
-    def _in_parts(self, request: Encode, most: int) -> Results:
-        """A batch in parts of at most so many bytes, for an implementation that is slow."""
-        outcomes: list[Outcome] = []
-        for part in parts(list(request.inputs), most):
-            some = replace(request, inputs=Inputs.of(part))
-            try:
-                gone = self._withdrawn is not None
-                outcomes += rows(self._refused(len(some)) if gone else self._ask(some))
-            except WorkerDied as death:
-                alone = len(part) == 1
-                settled = [self._settled(some, death)] if alone else rows(self._singly(some, death))
-                outcomes += settled
-        return Results.of(outcomes)
-
-    def _measured_again(self, request: Encode, death: WorkerDied) -> Results:
-        """The costs of a batch that has to be measured whole, after a failure in doubt."""
-        alone = replace(request, meter=None)
-        if len(request) > 1 and death.index >= 0:
-            alone = replace(alone, inputs=Inputs.of([request.inputs[death.index]]))
-        outcome = self._settled(alone, death)
-        if isinstance(outcome, Failed):
-            return failed_at(death.index, outcome, len(request))
-        try:
-            return self._ask(request, self._unhurried(request), again=True)
-        except WorkerDied as again:
-            if not doubtful(again.outcome):  # it is counted, and a failure of its own
-                return failed_at(again.index, again.outcome, len(request))
-            if again.index >= 0 and again.index == death.index:
-                # It has taken more than twice its time on this input by now.
-                self._count(again.outcome)
-                return failed_at(again.index, again.outcome, len(request))
-            self._excuse(again.outcome, b"")
-            return Results.of([Unsupported(LATE)] * len(request))
 
     def _settled(self, alone: Asking, death: WorkerDied) -> Outcome:
-        """The outcome of one input on which the worker died: sure, or after asking again alone.
+        """The outcome of one input that failed: sure, or after asking again alone.
 
         alone: the request for this input and no other. Counts the death, unless it is excused.
         """
-        failure = death.outcome
-        if not doubtful(failure):
-            return failure
+        failure = outcome = death.outcome
         question = (alone.mode, alone.way, data_of(alone)) if isinstance(alone, Encode) else None
         if failure.status is Status.TIMED_OUT and question in self._hanging:
             self._count(failure)
-            return failure
-        # In a new process: this one may have answered the inputs before it, and keep their memory.
-        self._discard()
-        try:
-            answer = self._ask(alone, self._unhurried(alone), again=True)
-        except WorkerDied as again:
-            if doubtful(again.outcome):
-                self._count(again.outcome)
-            if question and failure.status is again.outcome.status is Status.TIMED_OUT:
-                self._hanging.add(question)
-            return again.outcome
-        if self._withdrawn is not None or self._let_go or rows_in_doubt(answer):
-            return answer.outcome(0)  # it was not asked, or has failed again
-        if death.over and self._leaking():
-            self._count(failure)
-            return Failed(Status.OUT_OF_MEMORY, f"{failure.message}\n{LEAKING}")
-        self._excuse(failure, data_of(alone))
-        return answer.outcome(0)
-
-    def _around(self, request: Encode, death: WorkerDied) -> Results:
-        """Ask again what stood before and after the inputs that were at work at each death."""
-        rest = list(request.inputs)
-        outcomes: list[Outcome] = []
-        for deaths in range(1, len(rest) + 1):
-            outcomes += self._some(request, rest[: death.index])
-            alone = replace(request, inputs=Inputs.of([rest[death.index]]))
-            settled = self._settled(alone, death)
-            outcomes.append(settled)
-            rest = rest[death.index + 1 :]
-            slow = isinstance(settled, Failed) and settled.status in SLOW_DEATHS
-            if self._withdrawn or slow or deaths == self._limits.batch_deaths or not rest:
-                outcomes += [Unsupported(self._withdrawn or ENOUGH)] * len(rest)
-                break
-            part = replace(request, inputs=Inputs.of(rest))
+        elif doubtful(failure):
             try:
-                outcomes += rows(self._ask(part))
-                break
-            except WorkerDied as another:
-                if another.index < 0:
-                    outcomes += rows(self._singly(part, another))
-                    break
-                death = another
-        return Results.of(outcomes)
+                answer = self._asked(alone, self._unhurried(alone))
+                if self._silent or rows_in_doubt(answer):
+                    return answer.outcome(0)  # it was not asked, or has failed again
+                self._leaks += death.over
+                if not death.over or self._leaks < LEAKS:
+                    self._excuse(failure, data_of(alone))
+                    return answer.outcome(0)
+                outcome = Failed(failure.status, f"{failure.message}\n{LEAKING}")
+            except WorkerDied as again:
+                outcome = again.outcome
+                if question and failure.status is outcome.status is Status.TIMED_OUT:
+                    self._hanging.add(question)
+            if doubtful(outcome):
+                self._count(outcome)
+        if outcome.status in SLOW_DEATHS:
+            self._left_of_batch = 0
+        return outcome
 
-    def _some(self, request: Encode, inputs: list[bytes]) -> list[Outcome]:
-        """The outcomes of some of the inputs, which may be none."""
-        if not inputs or self._withdrawn is not None:
-            return [Unsupported(self._withdrawn or "")] * len(inputs)
-        part = replace(request, inputs=Inputs.of(inputs))
-        try:
-            return rows(self._ask(part))
-        except WorkerDied as death:
-            return rows(self._singly(part, death))
-
-    def _singly(self, request: Encode, first: WorkerDied) -> Results:
+    def _singly(self, request: Asking, first: WorkerDied) -> Results:
         """Ask again input by input after a death, to find whose it was."""
-        outcomes: list[Outcome] = []
-        deaths = 0
-        began = time.monotonic()
-        for data in request.inputs:
-            if self._withdrawn is not None or deaths >= self._limits.batch_deaths:
-                outcomes.append(Unsupported(self._withdrawn or ENOUGH))
-                continue
-            single = replace(request, inputs=Inputs.of([data]), threads=False)
-            try:
-                outcomes.append(self._ask(single).outcome(0))
-            except WorkerDied as death:
-                settled = self._settled(single, death)
-                outcomes.append(settled)
-                slow = isinstance(settled, Failed) and settled.status in SLOW_DEATHS
-                deaths += self._limits.batch_deaths if slow else 1
-        failure, over = first.outcome, first.over
+        began, left = time.monotonic(), self._left_of_batch
+        count = len(request)
+        singly = joined(self._rows(part(request, row, row + 1)) for row in range(count))
+        outcomes, failure, over = rows(singly), first.outcome, first.over
         if self._let_go:  # not all of them were asked
-            return self._refused(len(outcomes))
+            return self._refused(count)
         if any(isinstance(o, Failed) and o.status == failure.status for o in outcomes):
-            return Results.of(outcomes)
+            return singly
         # It does not come back by itself: it is the batch's, or the machine's.
-        if doubtful(failure) and deaths == 0 and self._withdrawn is None:
+        if doubtful(failure):
+            if self.withdrawn is not None or self._left_of_batch < left:
+                self._excuse(failure, b"")
+                return singly
             seconds = PATIENCE_FOR_BATCHES * (time.monotonic() - began)
-            usual = self._unhurried(request)
             try:
-                again = self._ask(request, max(seconds, usual), again=True)
+                answer = self._asked(request, max(seconds, self._unhurried(request)))
             except WorkerDied as death:
                 failure, over = death.outcome, death.over
                 if doubtful(failure):
                     self._count(failure)
             else:
-                if self._withdrawn is not None or self._let_go:
-                    return again  # it was not asked
-                self._excuse(first.outcome, b"")
-                # What is slow alone is slow in a batch: from now on it gets smaller ones.
-                self._most_bytes = max(LEAST_PART, len(request.inputs.data) // PARTS)
-                return again
-        elif doubtful(failure):
-            self._excuse(failure, b"")
-            return Results.of(outcomes)
+                if not self._silent:  # else it was not asked
+                    self._excuse(first.outcome, b"")
+                    # What is slow alone is slow in a batch: from now on it gets smaller ones.
+                    self._most_bytes = max(LEAST_PART, size_of(request) // PARTS)
+                return answer
         note = LEAKING if over and failure.status is Status.OUT_OF_MEMORY else TOGETHER
         outcomes[max(first.index, 0)] = Failed(failure.status, f"{failure.message}\n{note}")
         return Results.of(outcomes)
 
-    def _once(self, request: Decode | Serve | Measure) -> Results:
-        """A further question of a check: after a death, the rest of the batch is not asked."""
-        count = len(request)
-        if self._withdrawn is not None or self._abandoned:
-            return self._refused(count)
-        try:
-            return self._ask(request)
-        except WorkerDied as death:
-            outcomes: list[Outcome] = [Unsupported(AFTER_DEATH)] * count
-            whole = death.index < 0 or isinstance(request, Measure)
-            if count and whole and doubtful(death.outcome):
-                # Nobody knows whose the time was: the whole of it again, or nothing is said.
-                try:
-                    answer = self._ask(request, self._unhurried(request), again=True)
-                except WorkerDied as again:
-                    if doubtful(again.outcome):
-                        self._count(again.outcome)
-                    outcomes[0] = again.outcome
-                    return Results.of(outcomes)
-                if self._withdrawn is None and not self._let_go:
-                    self._excuse(death.outcome, b"")
-                return answer
-            if count:
-                place = max(death.index, 0)
-                outcomes[place] = self._settled(row_of(request, place), death)
-            return Results.of(outcomes)
+    def _unhurried(self, request: Asking) -> float:
+        """The seconds that each input of a request may take when it is asked again."""
+        return PATIENCE * self._limits.for_bytes(size_of(request))
+
+    def _count(self, outcome: Failed) -> None:
+        if outcome.status is Status.TIMED_OUT:
+            self._hangs += 1
+        else:
+            self._deaths += 1
+        self.withdrawn = self.withdrawn or self._exhausted()
+
+    def _exhausted(self) -> str | None:
+        """Why it has died or hung too often to be asked on, if it has."""
+        if self._hangs >= self._limits.hangs:
+            return f"withdrawn after {self._hangs} {TIME_OUTS}"
+        if self._deaths >= self._limits.deaths:
+            return f"withdrawn after {self._deaths} deaths"
+        return None
+
+    def _excuse(self, failure: Failed, data: bytes) -> None:
+        line = first_line(failure.message)
+        self._excused.append(Excused(self.name, failure.status, line, data))
+
+    def _refused(self, count: int) -> Results:
+        return Results.of([Unsupported(self.withdrawn or ABANDONED)] * count)
+
+    def _discard(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and (left := process.close()) is not None:
+            self._left.append(left)

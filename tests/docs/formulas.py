@@ -83,9 +83,8 @@ ROWS = (
         "strength",
         f"d / ({exponents.ACCUSED} noise) in a window whose whole interval is above "
         f"{exponents.THRESHOLD}; or d / ({exponents.SOARING:g} noise) where the last two doublings "
-        f"have exponents above {exponents.STILL}. Of what is counted and not timed (steps, "
-        f"instructions), {exponents.ACCUSED_EXACTLY} stands for {exponents.ACCUSED}, and noise "
-        "is 1.",
+        f"have exponents above {exponents.STILL}. Of steps, which are counted and not "
+        f"timed, {exponents.ACCUSED_EXACTLY} stands for {exponents.ACCUSED}, and noise is 1.",
         "",
     ),
     (

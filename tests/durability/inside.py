@@ -11,17 +11,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies import scratch
-from harness.core.messages import CELL_BYTES, Loaded, Progress
+from harness.core.messages import Loaded
 from harness.core.outcomes import Failed, Results, Status
-from harness.workers import Limits, restarting
-from harness.workers.process import Request, WorkerDied
+from harness.workers import worker
+from harness.workers.cell import CELL_BYTES, Progress
+from harness.workers.process import WorkerDied
 from harness.workers.server import Server
 from impls.bpe.algorithms.naive import IMPLEMENTATION as NAIVE
 from impls.interface import About, Encoder, Mode
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
-    from harness.workers.forking import ForkServer
+    from harness.core.messages import Request
 
 
 class Death(BaseException):
@@ -31,18 +32,15 @@ class Death(BaseException):
 class InsideProcess:
     """Answers as a process would; has a temporary folder as one does."""
 
-    compiling = None
     at_work = 0.0
-    left = None
+    printed = ""
 
     def __init__(
         self,
-        limits: Limits,
+        module: str,
+        memory: int,
         environment: Mapping[str, str],
-        wrapper: Sequence[str] = (),
-        needs: Sequence[str] = (),
-        spec: str = "",
-        server: ForkServer | None = None,
+        **given: object,
     ) -> None:
         cell = os.memfd_create("tokgate-progress")
         os.ftruncate(cell, CELL_BYTES)
@@ -51,7 +49,7 @@ class InsideProcess:
         self._server = Server(self._progress)
         self._scratch = scratch.temporary("worker-")
 
-    def ask(self, request: Request, seconds: float, *, loading: bool = False) -> Loaded | Results:
+    def ask(self, request: Request, seconds: float, kind: type, count: int = 0) -> Loaded | Results:
         answer = self._server.answer(request)
         if isinstance(answer, Results):
             dead = [i for i in range(len(answer)) if answer.status[i] == Status.CRASHED]
@@ -69,7 +67,7 @@ class InsideProcess:
 
 def install() -> None:
     """Have the workers of this process do without processes."""
-    restarting.Process = InsideProcess  # type: ignore[assignment,misc]
+    worker.Process = InsideProcess  # type: ignore[assignment,misc]
 
 
 class _Encoder:

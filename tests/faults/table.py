@@ -171,7 +171,7 @@ def _asked(worker: Worker, fault: str, step: str) -> tuple[list[str], bool]:
     if step == "load":
         if loaded.error is not None:
             return [loaded.kind], True
-        after = rows(worker.encode(Encode(Inputs.of(AFTER), RAW)).result(timeout=300))
+        after = rows(worker.ask(Encode(Inputs.of(AFTER), RAW)).result(timeout=300))
         return ["loaded", *_failures(after)], _right(after, AFTER)
     faulty = f"fault: {fault}".encode()
     inputs = [*BEFORE, faulty, *AFTER]
@@ -187,10 +187,10 @@ def _asked(worker: Worker, fault: str, step: str) -> tuple[list[str], bool]:
 
 def _ask(worker: Worker, step: str, inputs: list[bytes]) -> Results:
     if step == "encode":
-        return worker.encode(Encode(Inputs.of(inputs), RAW)).result(timeout=300)
+        return worker.ask(Encode(Inputs.of(inputs), RAW)).result(timeout=300)
     ids = np.array([i for data in inputs for i in data], dtype=np.int32)
     ends = np.cumsum([len(data) for data in inputs], dtype=np.int64)
-    return worker.decode(Decode(ids, ends)).result(timeout=300)
+    return worker.ask(Decode(ids, ends)).result(timeout=300)
 
 
 def _failures(outcomes: list[Outcome]) -> list[str]:

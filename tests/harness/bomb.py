@@ -8,7 +8,7 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.workers import packets, wire
+from harness.workers import wire
 
 
 class Bomb:
@@ -26,7 +26,7 @@ def bombs(path: str) -> list[bytes]:
     content = pickle.dumps(Bomb(path))
     return [
         struct.pack("!i", len(content)) + content,
-        packets.PREFIX.pack(packets.MAGIC, len(content), packets.zlib.crc32(content)) + content,
+        wire.framed(content),
     ]
 
 

@@ -116,7 +116,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
 
 def ask(worker: Worker, *inputs: bytes) -> list[Outcome]:
-    return rows(worker.encode(Encode(Inputs.of(inputs), RAW)).result(timeout=300))
+    return rows(worker.ask(Encode(Inputs.of(inputs), RAW)).result(timeout=300))
 
 
 def of(*inputs: bytes) -> list[Outcome]:

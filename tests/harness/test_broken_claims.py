@@ -18,7 +18,7 @@ from harness.engine import claiming
 from harness.engine.planning import Tally
 from harness.engine.selection import participants
 from harness.workers.claims import LEAST, Claim, Claims, asked_for, false_claims
-from harness.workers.reasons import AFTER_DEATH
+from harness.workers.reasons import ENOUGH
 from impls.interface import Capability, Mode
 from tests.harness.command import tokgate
 
@@ -55,7 +55,7 @@ def test_whoever_declines_all_requests_makes_a_false_claim() -> None:
         [YES, NO],
         [NO, Results.of([Failed(Status.ERRORED, "a fault of its own")])],
         [Results.of([Unsupported("not yet")] * (LEAST - 1))],
-        [Results.of([Unsupported(AFTER_DEATH)] * LEAST)],
+        [Results.of([Unsupported(ENOUGH)] * LEAST)],
         [],
     ],
 )

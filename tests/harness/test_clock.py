@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
 
-from harness.workers import clock
-from harness.workers.clock import LEAST_WALL, WALL, Control, Stopwatch, Usage, family, usage_of
+from harness.workers.clock import LEAST_WALL, WALL, Control, Stopwatch, Usage, usage_of
+from impls import processes
 
 
 def quiet() -> float:
@@ -102,12 +103,11 @@ def test_usage_counts_children_and_their_threads() -> None:
     script = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
     with subprocess.Popen([sys.executable, "-c", script], start_new_session=True) as parent:
         try:
-            process = psutil.Process(parent.pid)
-            before = usage_of(process)
-            while usage_of(process).cpu < before.cpu + 0.3:
+            before = usage_of(parent.pid)
+            while usage_of(parent.pid).cpu < before.cpu + 0.3:
                 time.sleep(0.05)
-            assert usage_of(process).awake
-            assert usage_of(process).memory > 0
+            assert usage_of(parent.pid).awake
+            assert usage_of(parent.pid).memory > 0
         finally:
             os.killpg(parent.pid, 9)
 
@@ -118,8 +118,7 @@ def test_who_sleeps_is_not_awake() -> None:
         try:
             assert parent.stdout is not None
             parent.stdout.readline()
-            process = psutil.Process(parent.pid)
-            while usage_of(process).awake:  # on its way to sleep
+            while usage_of(parent.pid).awake:  # on its way to sleep
                 time.sleep(0.01)
         finally:
             parent.kill()
@@ -127,8 +126,8 @@ def test_who_sleeps_is_not_awake() -> None:
 
 def test_nothing_is_spent_by_who_is_gone() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as parent:
-        process = psutil.Process(parent.pid)
-    assert usage_of(process) == Usage(0.0, 0, awake=False)
+        pass
+    assert usage_of(parent.pid) == Usage(0.0, 0, awake=False)
 
 
 def test_the_control_is_never_faster_than_its_best(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,11 +140,10 @@ def test_the_control_is_never_faster_than_its_best(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("listed", [True, False], ids=["kernel", "psutil"])
-def test_the_family_has_grandchildren(
-    listed: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_family_has_grandchildren(listed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not listed:
-        monkeypatch.setattr(clock, "KERNEL_LISTS", tmp_path / "none")
+        monkeypatch.setattr(processes, "_children", refused)
+        monkeypatch.setattr(processes, "_lists_children", lambda: False)
     code = (
         "import subprocess, sys\n"
         "one = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)\n"
@@ -156,6 +154,22 @@ def test_the_family_has_grandchildren(
     ) as child:
         assert child.stdout is not None
         grandchild = int(child.stdout.readline())
-        assert family(psutil.Process(child.pid)) == [child.pid, grandchild]
-        assert {child.pid, grandchild} < set(family(psutil.Process()))
+        assert processes.descendants(child.pid) == [grandchild]
+        assert {child.pid, grandchild} <= set(processes.descendants(os.getpid()))
         child.kill()
+
+
+def refused(*given: object, **options: object) -> list[int]:
+    """What a system says that does not show a process to its user."""
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["kernel", "psutil"])
+def test_what_a_process_spends_is_told_without_its_family(
+    listed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_children", refused)
+    monkeypatch.setattr(processes, "_lists_children", lambda: listed)
+    for children in (refused, Mock(side_effect=psutil.AccessDenied(1))):
+        monkeypatch.setattr(psutil.Process, "children", children)
+        assert usage_of(os.getpid()).memory > 0

@@ -15,7 +15,7 @@ from harness.events import Unsettled
 from harness.findings import minimising
 from harness.findings.asking import Asking
 from harness.findings.entries import Entry
-from harness.workers.reasons import ABANDONED, AFTER_DEATH, ENOUGH, STOPPED
+from harness.workers.reasons import ABANDONED, ENOUGH, STOPPED
 from harness.workers.reasons import LATE as LATE_
 from impls.interface import Died, Unsupported
 from tests.harness.test_findings import Scene, right
@@ -162,7 +162,7 @@ def test_a_wrong_answer_that_is_not_given_again_is_of_determinism(second: Except
 
 @pytest.mark.parametrize(
     "reason",
-    [STOPPED, ENOUGH, LATE_, ABANDONED, AFTER_DEATH, "withdrawn after 3 time-outs",
+    [STOPPED, ENOUGH, LATE_, ABANDONED, "withdrawn after 3 time-outs",
      "could not be started again: no room", "longer than its limit of 9 bytes"],
 )  # fmt: skip
 def test_who_is_kept_from_answering_is_accused_of_nothing(reason: str) -> None:

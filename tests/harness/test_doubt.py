@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
-import psutil
 import pytest
 
 from corpora.vocabularies import sources
@@ -16,10 +15,10 @@ from corpora.vocabularies.model import Vocabulary
 from harness.core.excused import LEAKING
 from harness.core.messages import Encode, Meter
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
-from harness.workers import Limits, Worker, keeping, process, restarting, rows
+from harness.workers import Limits, Worker, keeping, rows
 from harness.workers.pool import WorkerPool
 from harness.workers.process import WorkerDied
-from harness.workers.requests import FAULT
+from harness.workers.requests import FAULT, Asking
 from impls.interface import Mode
 
 RAW = Mode(pretokenize=False)
@@ -97,7 +96,7 @@ def make(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "plugin.py"
     path.write_text(PLUGIN)
     monkeypatch.setenv("TOKGATE_TEST_MARKS", str(tmp_path))
-    monkeypatch.setattr(restarting, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("harness.workers.worker.PAUSE_SECONDS", 0.0)
     made: list[Worker] = []
 
     def started(name: str = "Plain", limits: Limits | None = None) -> Worker:
@@ -112,7 +111,7 @@ def make(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
 
 
 def ask(asked: Worker, *inputs: bytes) -> list[Outcome]:
-    return rows(asked.encode(Encode(Inputs.of(inputs), RAW)).result(timeout=300))
+    return rows(asked.ask(Encode(Inputs.of(inputs), RAW)).result(timeout=300))
 
 
 @pytest.mark.parametrize("data", [b"memory", b"program"])
@@ -165,21 +164,17 @@ def test_a_fault_of_the_machine_is_no_crash(
     assert ask(asked, b"b") == [Encoded((98,))]
 
 
-@pytest.mark.parametrize(
-    "error",
-    [psutil.NoSuchProcess(1), psutil.AccessDenied(1), BlockingIOError(errno.EAGAIN, "no room")],
-)
 def test_a_process_that_cannot_be_had_is_one_line(
-    make: Make, error: Exception, monkeypatch: pytest.MonkeyPatch, vocabulary: Vocabulary
+    make: Make, monkeypatch: pytest.MonkeyPatch, vocabulary: Vocabulary
 ) -> None:
     def refuse(*given: object, **options: object) -> NoReturn:
-        raise error
+        raise BlockingIOError(errno.EAGAIN, "no room")
 
     asked = make()
     assert ask(asked, b"a") == [Encoded((97,))]
     asked._discard()
     with monkeypatch.context() as patch:
-        patch.setattr(process.psutil, "Process", refuse)
+        patch.setattr("harness.workers.process.Kept", refuse)
         loaded = asked.load(vocabulary).result(timeout=300)
     assert loaded.error is not None
     assert loaded.error.startswith(FAULT)
@@ -201,7 +196,7 @@ class Scripted(Worker):
         self._answers = iter(answers)
         self._left_to_ask = abandoned_after
 
-    def _ask(self, *given: object, **options: object) -> Results:
+    def _asked(self, *given: object, **options: object) -> Results:
         self._abandoned = self._abandoned or self._left_to_ask == 0
         self._left_to_ask -= 1
         if self._abandoned:
@@ -248,21 +243,39 @@ def test_another_failure_of_what_is_measured_again_is_one(
     scripted: Callable[..., Scripted],
 ) -> None:
     crash = Failed(Status.CRASHED, "killed by SIGSEGV")
-    asked = scripted(ANSWER, WorkerDied(crash, 1))
+    asked = scripted(WorkerDied(Failed(Status.TIMED_OUT, "no answer"), 0), WorkerDied(crash, 1))
     request = Encode(Inputs.of([b"a", b"b"]), RAW, meter=Meter.TIME)
-    first = WorkerDied(Failed(Status.TIMED_OUT, "no answer"), 0)
-    assert rows(asked._measured_again(request, first)) == [Encoded(()), crash]
-    # That of the first input was excused by itself; nothing is said of the batch.
-    assert [one.data for one in asked.excused()] == [b"a"]
+    assert rows(asked.ask(request).result()) == [Encoded(()), crash]
+    assert asked.excused() == []
+
+
+class Falling(Scripted):
+    """A worker that dies on the last of several inputs, however many, unless it has more time."""
+
+    questions = 0
+
+    def _asked(self, request: Asking, seconds: float | None = None) -> Results:
+        self.questions += 1
+        if len(request) > 1 and seconds is None:
+            raise WorkerDied(Failed(Status.TIMED_OUT, "no answer"), len(request) - 1)
+        return Results.of([Encoded((97,))] * len(request))
+
+
+def test_what_dies_wherever_a_batch_is_cut_is_asked_one_by_one() -> None:
+    asked, count = Falling(), 300
+    try:
+        assert ask(asked, *[b"a"] * count) == [Encoded((97,))] * count
+    finally:
+        asked.close()
+    assert asked.questions <= count + 5
 
 
 @pytest.mark.parametrize("message", ["killed by SIGKILL", "killed by SIGSEGV"])
 def test_who_is_let_go_meanwhile_has_not_answered(
     scripted: Callable[..., Scripted], message: str
 ) -> None:
-    asked = scripted(ANSWER, abandoned_after=1)
-    death = WorkerDied(Failed(Status.CRASHED, message), -1)
-    outcomes = rows(asked._singly(Encode(Inputs.of([b"a", b"b"]), RAW), death))
+    asked = scripted(WorkerDied(Failed(Status.CRASHED, message)), ANSWER, abandoned_after=2)
+    outcomes = rows(asked.ask(Encode(Inputs.of([b"a", b"b"]), RAW)).result())
     assert outcomes == [Unsupported(), Unsupported()]
     assert asked.excused() == []
 

@@ -111,7 +111,7 @@ def make(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
 
 
 def ask(worker: Worker, *inputs: bytes, threads: bool = False) -> list[Outcome]:
-    return rows(worker.encode(Encode(Inputs.of(inputs), RAW, threads=threads)).result(timeout=300))
+    return rows(worker.ask(Encode(Inputs.of(inputs), RAW, threads=threads)).result(timeout=300))
 
 
 def of(*inputs: bytes) -> list[Outcome]:
@@ -202,7 +202,7 @@ def test_a_deadlock_of_threads_is_no_excuse(make: Make) -> None:
 def test_decoding_is_excused_likewise(make: Make) -> None:
     worker = make()
     packed = Results.of(of(b"a", b"once", b"b"))
-    outcomes = rows(worker.decode(Decode(packed.ids, packed.ends)).result(timeout=300))
+    outcomes = rows(worker.ask(Decode(packed.ids, packed.ends)).result(timeout=300))
     assert outcomes[1] == Encoded(tuple(b"once"), text=b"once")
     assert outcomes[2] == Unsupported()
     assert len(worker.excused()) == 1
@@ -212,7 +212,7 @@ def test_decoding_is_excused_likewise(make: Make) -> None:
 def test_what_is_measured_is_measured_again_whole(make: Make) -> None:
     worker = make()
     request = Encode(Inputs.of([b"a", b"once", b"b"]), RAW, meter=Meter.TIME)
-    results = worker.encode(request).result(timeout=300)
+    results = worker.ask(request).result(timeout=300)
     assert results.costs is not None
     assert np.all(results.status == 0)
     assert len(worker.excused()) == 1
@@ -222,7 +222,7 @@ def test_who_is_abandoned_answers_nothing_and_starts_again(
     make: Make, vocabulary: Vocabulary
 ) -> None:
     worker = make(limits=Limits(seconds=60.0))
-    future = worker.encode(Encode(Inputs.of([b"always", b"a"]), RAW))
+    future = worker.ask(Encode(Inputs.of([b"always", b"a"]), RAW))
     while worker._process is None or worker._process.usage().awake:
         pass
     worker.abandon()

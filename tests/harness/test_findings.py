@@ -18,7 +18,7 @@ from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.checks.base import Violation
 from harness.core.comparisons import Contract
-from harness.core.messages import Decode, Encode
+from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Outcome, Results
 from harness.core.participants import Participant
 from harness.events import Counted, Event, Found
@@ -46,14 +46,11 @@ class Here:
     def __init__(self, encode: Encode_) -> None:
         self._encode = encode
 
-    def encode(self, request: Encode) -> Future[Results]:
+    def ask(self, request: Encode) -> Future[Results]:
         return done([self._one(data) for data in request.inputs])
 
     def _one(self, data: bytes) -> Outcome:
         return outcome_of(lambda: Encoded(tuple(self._encode(data))))
-
-    def decode(self, request: Decode) -> Future[Results]:
-        raise NotImplementedError
 
     def close(self) -> None:
         pass

@@ -7,29 +7,22 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import msgspec
 import psutil
 import pytest
 
 from corpora.vocabularies import sources
-from harness.core.messages import Encode, Load, packed
-from harness.core.outcomes import Inputs, Status
+from harness.core.messages import Encode, Load, Loaded, packed
+from harness.core.outcomes import Inputs, Outcome, Results, Status
 from harness.engine import selection
-from harness.workers import Limits, Worker, forking
-from harness.workers.fork_server import LONGEST, Refused
-from harness.workers.forking import (
-    OF_ALL,
-    OF_LIBRARIES,
-    Copy,
-    ForkServer,
-    ForkServers,
-    shared_servers,
-)
+from harness.workers import Limits, Worker, rows
+from harness.workers.fork_server import ANSWER, LONGEST
+from harness.workers.forking import Copy, ForkServer, shared_server
 from harness.workers.pool import WorkerPool
 from harness.workers.process import Process, WorkerDied
 from impls.external import IN_WORKER
@@ -48,36 +41,25 @@ def server() -> Iterator[ForkServer]:
     made.close()
 
 
-@pytest.fixture(scope="module")
-def libraries() -> Iterator[ForkServer]:
-    made = ForkServer(OF_ALL, OF_LIBRARIES)
-    yield made
-    made.close()
-
-
-def begun(server: ForkServer | None, spec: str = OURS, **environment: str) -> Process:
+def begun(server: ForkServer | None, **environment: str) -> Process:
     name = "PYTEST_CURRENT_TEST"  # changes with each test, and would tell the environments apart
     if server is not None:
         server._environment[name] = os.environ[name]
-    return Process(Limits(), environment, spec=spec, server=server)
+    return Process("harness.workers.server", 1 << 32, environment, server=server)
 
 
-def loaded(process: Process, spec: str = OURS) -> str:
-    """Load a vocabulary; what confines the process."""
+def loaded(process: Process) -> dict[str, str]:
+    """Load a vocabulary; what confines the process, by the kernel's word."""
     content = packed(sources.resolve("toy_bytes"))
-    answer = process.ask(Load(spec, content, (PLAIN,)), 60.0, loading=True)
-    assert answer.error is None  # type: ignore[union-attr]
-    return answer.confined  # type: ignore[union-attr]
+    answer = process.ask(Load(OURS, content, (PLAIN,)), 60.0, Loaded)
+    assert answer.error is None
+    lines = Path(f"/proc/{child_of(process).pid}/status").read_text().splitlines()
+    said = dict(line.split(":", 1) for line in lines)
+    return {name: said[name] for name in ("NoNewPrivs", "Seccomp", "Seccomp_filters")}
 
 
-def ids(process: Process) -> list[tuple[int, ...]]:
-    results = process.ask(Encode(INPUTS, PLAIN), 60.0)
-    return [results.outcome(row).ids for row in range(len(INPUTS))]  # type: ignore[union-attr]
-
-
-def answers(process: Process) -> list[object]:
-    results = process.ask(Encode(INPUTS, PLAIN), 60.0)
-    return [results.outcome(row) for row in range(len(INPUTS))]  # type: ignore[union-attr]
+def answers(process: Process) -> list[Outcome]:
+    return rows(process.ask(Encode(INPUTS, PLAIN), 60.0, Results, len(INPUTS)))
 
 
 def child_of(process: Process) -> psutil.Process:
@@ -85,15 +67,11 @@ def child_of(process: Process) -> psutil.Process:
     return found
 
 
-@pytest.mark.parametrize("spec", [OURS, "tiktoken", "tokenizers"])
-def test_a_copy_is_as_one_that_was_started_anew(
-    spec: str, server: ForkServer, libraries: ForkServer
-) -> None:
-    both = ForkServers(server, libraries)
-    copy, anew = begun(both.of(spec), spec), begun(None, spec)
+def test_a_copy_is_as_one_that_was_started_anew(server: ForkServer) -> None:
+    copy, anew = begun(server), begun(None)
     try:
         assert isinstance(copy._kept._popen, Copy) and not isinstance(anew._kept._popen, Copy)
-        assert loaded(copy, spec) == loaded(anew, spec)
+        assert loaded(copy) == loaded(anew)
         assert answers(copy) == answers(anew)
         one, other = child_of(copy), child_of(anew)
         # By this word its whole family is found where its keeper was killed.
@@ -104,44 +82,9 @@ def test_a_copy_is_as_one_that_was_started_anew(
         assert sorted(map(kind, descriptors(one))) == sorted(map(kind, descriptors(other)))
         assert os.getsid(one.pid) == one.pid and os.getsid(copy._kept.pid) == copy._kept.pid
     finally:
-        copy.close()
+        left = copy.close()
         anew.close()
-    assert copy.left is None
-
-
-TELLS = """
-import os, sys
-
-from impls.interface import About
-
-ASKED = ("NUMBA_CACHE_DIR", "TOKGATE_CACHE_DIR", "TOKGATE_COMPILED", "TMPDIR")
-
-
-class Tells:
-    about = About(name="tells", version="1")
-
-    def supports(self, vocabulary, mode):
-        found = [name for name in ASKED if name in os.environ]
-        own = [os.environ[name] for name in ASKED[:2]]
-        return f"{sorted(sys.modules)} {found} {own} {sys.argv[0]} {sys.flags} {sys.path}"
-"""
-
-
-def test_a_library_finds_what_it_would_find_in_a_process_that_was_started_anew(
-    libraries: ForkServer, tmp_path: Path
-) -> None:
-    (tmp_path / "tells.py").write_text(TELLS)
-    spec = f"{tmp_path / 'tells.py'}:Tells"
-    content = packed(sources.resolve("toy_bytes"))
-    said = []
-    for one in (libraries, None):
-        process = begun(one, spec)
-        assert isinstance(process._kept._popen, Copy) == (one is not None)
-        answer = process.ask(Load(spec, content, (PLAIN,)), 60.0, loading=True)
-        said.append(answer)
-        process.close()
-    assert "numba" not in str(said[0])
-    assert said[0] == said[1]
+    assert left is None
 
 
 def descriptors(process: psutil.Process) -> list[str]:
@@ -161,7 +104,7 @@ def test_how_a_copy_dies_is_told(server: ForkServer) -> None:
         loaded(copy)
         child_of(copy).send_signal(signal.SIGSEGV)
         with pytest.raises(WorkerDied) as died:
-            ids(copy)
+            answers(copy)
         assert died.value.outcome.status is Status.CRASHED
         assert "killed by SIGSEGV" in died.value.outcome.message
     finally:
@@ -176,7 +119,7 @@ def test_a_copy_dies_with_its_keeper(server: ForkServer) -> None:
     os.kill(copy._kept.pid, signal.SIGKILL)
     assert psutil.wait_procs([worker], HANG_SECONDS)[1] == []  # it dies with its parent
     with pytest.raises(WorkerDied):
-        ids(copy)
+        answers(copy)
     copy.close()
     assert copy._kept.fault is None  # an implementation may have killed it
 
@@ -196,29 +139,19 @@ def test_an_end_is_seen_by_several_threads_at_once(server: ForkServer) -> None:
         child = copy._kept._popen
         with ThreadPoolExecutor(8) as threads:
             waiting = [threads.submit(child.wait, HANG_SECONDS) for _ in range(4)]
-            polling = [threads.submit(signalled, child) for _ in range(3)]
+            signalling = [threads.submit(signalled, child) for _ in range(3)]
             copy.close()
             assert len({one.result() for one in waiting}) == 1
-            assert [one.result() for one in polling] == [None] * 3
+            assert [one.result() for one in signalling] == [None] * 3
 
 
-def signalled(child: forking.Child) -> None:
-    """Ask and signal a process until it has ended, and once more."""
+def signalled(child: Copy | subprocess.Popen[bytes]) -> None:
+    """Signal a process until it has ended, and once more."""
     end = time.monotonic() + HANG_SECONDS
-    while child.poll() is None:
+    while child.returncode is None:
         assert time.monotonic() < end
         child.send_signal(signal.SIGCONT)
     child.send_signal(signal.SIGCONT)
-
-
-def test_who_runs_code_of_the_users_own_is_started_anew(
-    server: ForkServer, libraries: ForkServer, tmp_path: Path
-) -> None:
-    servers = ForkServers(server, libraries)
-    for spec in ("mine.tokenizer:Mine", f"{tmp_path / 'mine.py'}:Mine", "cmd:cat"):
-        assert servers.of(spec) is None, spec
-    assert servers.of("bpe.plain") is servers.of(OURS) is server
-    assert servers.of("tiktoken") is servers.of("splintr-rs") is libraries
 
 
 def test_another_environment_is_another_process(server: ForkServer) -> None:
@@ -242,7 +175,7 @@ def test_without_its_process_workers_are_started_anew() -> None:
     try:
         assert not isinstance(second._kept._popen, Copy)
         loaded(second)
-        assert ids(first) == ids(second)  # a copy is no child of it, and goes on
+        assert answers(first) == answers(second)  # a copy is no child of it, and goes on
     finally:
         first.close()
         second.close()
@@ -263,7 +196,7 @@ def answering(answer: bytes) -> ForkServer:
 
 
 def test_where_the_machine_has_no_room_that_is_said() -> None:
-    server = answering(msgspec.json.encode(Refused(errno.EAGAIN)))
+    server = answering(ANSWER.pack(-errno.EAGAIN))
     with pytest.raises(BlockingIOError):
         begun(server)
     server.close()
@@ -276,7 +209,7 @@ def test_a_worker_of_which_nobody_knows_is_started_anew(answer: bytes) -> None:
     try:
         content = sources.resolve("toy_bytes")
         assert worker.load(packed(content), (PLAIN,)).result().error is None
-        results = worker.encode(Encode(INPUTS, PLAIN)).result()
+        results = worker.ask(Encode(INPUTS, PLAIN)).result()
         assert results.outcome(0).status is Status.ENCODED
         assert worker.losses == (0, 0)
     finally:
@@ -284,54 +217,41 @@ def test_a_worker_of_which_nobody_knows_is_started_anew(answer: bytes) -> None:
         server.close()
 
 
-NAMES = ("bpe.naive", "bpe.heap", "bpe.table", "tiktoken", "tokenizers", "llguidance")
+NAMES = ("bpe.naive", "bpe.heap", "bpe.table", "tiktoken")
 
 
-def servers_of(pool: WorkerPool) -> dict[str, int | None]:
-    """The process of which each worker is a copy, if it is one, when all have loaded a toy."""
+def copies(pool: WorkerPool) -> list[bool]:
+    """Whether the worker of each of them is a copy, when all have loaded a toy."""
     assert pool.load(sources.resolve("toy_bytes"), NAMES) == {}
-    found: dict[str, int | None] = {}
-    for name, worker in pool._workers.items():
-        assert worker._process is not None
-        popen = worker._process._kept._popen
-        server = popen._server._popen if isinstance(popen, Copy) else None
-        found[name] = server and server.pid
-    return found
+    processes = [pool._workers[name]._process for name in NAMES]
+    return [one is not None and isinstance(one._kept._popen, Copy) for one in processes]
 
 
-def test_a_pool_has_two_and_ends_them() -> None:
+def test_a_pool_has_copies_of_our_own_alone_and_ends_their_parent() -> None:
+    before = psutil.Process().children()
     pool = WorkerPool(selection.participants(NAMES)[0], Limits())
+    (parent,) = set(psutil.Process().children()) - set(before)
     try:
-        found = servers_of(pool)
-        assert None not in found.values()
-        assert len({found[name] for name in NAMES[:3]}) == 1
-        assert len({found[name] for name in NAMES[3:]}) == 1
-        assert len(set(found.values())) == 2
-        servers = [psutil.Process(pid) for pid in set(found.values())]
+        assert copies(pool) == [True, True, True, False]
     finally:
         pool.close()
-    assert psutil.wait_procs(servers, HANG_SECONDS)[1] == []
+    assert psutil.wait_procs([parent], HANG_SECONDS)[1] == []
 
 
-def test_several_pools_share_them() -> None:
+def test_several_pools_share_it() -> None:
     present = selection.participants(NAMES)[0]
-    with shared_servers(present) as servers:
-        own, libraries = servers.own, servers.libraries
-        assert own is not None and libraries is not None
+    with shared_server(present) as server:
+        assert server is not None
         for _ in range(2):
-            pool = WorkerPool(present, Limits(), servers=servers)
+            pool = WorkerPool(present, Limits(), server=server)
             try:
-                assert own._popen is not None and libraries._popen is not None
-                found = servers_of(pool)
-                assert (found["bpe.heap"], found["tiktoken"]) == (
-                    own._popen.pid,
-                    libraries._popen.pid,
-                )
+                assert server._popen is not None
+                assert copies(pool) == [True, True, True, False]
             finally:
                 pool.close()
-    assert own._popen is libraries._popen is None
-    with shared_servers(present[1:5]) as none:
-        assert none == ForkServers(None, None)
+    assert server._popen is None
+    with shared_server(present[1:]) as none:
+        assert none is None
 
 
 def test_it_ends_when_nobody_has_its_socket() -> None:

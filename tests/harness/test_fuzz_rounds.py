@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from harness.cli.progress.fuzz import FuzzProgress
+from harness.core.outcomes import Results
 from harness.engine import streams
 from harness.engine.streams import Batch
 from harness.engine.suites import Budget
@@ -35,7 +36,6 @@ from harness.studies.fuzz.sizing import (
 )
 from harness.studies.fuzz.state import Round
 from harness.studies.fuzz.store import CampaignStore
-from harness.workers import restarting
 from harness.workers import worker as workers
 from tests.durability import inside
 from tests.durability.subjects import Campaign
@@ -70,18 +70,18 @@ class Slow(inside.InsideProcess):
     clock: Clock
     seconds: float
 
-    def __init__(self, *given: object) -> None:
-        super().__init__(*given)  # type: ignore[arg-type]
+    def __init__(self, *given: object, **named: object) -> None:
+        super().__init__(*given, **named)  # type: ignore[arg-type]
         self._killed = threading.Event()
 
-    def ask(self, request, seconds, *, loading=False):  # type: ignore[no-untyped-def]
-        if not loading:
+    def ask(self, request, seconds, kind, count=0):  # type: ignore[no-untyped-def]
+        if kind is Results:
             takes = self.seconds * len(request)
             self.clock.now += takes
             if takes > ROUND_SECONDS and len(request) > 1:
                 assert self._killed.wait(60), "nobody has given up the round"
                 raise workers.WorkerDied(workers.Failed(workers.Status.CRASHED, "killed"), -1)
-        return super().ask(request, seconds, loading=loading)
+        return super().ask(request, seconds, kind, count)
 
     def kill(self) -> None:
         self._killed.set()
@@ -94,7 +94,7 @@ def run(
     clock = Clock()
     monkeypatch.setattr(Slow, "clock", clock, raising=False)
     monkeypatch.setattr(Slow, "seconds", seconds, raising=False)
-    monkeypatch.setattr(restarting, "Process", Slow)
+    monkeypatch.setattr(workers, "Process", Slow)
     monkeypatch.setattr(streams, "FIRST_BATCH_CASES", 24)
     monkeypatch.setattr(streams, "BATCH_CASES", 24)
     monkeypatch.setattr("harness.studies.fuzz.arms.MUTANTS", 24)
@@ -163,7 +163,7 @@ def test_findings_of_a_round_are_made_small_within_its_time_but_for_one(
         return consider(tracker, *given)
 
     monkeypatch.setattr(FindingTracker, "consider", slowly)
-    monkeypatch.setattr(restarting, "Process", inside.InsideProcess)
+    monkeypatch.setattr(workers, "Process", inside.InsideProcess)
     done: list[float] = []
     plan = small_plan(60, ("bpe.naive", f"{WRONG}:AlwaysWrong"))
     execute(
@@ -234,7 +234,7 @@ def test_what_a_campaign_needs_is_made_before_its_time_begins(
 def test_what_was_named_has_a_round_though_the_time_is_over(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: bool
 ) -> None:
-    monkeypatch.setattr(restarting, "Process", inside.InsideProcess)
+    monkeypatch.setattr(workers, "Process", inside.InsideProcess)
     monkeypatch.setattr(campaign, "prepare", lambda *given: 0)
     made = small_plan(60, ("bpe.naive", "bpe.heap"), ("toy_bytes", "toy_ties", "toy_acbb"))
     asked = {"vocabularies": list(made.plan.vocabularies)} if named else {}

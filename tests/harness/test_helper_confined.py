@@ -32,8 +32,7 @@ def attempts(request: object) -> list[bytes]:
 
 def main(arguments: Sequence[str], held: Held = OFF) -> None:
     """Serve as a helper does."""
-    inlet, outlet = map(int, arguments)
-    serve(attempts, inlet, outlet)
+    serve(attempts, arguments)
 
 
 @pytest.mark.skipif(not HELD.files, reason=f"no Landlock here: {HELD.missing}")
@@ -53,14 +52,13 @@ def test_workers_before_one_that_cannot_be_started_are_ended(
 
     class Starting:
         started = 0
-        left = None
 
         def __init__(self, task: object) -> None:
             Starting.started += 1
             if Starting.started == 3:
                 raise OSError("no more processes")
 
-        def kill(self, *, gently: bool) -> None:
+        def close(self, left: object) -> None:
             ended.append(self)
 
     monkeypatch.setattr(pool, "Worker", Starting)

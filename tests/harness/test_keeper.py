@@ -12,15 +12,13 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from corpora.vocabularies import sources
 from harness.studies.forced import pool
 from harness.studies.forced.jobs import Task
 from harness.studies.fuzz.helper import Helper
-from harness.workers import Limits, keeper, keeping
-from harness.workers.clock import usage_of
+from harness.workers import keeper, keeping
 from harness.workers.keeping import Kept
 from harness.workers.process import Process
 from tests.harness.test_leavings import gone, marked
@@ -61,7 +59,6 @@ def kept(code: str, *arguments: str, descriptors: tuple[int, ...] = ()) -> Kept:
         descriptors=descriptors,
         environment={},
         errors=subprocess.DEVNULL,
-        output=subprocess.DEVNULL,
     )
 
 
@@ -94,20 +91,27 @@ def count(made: Kept) -> int:
     return made.report.count
 
 
-def test_who_is_busy_is_given_time_to_end_its_helper(patched: Patch, mark: str) -> None:
-    patched("keeper.GRACE_SECONDS = 0.2")
+def test_who_is_busy_is_given_time_to_end_its_helper(
+    patched: Patch, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patched("keeper.GRACE_SECONDS = 0.2\nkeeper.LONGEST_GRACE_SECONDS = float('inf')")
+    monkeypatch.setattr(keeping, "GENTLE_SECONDS", float(HANG_SECONDS))
     made = helped("spin(1.5)\nhelper.terminate()\nhelper.wait()", mark)
     made.end(gently=True)
     assert count(made) == 0
     assert marked(mark) == []
 
 
-def test_what_is_busy_for_ever_is_told(patched: Patch, mark: str) -> None:
-    patched("keeper.GRACE_SECONDS = 0.2\nkeeper.LONGEST_GRACE_SECONDS = 0.5")
-    made = helped("", mark, SPINNING)
-    made.wait(HANG_SECONDS)
+@pytest.mark.parametrize("then", ["", "time.sleep(600)"], ids=["ended", "waiting"])
+def test_what_a_busy_machine_leaves_undecided_is_not_told(
+    then: str, patched: Patch, mark: str
+) -> None:
+    patched("keeper.GRACE_SECONDS = float('inf')\nkeeper.LONGEST_GRACE_SECONDS = 0.0")
+    made = helped(then, mark, SPINNING)
+    if not then:
+        made.wait(HANG_SECONDS)
     made.end(gently=True)
-    assert count(made) == 1
+    assert count(made) == 0
     assert marked(mark) == []
 
 
@@ -216,7 +220,7 @@ def full(*given: object, **options: object) -> None:
 @pytest.mark.parametrize(
     "start",
     [
-        lambda: Process(Limits(), {}),
+        lambda: Process("harness.workers.server", 1 << 30),
         lambda: pool.Worker(Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)),
         lambda: Helper("harness.studies.fuzz.structured")._start(),
     ],
@@ -251,14 +255,3 @@ PROC = "23 28 0:21 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc proc
 )
 def test_whether_proc_hides_processes(mounts: str, *, hidden: bool) -> None:
     assert keeper.hides_processes(mounts) is hidden
-
-
-@pytest.mark.parametrize("error", [psutil.AccessDenied(1), PermissionError(13, "denied")])
-def test_what_a_process_spends_is_told_without_its_family(
-    error: Exception, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def children(self: psutil.Process, **options: object) -> list[psutil.Process]:
-        raise error
-
-    monkeypatch.setattr(psutil.Process, "children", children)
-    assert usage_of(psutil.Process()).memory > 0

@@ -14,7 +14,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.workers import control_groups
 from harness.workers.keeping import Kept
 from tests.harness.command import tokgate
 
@@ -39,7 +38,7 @@ class Leaving:
 LEAVING = """
 import os, subprocess, sys, time
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", {mark!r}],
-                 start_new_session=True, env={{}} if {nameless} else None)
+                 start_new_session=True)
 print("started", flush=True)
 {then}
 time.sleep(600)
@@ -81,16 +80,15 @@ def test_a_run_tells_who_left_processes(mark: str, tmp_path: Path) -> None:
     assert mark in summary["findings"][0]["partition"][0]["message"]
 
 
-def kept(mark: str, then: str = "", *, nameless: bool = False) -> tuple[Kept, str]:
+def kept(mark: str, then: str = "") -> tuple[Kept, str]:
     """A kept process that has left another one behind, and what it has said so far."""
     inlet, outlet = os.pipe()
-    code = LEAVING.format(mark=mark, then=then, nameless=nameless)
+    code = LEAVING.format(mark=mark, then=then)
     made = Kept(
         [sys.executable, "-c", code],
         descriptors=(),
         environment={},
-        errors=subprocess.DEVNULL,
-        output=outlet,
+        errors=outlet,
     )
     os.close(outlet)
     with os.fdopen(inlet, "rb") as said:
@@ -155,57 +153,3 @@ time.sleep(600)
     harness.kill()
     harness.communicate()
     assert gone(mark)
-
-
-@pytest.fixture
-def delegated(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A control group that is delegated to this process."""
-    above = control_groups.own()
-    if above is None:
-        pytest.skip("no control groups of version 2")
-    path = above / f"test-{os.getpid()}"
-    try:
-        path.mkdir()
-        os.setxattr(path, control_groups.MARKS[0], b"1")
-    except OSError as error:
-        if path.is_dir():
-            path.rmdir()
-        pytest.skip(f"no control group can be made: {error}")
-    monkeypatch.setattr(control_groups, "own", lambda: path)
-    control_groups.delegated.cache_clear()
-    yield path
-    control_groups.delegated.cache_clear()
-    path.rmdir()
-
-
-def test_a_control_group_is_killed_as_a_whole(delegated: Path, mark: str) -> None:
-    # Those in it do not descend from the keeper any more, and have no word in their environment.
-    then = "import signal; os.kill(os.getppid(), signal.SIGKILL)"
-    made, _ = kept(mark, then, nameless=True)
-    (group,) = delegated.glob(f"{control_groups.PREFIX}*")
-    assert group.name.startswith(f"{control_groups.PREFIX}{os.getpid()}-")
-    made.end()
-    assert gone(mark)
-    assert list(delegated.glob(f"{control_groups.PREFIX}*")) == []
-
-
-def test_groups_of_killed_harnesses_go(delegated: Path) -> None:
-    gone_process = subprocess.Popen(["true"])
-    gone_process.wait()
-    left = delegated / f"{control_groups.PREFIX}{gone_process.pid}-0"
-    ours = delegated / f"{control_groups.PREFIX}{os.getpid()}-99"
-    left.mkdir()
-    ours.mkdir()
-    assert control_groups.delegated() == delegated
-    assert not left.exists()
-    assert ours.exists()
-    ours.rmdir()
-
-
-def test_what_is_not_delegated_is_left_alone(
-    delegated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    os.removexattr(delegated, control_groups.MARKS[0])
-    if os.geteuid() == 0:
-        assert control_groups.delegated() is None
-        assert control_groups.new() is None

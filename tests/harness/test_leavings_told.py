@@ -100,7 +100,7 @@ def test_a_question_that_was_withdrawn_hides_none_that_is_asked(tmp_path: Path) 
     )
     worker = Worker("hanging", f"{tmp_path / 'hanging.py'}:Hanging", Limits(seconds=3600.0))
     assert worker.load(sources.resolve("toy_bytes")).result().error is None
-    asked = [worker.encode(Encode(Inputs.of([b"a"]), Mode(pretokenize=False))) for _ in range(2)]
+    asked = [worker.ask(Encode(Inputs.of([b"a"]), Mode(pretokenize=False))) for _ in range(2)]
     assert asked[1].cancel()
     worker.stop()  # else it would be waited for for an hour
     worker.close()

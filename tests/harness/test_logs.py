@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from corpora.vocabularies import sources
-from harness.core.messages import Load, packed
-from harness.workers import Limits, logs
+from harness.core.messages import Load, Loaded, packed
+from harness.workers import logs
 from harness.workers.process import Process
 from impls.interface import Mode
 from impls.standard_error import LONGEST_LOG, log_file, log_tail, room
@@ -42,10 +42,10 @@ class Pouring:
 def test_the_log_of_an_idle_worker_is_cut(tmp_path: Path) -> None:
     (tmp_path / "pouring.py").write_text(PLUGIN)
     spec = f"{tmp_path / 'pouring.py'}:Pouring"
-    process = Process(Limits(), {}, spec=spec)
+    process = Process("harness.workers.server", 1 << 32, others=spec)
     try:
         content = packed(sources.resolve("toy_bytes"))
-        process.ask(Load(spec, content, (Mode(pretokenize=False),)), 60.0, loading=True)
+        process.ask(Load(spec, content, (Mode(pretokenize=False),)), 60.0, Loaded)
         log = process._log
         end = time.monotonic() + HANG_SECONDS
         while time.monotonic() < end:  # nothing is asked from now on

@@ -25,7 +25,7 @@ from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
 from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.store import CampaignStore
-from harness.workers import restarting
+from harness.workers import worker as workers
 from tests.durability import inside
 from tests.harness.fuzz_campaign import WRONG, small_plan
 from tests.harness.test_findings import Encode_, Scene, right, wrong_at
@@ -162,7 +162,7 @@ def test_each_round_of_a_campaign_goes_on_with_what_is_unfinished(
         settle(tracker, pool)
 
     monkeypatch.setattr(FindingTracker, "settle", settling)
-    monkeypatch.setattr(restarting, "Process", inside.InsideProcess)
+    monkeypatch.setattr(workers, "Process", inside.InsideProcess)
     execute(
         small_plan(60, ("bpe.naive", f"{WRONG}:AlwaysWrong")),
         CampaignStore(str(tmp_path / "x.db"), "test"), tmp_path / "out", "test",

@@ -49,7 +49,7 @@ class Silent(Here):
         self.abandoned = 0
         self.at_it = at_it
 
-    def encode(self, request: Encode) -> Future[Results]:
+    def ask(self, request: Encode) -> Future[Results]:
         future: Future[Results] = Future()
         if self.at_it:
             future.set_running_or_notify_cancel()

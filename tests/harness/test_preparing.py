@@ -1,109 +1,54 @@
-"""What is said of functions that are being compiled, while a vocabulary is loaded."""
+"""The cell in which a process says what it is at, and functions that several want compiled."""
 
 from __future__ import annotations
 
 import errno
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from corpora.vocabularies import caches, jit
-from harness.core.messages import Compiling, Progress
-from harness.workers.cell import Cell
-from harness.workers.compiling import told
+from harness.workers.cell import Cell, Progress
 
 
-def test_the_display_says_which_of_how_many() -> None:
-    line = Compiling("impls.bpe.algorithms.heap.merge", 4, 8).line
-    assert line == "compiling impls.bpe.algorithms.heap.merge (function 5 of at most about 12)"
+@pytest.fixture
+def cell() -> Iterator[Cell]:
+    with closing(Cell()) as made:
+        yield made
 
 
-def test_no_number_is_said_that_is_not_known() -> None:
-    assert Compiling("mine.kernel", 4).line == "compiling mine.kernel (4 functions so far)"
+def test_what_a_process_is_at_travels_through_the_cell(cell: Cell) -> None:
+    progress = Progress(cell.descriptor)
+    progress.set(3)
+    progress.compile(True)
+    assert cell.said == (3, True)
+    progress.compile(False)
+    assert cell.said == (3, False)
+    progress.set(-(2**62))
+    assert cell.said == (-1, False)
+    progress.close()
+    progress.compile(True)  # a compiler may end later than the process serves
+    cell.close()
+    assert cell.said == (-1, False)
 
 
-def test_it_travels_through_the_shared_cell() -> None:
-    cell = Cell()
-    worker = Progress(cell.descriptor)
-    try:
-        worker.set(3)
-        worker.compile(Compiling("f" * 200, 2, 7))
-        assert cell.compiling == Compiling("f" * 96, 2, 7)
-        worker.compile(None, 3)
-        assert (cell.index, cell.compiling) == (3, None)
-    finally:
-        worker.close()
-        cell.close()
-
-
-def test_a_cell_that_a_worker_cuts_off_says_nothing() -> None:
-    cell = Cell()
-    worker = Progress(cell.descriptor)
-    try:
-        worker.set(3)
-        worker.compile(Compiling("f", 2, 7))
-        assert (cell.index, cell.compiling) == (3, Compiling("f", 2, 7))
-        worker.set(-(2**62))
-        assert cell.index == -1
+def test_nobody_cuts_a_cell_off_or_fills_it(cell: Cell) -> None:
+    for size in (0, 1 << 30):
         with pytest.raises(PermissionError):
-            os.ftruncate(cell.descriptor, 0)
-        with pytest.raises(PermissionError):
-            os.ftruncate(cell.descriptor, 1 << 30)
-        assert cell.compiling is not None
-    finally:
-        worker.close()
-        cell.close()
-    assert (cell.index, cell.compiling) == (-1, None)
+            os.ftruncate(cell.descriptor, size)
 
 
 def test_a_cell_without_seals_is_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "memfd_create")
-    cell = Cell()
-    worker = Progress(cell.descriptor)
-    try:
-        worker.set(3)
-        assert cell.index == 3
+    with closing(Cell()) as cell, closing(Progress(cell.descriptor)) as progress:
+        progress.set(3)
+        assert cell.said == (3, False)
         os.ftruncate(cell.descriptor, 0)
-        assert (cell.index, cell.compiling) == (-1, None)  # and no SIGBUS
-    finally:
-        worker.close()
-        cell.close()
-
-
-def test_functions_without_compiled_code_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jit, "_COMPILED", ["a", "b", "c"])
-    monkeypatch.setattr(jit, "_index_of", lambda name: tmp_path / name)
-    assert jit.uncompiled() == 3
-    (tmp_path / "b").touch()
-    assert jit.uncompiled() == 2
-
-
-def test_a_function_of_ours_has_its_index_where_numba_writes_it() -> None:
-    def double(number: int) -> int:
-        return 2 * number
-
-    try:
-        compiled = jit.njit(double)
-        if not hasattr(compiled, "stats"):
-            pytest.skip("nothing is compiled")
-        index = jit._index_of(compiled)
-        assert index.parent == Path(compiled.stats.cache_path)
-        index.unlink(missing_ok=True)
-        before = jit.uncompiled()
-        assert compiled(2) == 4
-        assert jit.uncompiled() == before - 1
-    finally:
-        if jit._COMPILED and jit._COMPILED[-1].py_func is double:
-            jit._COMPILED.pop()
-
-
-def test_parts_of_other_functions_are_not_told() -> None:
-    assert told(test_parts_of_other_functions_are_not_told)
-    assert not told(lambda: None)
+        assert cell.said == (-1, False)  # and no SIGBUS
 
 
 def test_a_lock_that_is_never_let_go_of_is_not_waited_for(tmp_path: Path) -> None:

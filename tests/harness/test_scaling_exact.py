@@ -1,4 +1,4 @@
-"""Instructions and steps: exact measures of growth, live."""
+"""Steps: an exact measure of growth, live."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from corpora.vocabularies import sources
 from corpora.vocabularies.patterns import PATTERNS
 from harness.engine import selection
 from harness.studies.growth.measurement import counts_steps
-from harness.workers import instructions
 from harness.workers.meters import interpreted, steps
 from impls.interface import Mode
 from impls.pretokenize.byte_masks import SIZE_BITS
@@ -24,18 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-
-
-def test_requests_do_nothing_outside_valgrind() -> None:
-    assert instructions.request(instructions.RUNNING_ON_VALGRIND) == 0
-    assert instructions.request(instructions.START) == 0
-    with pytest.raises(RuntimeError, match="under Valgrind only"):
-        instructions.counted(lambda: None)
-
-
-def test_no_wrapper_where_there_is_no_valgrind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    assert instructions.wrapper() == ()
 
 
 def test_steps_are_lines_of_own_source() -> None:

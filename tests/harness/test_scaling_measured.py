@@ -68,7 +68,7 @@ class Simulated:
         spent = np.array([a if isinstance(a, int) else 0 for a in answers], dtype=np.int64)
         return replace(results, costs=spent[:, None])
 
-    def measure(self, name: str, request: Measure) -> Results:
+    def answer(self, name: str, request: Measure) -> Results:
         """A call by all clocks: of an implementation in the worker itself."""
         (data,) = request.inputs
         answer = self._answers[name](data)

@@ -21,6 +21,7 @@ from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
 from harness.checks.base import Observation, Violation
 from harness.core.comparisons import Contract
+from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine import judging
 from harness.engine.examples import Exercise, exercises
@@ -46,7 +47,7 @@ from harness.verdict.expectations import Expectation
 from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
 from harness.workers.reasons import ABANDONED, NO_ROOM
 from tests.harness.fuzz_campaign import small_plan
-from tests.harness.test_findings import Encode_, right, wrong_at
+from tests.harness.test_findings import RAW, Encode_, right, wrong_at
 from tests.harness.test_out_of_time import Silent, Watched
 from tests.harness.test_pace import contract
 from tests.harness.test_scaling_measured import (
@@ -234,11 +235,13 @@ def test_all_questions_of_a_check_that_are_queued_are_dropped() -> None:
     scene = Watched(ref=right)
     futures: list[Future[Results]] = [Future(), Future()]
     futures[0].set_running_or_notify_cancel()
-    silent = Silent()
+    silent, given = Silent(), iter(futures)
+    silent.ask = lambda request: next(given)  # type: ignore[method-assign]
     scene.pool._workers = {"ref": silent}  # type: ignore[dict-item]
-    scene.pool.limit_by(lambda: 0.0)
+    left = iter([1.0])
+    scene.pool.limit_by(lambda: next(left, 0.0))
     with pytest.raises(OutOfTime):
-        scene.pool._in_time([("ref", Asked(one, [], 1)) for one in futures])
+        scene.pool._in_time([("ref", Encode(Inputs.of([b"a"]), RAW))] * 2)
     assert silent.abandoned == 1
     assert futures[1].cancelled()
 

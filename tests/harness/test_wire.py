@@ -1,20 +1,28 @@
-"""What passes between the harness and its workers: read as written, and never as garbage."""
+"""What passes between the harness and its processes: read as written, and never as garbage."""
 
 from __future__ import annotations
 
-import json
-import zlib
 from io import BytesIO
+from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpora.grammars.corpus import SchemaCase
 from harness.core.messages import Encode, Loaded
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Spent, Status
+from harness.events import ForcedWitness
+from harness.studies.forced.adversary import Caught, Round
+from harness.studies.forced.counterexamples import Counterexample
+from harness.studies.forced.jobs import Minimised, MinimiseWitness, WalkSchema
+from harness.studies.forced.results import SchemaResult, Tally
 from harness.workers import wire
 from impls.interface import Mode
+
+T = TypeVar("T")
 
 ids = st.lists(st.integers(-(2**31), 2**31 - 1), max_size=5).map(tuple)
 outcomes: st.SearchStrategy[Outcome] = st.one_of(
@@ -24,27 +32,19 @@ outcomes: st.SearchStrategy[Outcome] = st.one_of(
 )
 
 
-def read(message: bytes, sequence: int, count: int) -> Loaded | Results:
+def read(message: bytes, kind: type[T], sequence: int = 1, count: int = 1) -> T | None:
     """What the harness makes of a message."""
-    stream = BytesIO(message)
-
-    def exactly(size: int) -> bytes:
-        found = stream.read(size)
-        if len(found) < size:
-            raise EOFError
-        return found
-
-    head, body, checksum = wire.lengths_of(exactly(wire.PREFIX.size))
-    unpacked = wire.unpacked(exactly(head), exactly(body), checksum)
-    assert stream.read() == b""
-    return wire.response_of(unpacked, sequence, count)
+    size = wire.PREFIX.size + wire.length_of(message)
+    if size != len(message):
+        raise EOFError
+    return wire.answer_of(wire.unpacked(message), sequence, kind, count)
 
 
 @given(st.lists(outcomes, max_size=8), st.integers(0, 2**40))
 def test_results_arrive_as_they_were_sent(sent: list[Outcome], sequence: int) -> None:
     results = Results.of(sent)
-    found = read(wire.packed_results(sequence, results), sequence, len(sent))
-    assert isinstance(found, Results)
+    found = read(wire.packed_answer(sequence, results), Results, sequence, len(sent))
+    assert found is not None
     assert [found.outcome(row) for row in range(len(sent))] == sent
     assert found.messages == results.messages
 
@@ -52,23 +52,67 @@ def test_results_arrive_as_they_were_sent(sent: list[Outcome], sequence: int) ->
 def test_texts_offsets_costs_and_times_arrive() -> None:
     outcome = Encoded((1, 2), text=b"ab", offsets=((0, 1), (1, 2)))
     results = Results.of([outcome])
-    found = read(wire.packed_results(1, results), 1, 1)
-    assert isinstance(found, Results)
+    found = read(wire.packed_answer(1, results), Results)
+    assert found is not None
     assert found.outcome(0) == outcome
     costly = Results(
         results.status, results.ids, results.ends, costs=np.array([[3, 4]]), timed=Spent(1, 2, 3, 4)
     )
-    found = read(wire.packed_results(1, costly), 1, 1)
-    assert isinstance(found, Results)
-    assert found.costs is not None
+    found = read(wire.packed_answer(1, costly), Results)
+    assert found is not None and found.costs is not None
     assert found.costs.tolist() == [[3, 4]]
     assert found.timed == Spent(1, 2, 3, 4)
 
 
-def test_what_became_of_a_vocabulary_arrives() -> None:
-    loaded = Loaded("no\nway \ud800", "unsupported")
-    assert read(wire.packed_loaded(7, loaded), 7, 0) == loaded
-    assert read(wire.packed_loaded(7, Loaded()), 7, 0) == Loaded()
+WITNESS = ForcedWitness("v", "p", "s", "", "", "", [1], [""], [2], [""], "instance")
+SCHEMA = SchemaCase("a", {}, ())
+RESULT = SchemaResult("a", 1, 2, tallies={"exact": Tally(calls=3)}, witnesses=[WITNESS])
+COUNTEREXAMPLE = Counterexample("v", "exact", "chain", b"", b"\xff", (b"a", b"\x80"), 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [
+        (Loaded, Loaded("no\nway \ud800", "unsupported")),
+        (Loaded, Loaded()),
+        (list[bytes], [b"", b"\xff"]),
+        (WalkSchema.answer, RESULT),
+        (WalkSchema.answer, SchemaResult("\udc80", failed="\ud800")),
+        (MinimiseWitness.answer, Minimised(WITNESS, WITNESS)),
+        (MinimiseWitness.answer, Minimised(WITNESS, None)),
+        (Round.answer, Caught("exact", "chain", 7, 400, COUNTEREXAMPLE)),
+    ],
+)
+def test_each_answer_comes_back_as_it_was(kind: Any, answer: object) -> None:
+    message = wire.packed_answer(5, answer)
+    assert read(message, kind, 5) == answer
+    with pytest.raises(wire.Garbled, match="answered request 6 with an answer to 5"):
+        read(message, kind, 6)
+    for other in (list[int], Results):
+        with pytest.raises(wire.Garbled, match="another kind"):
+            read(message, other, 5)
+
+
+def test_a_sign_of_life_is_no_answer_and_none_comes_before_a_batch() -> None:
+    beat = wire.packed_beat(1)
+    assert read(beat, SchemaResult) is None
+    with pytest.raises(wire.Garbled, match="answered request 2 with an answer to 1"):
+        read(beat, SchemaResult, 2)
+    for kind in (Results, Loaded):
+        with pytest.raises(wire.Garbled, match="to another kind of request"):
+            read(beat, kind)
+
+
+@pytest.mark.parametrize(
+    ("job", "answer"),
+    [
+        (WalkSchema(SCHEMA), SchemaResult("b")),
+        (Round("exact", "chain", 7), Caught("exact", "chain", 8)),
+        (Round("exact", "cut", 7), Caught("exact", "cut", 7, 1, COUNTEREXAMPLE)),
+    ],
+)
+def test_an_answer_to_another_job_does_not_fit(job: Any, answer: object) -> None:
+    assert not job.fits(answer)
 
 
 def test_a_request_arrives() -> None:
@@ -82,7 +126,7 @@ def test_a_request_arrives() -> None:
     assert wire.read_request(stream.read) is None
 
 
-GOOD = wire.packed_results(3, Results.of([Encoded((1, 2)), Rejected("no")]))
+GOOD = wire.packed_answer(3, Results.of([Encoded((1, 2)), Rejected("no")]))
 
 
 @pytest.mark.parametrize(
@@ -91,115 +135,128 @@ GOOD = wire.packed_results(3, Results.of([Encoded((1, 2)), Rejected("no")]))
 )
 def test_the_answer_to_another_request_is_garbage(sequence: int, count: int, why: str) -> None:
     with pytest.raises(wire.Garbled, match=why):
-        read(GOOD, sequence, count)
+        read(GOOD, Results, sequence, count)
 
 
 @given(st.integers(0, len(GOOD) - 1), st.integers(1, 255))
 def test_one_changed_byte_is_noticed(place: int, change: int) -> None:
     changed = bytearray(GOOD)
     changed[place] ^= change
-    with pytest.raises((wire.Garbled, EOFError)):
-        # A shorter or longer claim leaves bytes over, or finds too few.
-        try:
-            read(bytes(changed), 3, 2)
-        except AssertionError as error:
-            raise EOFError from error
+    with pytest.raises((wire.Garbled, EOFError)):  # a shorter claim leaves bytes over
+        read(bytes(changed), Results, 3, 2)
 
 
 @given(st.binary(min_size=wire.PREFIX.size, max_size=200))
 def test_garbage_is_never_an_answer(data: bytes) -> None:
-    with pytest.raises((wire.Garbled, EOFError)):
-        read(data, 1, 1)
-
-
-def test_a_header_that_claims_too_much_is_not_believed() -> None:
-    prefix = wire.PREFIX.pack(wire.MAGIC, 10, 2**40, 0)
-    with pytest.raises(wire.Garbled, match="more than an answer may have"):
-        wire.lengths_of(prefix)
+    with pytest.raises(wire.Garbled):
+        read(data, Results)
 
 
 def test_an_answer_is_bounded_by_what_was_asked() -> None:
-    asked = 1000
-    largest = wire.largest_body(asked)
-    assert wire.BODY_BESIDE < largest < wire.BODY_LIMIT == wire.largest_body(1 << 40)
-    fits = wire.PREFIX.pack(wire.MAGIC, 10, largest, 0)
-    assert wire.lengths_of(fits, largest) == (10, largest, 0)
-    with pytest.raises(wire.Garbled, match="more than an answer may have"):
-        wire.lengths_of(wire.PREFIX.pack(wire.MAGIC, 10, largest + 1, 0), largest)
+    largest = wire.largest(1000)
+    assert wire.BESIDE < largest < wire.LIMIT == wire.largest(1 << 40)
+    assert wire.length_of(wire.PREFIX.pack(wire.MAGIC, largest, 0), largest) == largest
+    for claimed in (largest + 1, 0):
+        with pytest.raises(wire.Garbled, match="more than an answer may have"):
+            wire.length_of(wire.PREFIX.pack(wire.MAGIC, claimed, 0), largest)
 
 
-def forged(header: dict[str, object], body: bytes = b"") -> bytes:
-    """A message with a right checksum and whatever header."""
-    head = json.dumps({"seq": 1, "kind": "results", "messages": [], **header}).encode()
-    return wire.PREFIX.pack(
-        wire.MAGIC, len(head), len(body), zlib.crc32(body, zlib.crc32(head))
-    ) + (head + body)
+ONE: dict[str, object] = {
+    "type": "Columns",
+    "seq": 1,
+    "status": b"\0",
+    "ids": b"",
+    "ends": bytes(8),
+    "messages": {},
+    "text": b"",
+}
 
 
-ROW = bytes([0]) + np.array([0], dtype="<i8").tobytes()
-ONE = {"status": 1, "ids": 0, "ends": 1}
+def forged(**fields: object) -> bytes:
+    """A message with a right checksum, of one row, in which some fields are others."""
+    return wire.framed(msgspec.msgpack.encode({**ONE, **fields}))
+
+
+def test_what_is_forged_would_be_an_answer() -> None:
+    found = read(forged(), Results)
+    assert found is not None and found.outcome(0) == Encoded(())
 
 
 @pytest.mark.parametrize(
-    ("message", "why"),
+    ("fields", "why"),
     [
-        (forged({"kind": "pickle"}), "of no kind"),
-        (forged({"columns": {"status": 1}}, b"\0"), "lacks a column"),
-        (forged({"columns": {"status": -1}}), "does not fit"),
-        (forged({"columns": {"status": 10**9}}), "does not fit"),
-        (forged({"columns": ONE}, ROW + b"x"), "more bytes than columns"),
-        (forged({"columns": ONE}, b"\x63" + ROW[1:]), "an outcome of no kind"),
-        (forged({"columns": ONE}, b"\0" + b"\xff" * 8), "ends that go backwards"),
-        (
-            forged({"columns": ONE}, b"\0" + b"\x01" + b"\0" * 7),
-            "ends that go backwards or too far",
-        ),
-        (forged({"columns": ONE, "messages": [[5, "x"]]}, ROW), "a message that is none"),
-        (forged({"columns": ONE, "messages": [["a", "x"]]}, ROW), "a message that is none"),
-        (forged({"columns": ONE, "messages": {}}, ROW), "no messages"),
-        (forged({"columns": ONE, "timed": [1, 2]}, ROW), "times that are none"),
-        (forged({"columns": {**ONE, "costs": 3}, "width": 2}, ROW + b"\0" * 24), "costs"),
-        (forged({"columns": {**ONE, "costs": 0}, "width": 2**62}, ROW), "costs"),
-        (forged({"columns": {**ONE, "costs": 0}, "width": 2}, ROW), "costs"),
-        (forged({"columns": {**ONE, "offsets": 2}}, ROW + b"\0" * 16), "offsets"),
-        (forged({"kind": "loaded", "error": 3, "is": ""}), "no text"),
+        ({"type": "Pickle"}, "type: invalid value"),
+        ({"seq": "1"}, "seq: expected `int`"),
+        ({"seq": 1 << 63}, "an answer to 9223372036854775808"),
+        ({"more": 1}, "unknown field `more`"),
+        ({"status": None}, "status: expected `bytes`"),
+        ({"status": b""}, "gave 0 outcomes for 1 inputs"),
+        ({"ends": bytes(7)}, "cannot be read"),
+        ({"ends": bytes(16)}, "gave 1 outcomes for 1 inputs"),
+        ({"status": b"\x63"}, "an outcome of no kind"),
+        ({"ends": b"\xff" * 8}, "ends that go backwards"),
+        ({"ends": b"\x01" + bytes(7)}, "ends that go backwards or too far"),
+        ({"text_ends": b"\x01" + bytes(7)}, "text_ends that go backwards or too far"),
+        ({"text_ends": bytes(16)}, "texts for another number"),
+        ({"messages": {5: b"x"}}, "a message for no input"),
+        ({"messages": {-1: b"x"}}, "a message for no input"),
+        ({"messages": {"a": b"x"}}, "expected `int`"),
+        ({"messages": {0: b"\xff"}}, "cannot be read"),
+        ({"messages": []}, "messages: expected `object`"),
+        ({"timed": [1, 2]}, "timed: expected `object | null`"),
+        ({"timed": {"cpu": -1, "wall": 1, "passes": 1}}, "timed.cpu: expected `int` >= 0"),
+        ({"costs": bytes(24), "width": 2}, "costs"),
+        ({"costs": b"", "width": 2**62}, "costs"),
+        ({"costs": b"", "width": 2}, "costs"),
+        ({"costs": bytes(8), "width": 0}, "costs"),
+        ({"offsets": bytes(16)}, "offsets"),
     ],
 )
-def test_a_well_formed_message_that_says_nonsense_is_garbage(message: bytes, why: str) -> None:
-    with pytest.raises(wire.Garbled, match=why):
-        read(message, 1, 1)
+def test_a_well_formed_message_that_says_nonsense_is_garbage(
+    fields: dict[str, object], why: str
+) -> None:
+    with pytest.raises(wire.Garbled, match=why) as raised:
+        read(forged(**fields), Results)
+    assert str(raised.value).isprintable()
 
 
-def framed(head: bytes) -> bytes:
-    """A message with a right checksum, whose header is any bytes."""
-    return wire.PREFIX.pack(wire.MAGIC, len(head), 0, zlib.crc32(head)) + head
+def said(content: bytes) -> bytes:
+    """A message with a right checksum and an answer that is not results, whose content is this."""
+    return wire.framed(msgspec.msgpack.encode(wire.Answer(1, content)))
 
 
 DEEP = b"[" * 100_000
-NESTED = b"[" * 400 + b"]" * 400
+LOADED = b'{"error": null, "kind": %s, "spent": %s}'
 
 
 @pytest.mark.parametrize(
-    "head",
+    "message",
     [
-        DEEP,
-        b'{"seq": 1, "kind": "results", "columns": {}, "messages": ' + DEEP,
-        b'{"seq": %s}' % NESTED,
-        b'{"seq": 1, "kind": %s}' % NESTED,
-        b'{"seq": 1%s}' % (b"0" * 10_000),
+        wire.framed(b"\x91" * 100_000),
+        wire.framed(msgspec.msgpack.encode(ONE)[:-1]),
+        wire.framed(msgspec.msgpack.encode([])),
+        wire.framed(b"\xff"),
+        said(b""),
+        said(b"{}x"),
+        said(b"\xff"),
+        said(b"[]"),
+        said(DEEP),
+        said(LOADED % (DEEP, b"1")),
+        said(LOADED % (b'""', b"1" + b"0" * 10_000)),
+        said(LOADED % (b'""', b"1" + b"0" * 100)),
+        said(LOADED % (b'""', b"-1")),
+        said(LOADED % (b'"%s"' % (b"x" * 100), b"1")),
     ],
 )
-def test_a_header_of_deep_lists_or_long_numbers_is_garbage(head: bytes) -> None:
+def test_what_cannot_be_read_is_said_in_a_line(message: bytes) -> None:
     with pytest.raises(wire.Garbled) as raised:
-        read(framed(head), 1, 1)
+        read(message, Loaded)
     assert len(str(raised.value)) < 300
+    assert str(raised.value).isprintable()
 
 
 def test_messages_are_cut_by_the_harness_itself() -> None:
-    long = "x" * (wire.MESSAGE_LIMIT + 1)
-    found = read(forged({"columns": ONE, "messages": [[0, long]]}, b"\3" + ROW[1:]), 1, 1)
-    assert isinstance(found, Results)
+    long = b"x" * (wire.MESSAGE_LIMIT + 1)
+    found = read(forged(status=b"\3", messages={0: long}), Results)
+    assert found is not None
     assert len(found.messages[0]) == wire.MESSAGE_LIMIT
-    loaded = read(forged({"kind": "loaded", "error": long, "is": "errored"}), 1, 0)
-    assert isinstance(loaded, Loaded)
-    assert len(loaded.error or "") == wire.MESSAGE_LIMIT

@@ -166,7 +166,7 @@ def make(tmp_path: Path, vocabulary: Vocabulary) -> Iterator[Make]:
 
 def ask(worker: Worker, *inputs: bytes, threads: bool = False) -> list[Outcome]:
     request = Encode(Inputs.of(inputs), RAW, threads=threads)
-    return rows(worker.encode(request).result(timeout=300))
+    return rows(worker.ask(request).result(timeout=300))
 
 
 def statuses(outcomes: list[Outcome]) -> list[str]:
@@ -184,7 +184,7 @@ def of(data: bytes) -> Encoded:
 
 def test_answers_in_order(make: Make) -> None:
     worker = make()
-    futures = [worker.encode(Encode(Inputs.of([bytes([i])]), RAW)) for i in range(20)]
+    futures = [worker.ask(Encode(Inputs.of([bytes([i])]), RAW)) for i in range(20)]
     assert [future.result().ids_of(0) for future in futures] == [[i] for i in range(20)]
 
 
@@ -303,7 +303,7 @@ def test_the_next_vocabulary_ends_the_program_of_the_one_before(vocabulary: Voca
 
 def test_no_circle_of_the_vocabulary_before_stays(make: Make, vocabulary: Vocabulary) -> None:
     worker = make("Circular")
-    assert worker.measure(Measure(Inputs.of([b""]), RAW)).result(timeout=300).timed is not None
+    assert worker.ask(Measure(Inputs.of([b""]), RAW)).result(timeout=300).timed is not None
     assert worker.load(vocabulary).result().error is None
     assert ask(worker, b"") == [Encoded((1,))]
 
@@ -366,9 +366,9 @@ def test_a_vocabulary_that_is_refused_is_no_failure(make: Make) -> None:
 def test_a_death_while_decoding_is_pinned(make: Make) -> None:
     worker = make()
     packed = Results.of([of(b"a"), of(b"exit"), of(b"b")])
-    outcomes = rows(worker.decode(Decode(packed.ids, packed.ends)).result())
+    outcomes = rows(worker.ask(Decode(packed.ids, packed.ends)).result())
     assert outcomes[1].status is Status.CRASHED
-    outcomes = rows(worker.decode(Decode(packed.ids[:1], packed.ends[:1])).result())
+    outcomes = rows(worker.ask(Decode(packed.ids[:1], packed.ends[:1])).result())
     assert outcomes == [Encoded((97,), text=b"a")]
 
 
@@ -395,9 +395,9 @@ def test_nothing_is_left_after_close(
 
 def test_a_kill_from_another_thread_ends_a_waiting_request(make: Make) -> None:
     worker = make("Plain", Limits(seconds=30.0))
-    future = worker.encode(Encode(Inputs.of([b"hang", b"a"]), RAW))
+    future = worker.ask(Encode(Inputs.of([b"hang", b"a"]), RAW))
     time.sleep(0.5)
-    worker.kill()
+    worker.stop()
     assert statuses(rows(future.result(timeout=300))) == ["unsupported", "unsupported"]
 
 
@@ -418,7 +418,7 @@ def test_no_orphans_after_the_harness_is_killed(tmp_path: Path) -> None:
             Worker("b", "cmd:{sys.executable} {program} --kind correct", Limits()),
         ]
         print([w.load(v).result().error for w in workers], flush=True)
-        workers[0].encode(Encode(Inputs.of([b"hang"]), Mode(pretokenize=False)))
+        workers[0].ask(Encode(Inputs.of([b"hang"]), Mode(pretokenize=False)))
         time.sleep(60)
     """
     with subprocess.Popen(

@@ -379,7 +379,7 @@ def test_a_program_that_reads_files_itself_is_given_the_users_own(
     try:
         assert worker.load(vocabulary).result(timeout=300).error is None
         asked = Encode(Inputs.of([b"a", b"b"]), Mode())
-        found = rows(worker.encode(asked).result(timeout=300))
+        found = rows(worker.ask(asked).result(timeout=300))
     finally:
         worker.close()
     assert found == [Encoded((ord("L"),))] * 2

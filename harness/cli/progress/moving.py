@@ -190,8 +190,7 @@ def preparing(event: Preparing) -> str:
     if event.waiting:
         count = len(event.ready) + len(event.waiting)
         parts.append(f"{event.vocabulary}: {len(event.ready)} of {count} implementations are ready")
-        compiling = [f"{name}: {what}" for name, what in event.waiting.items() if what]
-        parts.append(compiling[0] if compiling else f"loading {', '.join(event.waiting)}")
+        parts.append(f"loading {', '.join(event.waiting)}")
     return "; ".join(parts)
 
 

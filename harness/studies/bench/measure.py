@@ -255,7 +255,7 @@ class Bench:
             shared=Capability.THREADS in row.participant.about.capabilities,
             before=before,
         )
-        return self._pool.measure(row.participant.name, request)
+        return self._pool.answer(row.participant.name, request)
 
     # Measuring.
 

@@ -24,6 +24,7 @@ from harness.events import Opening, VocabularyOpened
 from harness.studies.bench.measure import LIMITS, environment
 from harness.workers.calls import characters_apart
 from harness.workers.process import Process, WorkerDied
+from impls import registry
 from impls.interface import Mode, Reproducible, Unsupported
 
 if TYPE_CHECKING:
@@ -162,9 +163,15 @@ def _taken(
 ) -> VocabularyOpened:
     """The event with one more measurement, or with what became of it."""
     variables = {**environment(1), TABLES: tables}
-    process = Process(LIMITS, variables, (), one.about.needs, one.spec)
+    process = Process(
+        "harness.workers.server",
+        LIMITS.memory,
+        variables,
+        others=None if registry.our_own(one.spec) else one.spec,
+        needs=one.about.needs,
+    )
     try:
-        answer = process.ask(request, LIMITS.load_seconds)
+        answer = process.ask(request, LIMITS.load_seconds, Results, len(request))
     except WorkerDied as death:
         return _failed(event, death.outcome)
     except BaseException:
@@ -172,7 +179,6 @@ def _taken(
         raise
     finally:
         process.close()
-    assert isinstance(answer, Results)
     if answer.costs is None:
         line = answer.messages.get(0, "").split("\n", 1)[0]
         unsupported = int(answer.status[0]) in (Status.UNSUPPORTED, Status.REJECTED)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora.texts import benchmarks as texts
+from harness.confinement import probing
 from harness.core import exit_statuses
 from harness.events import (
     Benched,
@@ -26,7 +27,6 @@ from harness.events import (
 from harness.studies.bench.measure import LIMITS, Bench, Block
 from harness.studies.bench.opening import Openings
 from harness.studies.bench.plan import BASE, OPENING, WAYS
-from harness.workers import confined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -215,7 +215,7 @@ def started(plan: BenchPlan, command: str) -> BenchStarted:
         homepages={one.name: one.about.homepage for one in everyone},
         cpu=cpu_model(),
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        confinement=confined.line(LIMITS.memory, everyone),
+        confinement=probing.line(LIMITS.memory, everyone),
     )
 
 

@@ -81,7 +81,7 @@ def batch(subject: Subject, contracts: Sequence[Contract], family: Family) -> As
         for size in sizes:
             text = family.make(vocabulary, DOCUMENT * size, turn)
             request = Measure(Inputs.of([text]), subject.contract.mode, document=DOCUMENT)
-            spent = subject.pool.measure(subject.name, request).timed
+            spent = subject.pool.answer(subject.name, request).timed
             if spent is None:
                 return None
             found.append(max(spent.cpu, spent.elsewhere or 0))

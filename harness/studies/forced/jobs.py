@@ -38,7 +38,7 @@ class Task:
 class Job(Protocol[Answer]):
     """A piece of work. It travels to a worker, and its answer back as plain data of a type.
 
-    answer: that type, made of dataclasses and builtins, for :mod:`harness.workers.packets`.
+    answer: that type, made of dataclasses and builtins, for :mod:`harness.workers.wire`.
     """
 
     answer: ClassVar[Any]

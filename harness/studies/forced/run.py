@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from corpora.grammars.corpus import CorpusError, read_cases
+from harness.confinement import probing
 from harness.core import exit_statuses, stored
 from harness.core.interruption import exit_status
 from harness.core.writing import Lines, cannot_write, write_whole
@@ -34,7 +35,6 @@ from harness.studies.forced.jobs import Minimised, Task, WalkSchema
 from harness.studies.forced.policies import EXACT
 from harness.studies.forced.pool import WorkersFailed, results
 from harness.studies.forced.results import CHECKED, SchemaResult, total
-from harness.workers import confined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -247,7 +247,7 @@ def execute(
             command=command,
             versions=versions(),
             machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-            confinement=confined.line(plan.task.memory),
+            confinement=probing.line(plan.task.memory),
         )
     )
     emit(VocabularyLoaded.of(vocabulary, plan.source))

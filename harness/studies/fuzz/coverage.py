@@ -214,8 +214,7 @@ def fuzz(request: Request, folder: Path) -> None:
 def main(arguments: Sequence[str], held: Held = OFF) -> None:
     """Serve requests; see :mod:`harness.confinement.start`."""
     fixed_addresses(arguments)
-    inlet, outlet = map(int, arguments)
-    serve(found, inlet, outlet)
+    serve(found, arguments)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.confinement import probing
 from harness.core import exit_statuses
 from harness.engine.planning import Tally
 from harness.engine.runner import asked, budget_text, versions, went_on
@@ -39,7 +40,6 @@ from harness.studies.fuzz.plan import target_name
 from harness.verdict import gate
 from harness.verdict.coverage import Coverage
 from harness.verdict.gaps import counted
-from harness.workers import confined
 from impls.specs import from_anywhere
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ def _started(plan: FuzzPlan, store: CampaignStore, command: str) -> Started:
         memory=one.limits.memory,
         expect=one.expect,
         folder=str(Path.cwd()),
-        confinement=confined.line(one.limits.memory, one.participants),
+        confinement=probing.line(one.limits.memory, one.participants),
     )
 
 

@@ -106,8 +106,7 @@ def examples(vocabulary: Vocabulary, seed: int, count: int) -> list[bytes]:
 
 def main(arguments: Sequence[str], held: Held = OFF) -> None:
     """Serve requests; see :mod:`harness.confinement.start`."""
-    inlet, outlet = map(int, arguments)
-    serve(Engine(), inlet, outlet)
+    serve(Engine(), arguments)
 
 
 if __name__ == "__main__":

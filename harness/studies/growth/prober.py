@@ -366,7 +366,7 @@ class Prober:
         """One call alone, by all clocks; where it has no answer, and ``size`` is given, the cell
         notes why."""
         request = Measure(Inputs.of([data]), cell.contract.mode)
-        results = self._pool.measure(cell.participant.name, request)
+        results = self._pool.answer(cell.participant.name, request)
         if results.timed is None and size is not None:
             self._no_answer(cell, results, 0, size)
         return results.timed

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from corpora.families.catalog import families
 from harness.engine.least import named_on
 from harness.events import FamiliesMeasured, Phase
-from harness.studies.growth.exact import count_instructions
 from harness.studies.growth.jumps import costly_families
-from harness.studies.growth.measurement import Measurement, chosen, counts_steps, taking_part
+from harness.studies.growth.measurement import Measurement, chosen
 from harness.verdict.bounds import own_candidates
-from harness.workers.instructions import wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +18,6 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.state import RunState
     from harness.engine.study import Session
-
-INSTRUCTIONS_SHARE = 0.25
-"""The share of the time for growth in which instructions are counted besides."""
 
 JUMPS_SECONDS = 5.0
 """Seconds for the growth on inputs that one of the user's own candidates was found to be slow on,
@@ -64,8 +59,6 @@ class Growth:
         taken = [known[name] for name in run.plan.measured] or chosen(
             known, len(names), whole, run.plan.seed
         )
-        counting = wrapper() if suite.scaling_instructions else ()
-        seconds = whole * (1 - INSTRUCTIONS_SHARE if counting else 1)
         # Own candidates are looked at on all families, the others on what there is time for.
         besides = (
             [] if run.plan.measured or not own else [f for f in known.values() if f not in taken]
@@ -83,7 +76,7 @@ class Growth:
         if owed and whole <= 0:
             with run.lock:
                 run.tally.least.add(vocabulary.id)
-        measurement.run(seconds, run.emit, run.stop.is_set, owed)
+        measurement.run(whole, run.emit, run.stop.is_set, owed)
         if measurement.went_on:
             with run.lock:
                 run.tally.least.add(vocabulary.id)
@@ -96,21 +89,6 @@ class Growth:
             names_taken = [f.name for f in (*taken, *besides) if f.suits(vocabulary)]
             left, missed = measurement.left_out, measurement.missed
             run.emit(FamiliesMeasured(vocabulary.id, fitting, names_taken, left, missed))
-        if counting and not run.stop.is_set():
-            run.emit(Phase(f"counting instructions on {vocabulary.id}"))
-            others = [c for c, _ in taking_part(contracts) if not counts_steps(c)]
-            rest = max(0.0, min(whole * INSTRUCTIONS_SHARE, run.left))
-            count_instructions(
-                others,
-                vocabulary,
-                taken,
-                counting,
-                run.plan.limits,
-                rest,
-                run.emit,
-                run.stop.is_set,
-                run.left_for_questions,
-            )
 
     def _follow_jumps(self, session: Session, name: str) -> None:
         """Measure growth on families made of the inputs that cost one far more than others did.

@@ -1,0 +1,111 @@
+"""What workers and helpers answer is data of a type, or their clear end: nothing of it is run."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from corpora.vocabularies import sources
+from harness.core.outcomes import Status
+from harness.studies.forced.jobs import Task
+from harness.studies.forced.pool import results
+from harness.studies.fuzz.helper import Helper
+from harness.workers import clock, wire
+from harness.workers import process as processes
+from harness.workers.clock import Usage
+from harness.workers.process import Process, WorkerDied
+from tests.breadth import thorough
+from tests.harness.bomb import Bomb, fire
+
+
+@dataclass(frozen=True)
+class Bombed:
+    """A job in which a library writes a pickle to the descriptor that leads to the harness."""
+
+    path: str
+    framed: int
+    answer: ClassVar[Any] = str
+
+    def fits(self, answer: str) -> bool:
+        return True
+
+    def run(self, policies: object, task: object, beat: Callable[[], None]) -> str:
+        fire(self.path, self.framed)
+        return "answered"
+
+    def broken(self, how: str) -> str:
+        return f"broken: {how}"
+
+
+def main(arguments: Sequence[str], held: object = None) -> None:
+    """Answer byte by byte; to the second request for ever, and never with a whole answer."""
+    inlet, outlet = map(int, arguments[:2])
+    with os.fdopen(inlet, "rb") as requests:
+        sequence, answer = wire.read_request(requests.read)  # type: ignore[misc]
+        for byte in wire.packed_beat(sequence) + wire.packed_answer(sequence, answer):
+            os.write(outlet, bytes((byte,)))
+        wire.read_request(requests.read)
+        os.write(outlet, wire.PREFIX.pack(wire.MAGIC, 1 << 20, 0))
+        while True:
+            os.write(outlet, b"x")
+            time.sleep(0.03)
+
+
+def test_an_answer_may_come_byte_by_byte_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = Process(__name__, 1 << 30, others="a test")
+    try:
+        with monkeypatch.context() as patch:
+            # It waits for the harness all the time, which takes more than its limit for each look.
+            now = count(0.0, 1000.0)
+            patch.setattr(clock, "WALL", 1e6)
+            patch.setattr(processes, "LOOK_SECONDS", 60.0)
+            patch.setattr(processes, "time", SimpleNamespace(monotonic=lambda: next(now)))
+            patch.setattr(process, "usage", lambda: Usage(0.0, 0, awake=False))
+            assert process.ask("whole", 900.0, str) == "whole"
+            assert next(now) >= 4000.0  # it was looked at in between
+        monkeypatch.setattr(clock, "LEAST_WALL", 0.5)
+        with pytest.raises(WorkerDied) as died:
+            process.ask("endless", 0.01, str)
+    finally:
+        process.close()
+    assert died.value.outcome.status is Status.TIMED_OUT
+
+
+def test_the_bomb_is_one(tmp_path: Path) -> None:
+    pickle.loads(pickle.dumps(Bomb(str(tmp_path / "ran"))))
+    assert (tmp_path / "ran").is_dir()
+
+
+@pytest.mark.parametrize("framed", [0, thorough(1)])
+def test_a_pickle_of_a_job_is_refused(framed: int, tmp_path: Path) -> None:
+    task = Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)
+    jobs = [Bombed(str(tmp_path / "ran"), framed)]
+    (said,) = results(task, jobs, 1)
+    assert said.startswith("broken: broke the protocol: ")
+    assert said.isprintable()
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("framed", [0, 1])
+def test_a_pickle_of_a_helper_is_refused(
+    framed: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    helper = Helper("tests.harness.bomb")
+    with caplog.at_level(logging.WARNING):
+        try:
+            said = helper.ask((str(tmp_path / "ran"), framed), 120.0, lambda: False)
+        finally:
+            helper.close()
+    assert said is None
+    assert "tests.harness.bomb: " in caplog.text
+    assert not (tmp_path / "ran").exists()
