@@ -32,7 +32,7 @@ from harness.studies.forced.jobs import Task
 from harness.studies.forced.results import SchemaResult, Tally
 from harness.studies.fuzz.behaviour import MAP_SIZE, Map
 from harness.studies.fuzz.schedule import Arm
-from harness.studies.fuzz.state import State, StateError
+from harness.studies.fuzz.state import Kept, State, StateError
 from harness.studies.fuzz.store import CampaignStore
 from harness.studies.worst.state import STATE as SEARCH_STATE
 from harness.studies.worst.state import Candidate, Death, Sample, Store
@@ -268,9 +268,7 @@ STATE = State(
     losses={"x": (1, 2)},
     causes=[(("toy/raw", Signature("a", "b", "c")), Causes({b"a": "n"}))],
 )
-PARTS = {
-    name: json.loads(part) for name, part in STATE.parts().items() if not name.startswith("map")
-}
+PARTS = {name: json.loads(part) for name, part in Kept(STATE).round("x").parts.items()}
 
 
 @pytest.mark.parametrize(

@@ -181,23 +181,24 @@ def test_finals_send_home_the_harmless_and_compare_the_rest() -> None:
     heavy.smallest = Pattern((Pump((b"\n",)),))
     planted = Planted(many(b"\n"))
     control = family_of("prose", "", Pattern((Pump((b"a",)),)))
-    came = finals(gauge_of(planted), [heavy], control, listed, (1024, 4096), Countdown(1e6).start())
-    assert came.rounds == MOST_ROUNDS
-    assert [one.name for one in came.listed] == [f"listed-{i}" for i in range(8, 8 - STAY, -1)]
-    [found] = came.found
+    rounds, prose, still, [found] = finals(
+        gauge_of(planted), [heavy], control, listed, (1024, 4096), Countdown(1e6).start()
+    )
+    assert rounds == MOST_ROUNDS
+    assert [one.name for one in still] == [f"listed-{i}" for i in range(8, 8 - STAY, -1)]
     assert found.name == "cost-1"
     assert found.expression == heavy.smallest.expression(), "it costs as much"
-    assert found.a_byte == max(one.a_byte or 0 for one in (came.control, *came.listed, found))
+    assert found.a_byte == max(one.a_byte or 0 for one in (prose, *still, found))
     assert found.points[-1][0] == max(planted.seen) == 8192
     assert found.verdict == "superlinear"
-    assert came.control.verdict == "linear"
+    assert prose.verdict == "linear"
 
 
 def test_a_family_that_kills_is_asked_no_more() -> None:
     planted = Planted(dies=lambda data: Status.CRASHED if b"#" in data else None)
     prose, death = (family_of(name, "", repeated(name.encode())) for name in ("prose", "#"))
-    came = finals(gauge_of(planted), [], prose, [death], (1024, 4096), Countdown(1e6).start())
-    [entry] = came.listed
+    time = Countdown(1e6).start()
+    _, _, [entry], _ = finals(gauge_of(planted), [], prose, [death], (1024, 4096), time)
     assert entry.verdict == "failed"
     assert "crashed" in entry.message
 

@@ -99,7 +99,7 @@ def _asked_again(
     state.fixed = gone
     state.add(events)
     state.keep_tracker(tracker.snapshot())
-    return kept.amended(target_name(source, shard), tracker.findings, events)
+    return kept.round(target_name(source, shard), tracker.findings, events)
 
 
 def comes_back(found: Found) -> bool:
@@ -211,7 +211,7 @@ def _note(
     tracker.restore(without(kept.state.tracker(kept.findings), gone))
     claiming.note(tracker, lines, plan.plan, record, status)
     kept.state.keep_tracker(tracker.snapshot())
-    done = kept.amended(name, tracker.findings, events)
+    done = kept.round(name, tracker.findings, events)
     store.commit([done], forgotten=[found.id for found in gone])
     publish(done)
 

@@ -81,7 +81,7 @@ def _cross(plan: FuzzPlan, store: CampaignStore, counted: int) -> bool:
         one.state.given += given(one, others)
         one.state.offered = len(one.corpus)
         one.state.crossed += counted
-        rounds.append(one.amended(name))
+        rounds.append(one.round(name))
     store.commit(rounds)
     return bool(rounds)
 

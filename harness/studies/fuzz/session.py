@@ -290,7 +290,7 @@ class Session:
         if came.too_long is not None:
             kept = self._store.target(course.name) or Kept()
             kept.state.round_size = came.too_long
-            self._store.commit([kept.amended(course.name)])  # nothing to show: it has done nothing
+            self._store.commit([kept.round(course.name)])  # nothing to show: it has done nothing
         elif came.mark and not rounded:
             if not self._countdown.running:
                 self._countdown.start()

@@ -1,12 +1,11 @@
 """What a target of a campaign is between two rounds: plain data, and the parts in which it is kept.
 
-What grows with a campaign is cut into parts, each of which is written again only when it has
-changed, so that a commit costs as much after a month as after a minute.
+What grows with a campaign is cut into parts, each of which is made and written again only when it
+has changed, so that a commit costs as much after a month as after a minute.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zlib
 from collections.abc import Mapping
@@ -28,16 +27,14 @@ if TYPE_CHECKING:
 
     from harness.engine.planning import Tally
 
-FORM = 2
+FORM = 3
 """The number of this form of the state; another one is another version's."""
 
 MAIN = "state"
 """The part with all that does not grow with the campaign."""
 
-GROWING = (
-    "disagreements", "picks", "causes", "counts", "shared", "covered",
-)  # fmt: skip
-"""Lists and dictionaries that grow with the campaign: each is kept in parts."""
+GROWING = ("disagreements", "picks", "causes", "counts", "shared", "covered", "waiting")
+"""Lists and dictionaries that grow with the campaign, or are large: each is kept in parts."""
 
 ITEMS = 256
 """Items of a part."""
@@ -122,23 +119,21 @@ class State:
     fixed: list[Found] = field(default_factory=list)
     map: bytes = b""
 
-    def parts(self) -> Parts:
-        """All of it, in parts: JSON, and compressed pages of the map."""
+    def parts(self) -> dict[str, Any]:
+        """All of it, in parts as they are: what :func:`encoded` is yet to be made of."""
         main: dict[str, Any] = {"form": FORM}
-        made: Parts = {}
-        for name in (one.name for one in fields(self) if one.name != MAP):
-            value = msgspec.to_builtins(getattr(self, name))
-            if name not in GROWING:
-                main[name] = value
+        made: dict[str, Any] = {MAIN: main}
+        for name in (one.name for one in fields(self)):
+            value = getattr(self, name)
+            if name in GROWING:
+                value = list(value.items() if isinstance(value, Mapping) else value)
+            elif name != MAP:
+                main[name] = msgspec.to_builtins(value)
                 continue
-            items = list(value.items() if isinstance(value, Mapping) else value)
-            for start in range(0, len(items), ITEMS):
-                text = json.dumps(items[start : start + ITEMS])
-                made[f"{name}/{start // ITEMS:06}"] = text.encode()
-        for start in range(0, len(self.map), PAGE):
-            page = zlib.compress(self.map[start : start + PAGE], 1)
-            made[f"{MAP}/{start // PAGE:06}"] = page
-        return {MAIN: json.dumps(main).encode(), **made}
+            size = PAGE if name == MAP else ITEMS
+            for start in range(0, len(value), size):
+                made[f"{name}/{start // size:06}"] = value[start : start + size]
+        return made
 
     @classmethod
     def of(cls, parts: Mapping[str, bytes]) -> State:
@@ -220,45 +215,11 @@ def added(one: Any, other: Any) -> Any:
     return one + other
 
 
-class Written:
-    """Which parts of a state are in the database, as digests: the others are yet to be written."""
-
-    def __init__(self, parts: Mapping[str, bytes]) -> None:
-        self._digests = {name: _digest(part) for name, part in parts.items()}
-
-    def changed(self, state: State) -> Parts:
-        """The parts that are to be written to have this state, which are taken for written then."""
-        parts = state.parts()
-        digests = {name: _digest(part) for name, part in parts.items()}
-        before, self._digests = self._digests, digests
-        gone = dict.fromkeys(before.keys() - parts.keys(), b"")
-        return {name: parts[name] for name in parts if before.get(name) != digests[name]} | gone
-
-
-def _digest(part: bytes) -> bytes:
-    return hashlib.blake2b(part, digest_size=16).digest()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Kept:
-    """A target as the database has it. written: the parts of its state there."""
-
-    state: State = field(default_factory=State)
-    corpus: list[Entry] = field(default_factory=list)
-    findings: list[Found] = field(default_factory=list)
-    written: Written = field(default_factory=lambda: Written({}))
-
-    def amended(
-        self,
-        target: str,
-        findings: Sequence[Found] | None = None,
-        events: Iterable[Event] = (),
-    ) -> Round:
-        """What is to be committed of changes to the state, or the findings, that no round made."""
-        return Round.of(
-            target, self.state, self.written, self.findings,
-            self.findings if findings is None else findings, events, first=len(self.corpus),
-        )  # fmt: skip
+def encoded(part: Any) -> bytes:
+    """A part as it is in the database: a compressed page of the map, or JSON."""
+    if isinstance(part, bytes):
+        return zlib.compress(part, 1)
+    return json.dumps(msgspec.to_builtins(part)).encode()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -286,25 +247,41 @@ class Round:
     events: list[str]
     seconds: float = 0.0
 
-    @classmethod
-    def of(
-        cls,
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    """A target as the database has it. written: the parts of its state there, as they are."""
+
+    state: State = field(default_factory=State)
+    corpus: list[Entry] = field(default_factory=list)
+    findings: list[Found] = field(default_factory=list)
+    written: dict[str, Any] = field(default_factory=dict)
+
+    def round(
+        self,
         target: str,
-        state: State,
-        written: Written,
-        before: Iterable[Found],
-        after: Iterable[Found],
-        events: Iterable[Event],
+        findings: Iterable[Found] | None = None,
+        events: Iterable[Event] = (),
         *,
-        first: int,
-        joined: Sequence[Entry] = (),
+        joined: Iterable[Entry] = (),
         seconds: float = 0.0,
     ) -> Round:
-        """What changed. before, after: all findings."""
-        old, new = ({one.id: one for one in some} for some in (before, after))
-        return cls(
+        """What is to be committed of changes since the last time; it is taken for committed then.
+
+        findings: all of them, None for those that there were.
+        """
+        state, parts, first = self.state, self.state.parts(), len(self.corpus)
+        changed = {
+            one: encoded(part) for one, part in parts.items() if self.written.get(one) != part
+        }
+        changed |= dict.fromkeys(self.written.keys() - parts.keys(), b"")
+        old = {one.id: one for one in self.findings}
+        new = old if findings is None else {one.id: one for one in findings}
+        self.written, self.findings = parts, [*new.values()]
+        self.corpus += joined
+        return Round(
             target, state.batches, state.cases, len(state.disagreements), len(state.waiting),
-            state.round_size, written.changed(state), first, list(joined),
+            state.round_size, changed, first, self.corpus[first:],
             [one for name, one in new.items() if old.get(name) != one],
             sorted(old.keys() - new.keys()), [one.to_json() for one in events], seconds,
         )  # fmt: skip

@@ -24,7 +24,7 @@ from harness.ledger.engine import LedgerError, open_database
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.corpus import Entry
 from harness.studies.fuzz.models import CampaignRow, FindingRow, InputRow, PartRow, ReportedRow
-from harness.studies.fuzz.state import Kept, State, Written
+from harness.studies.fuzz.state import Kept, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -129,8 +129,7 @@ class CampaignStore:
     @property
     def started(self) -> str:
         """When the campaign began, as ISO 8601."""
-        with self._session() as session:
-            return session.get_one(CampaignRow, self._id).started
+        return self._row().started
 
     @property
     def mark(self) -> str:
@@ -140,8 +139,11 @@ class CampaignStore:
     @property
     def seconds(self) -> float:
         """What was spent on committed rounds, over all sessions and targets."""
+        return self._row().seconds
+
+    def _row(self) -> CampaignRow:
         with self._session() as session:
-            return session.get_one(CampaignRow, self._id).seconds
+            return session.get_one(CampaignRow, self._id)
 
     def known(self) -> dict[str, str]:
         """The ids of the findings that campaigns in this database have told, and since when.
@@ -187,7 +189,7 @@ class CampaignStore:
                 .order_by(InputRow.number)
             )
             entries = [Entry(row.data, row.origin, row.fresh) for row in corpus]
-            return Kept(state, entries, self._findings(session, name), Written(parts))
+            return Kept(state, entries, self._findings(session, name), state.parts())
 
     def targets(self, names: Iterable[str]) -> dict[str, Kept]:
         """Those of these targets that were ever committed. Raises LedgerError."""

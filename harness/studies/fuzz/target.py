@@ -97,7 +97,7 @@ class Target:
         round_seconds: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        kept = kept or Kept()
+        self._kept = kept = kept or Kept()
         alone = plan.alone(source)
         self._plan = plan
         self._events: list[Event] = []
@@ -116,8 +116,7 @@ class Target:
         self._loop: Loop[Batch] | None = None
         self._said: dict[str, str] = {}
         self._shared: list[bytes] = []
-        self.state, self._written = kept.state, kept.written
-        self._committed: Sequence[Found] = kept.findings
+        self.state = kept.state
         self._map = Map(self.state.map)
         self.corpus = Corpus(kept.corpus, self.state.picks)
         self._tracker.restore(self.state.tracker(kept.findings))
@@ -233,7 +232,6 @@ class Target:
         waiting = state.waiting or [Waiting.of(name, batch) for name, batch in self._chosen()]
         if not waiting:
             return None
-        joined = len(self.corpus)
         most = limit(self._run.plan.budget.cases, state.crossed)
         parts = taken(waiting, state.round_size, None if most is None else most - state.cases)
         asked = [(part, send(pool, self._contracts, part.batch, state.rates)) for part in parts]
@@ -252,7 +250,7 @@ class Target:
         state.waiting = after(waiting, parts, came)
         seconds = self._clock() - started
         state.round_size = next_size(state.round_size, size, seconds)
-        return self._result(pool, joined, seconds)
+        return self._result(pool, seconds)
 
     def _await(self, sent: Sequence[Portion]) -> None:
         """Wait for answers. Raises TooLong where the round takes more than its time."""
@@ -370,7 +368,7 @@ class Target:
         if not pool.out_of_time:
             self.state.judged_by = digest
 
-    def _result(self, pool: WorkerPool, joined: int, seconds: float) -> Round:
+    def _result(self, pool: WorkerPool, seconds: float) -> Round:
         """What is to be committed."""
         if self._run.stop.is_set():
             raise Stopped
@@ -390,10 +388,12 @@ class Target:
         state.keep_tracker(self._tracker.snapshot())
         state.keep_tally(self._run.tally)
         state.map = self._map.counts
-        done = Round.of(
-            self.name, state, self._written, self._committed, self.findings, self._events,
-            first=joined, joined=self.corpus.entries[joined:], seconds=seconds,
-        )  # fmt: skip
-        self._committed = self.findings
+        done = self._kept.round(
+            self.name,
+            self.findings,
+            self._events,
+            joined=self.corpus.entries[len(self._kept.corpus) :],
+            seconds=seconds,
+        )
         self._events.clear()
         return done

@@ -50,19 +50,9 @@ CALLS = 12
 """Calls of the longest kind for which the time of a cell is planned: a round takes as long as two
 or three."""
 
-AS_BAD = 0.93
-"""Share of the cost that a smaller pattern has to keep: the least of three times on a busy machine
-differs by some hundredths."""
-
-AS_STEEP = 0.05
-"""The exponent of a smaller pattern may be less by so much."""
-
-AS_BIG = 0.8
-"""Share of the memory: it goes by pages and doublings of arrays."""
-
-AS_DEAR = 0.9
-"""Share of the cost at full size from which the smaller pattern stands for the first: they were
-compared at a smaller size."""
+AS_BAD = {Aim.COST: 0.93, Aim.GROWTH: 0.97, Aim.MEMORY: 0.8}
+"""Share of what stands out that a smaller pattern has to keep: the least of three times on a busy
+machine differs by some hundredths, and memory goes by pages and doublings of arrays."""
 
 LOOKS = 3
 """Inputs by which a smaller pattern is compared."""
@@ -114,26 +104,13 @@ def as_bad(gauge: Gauge, found: Found, scale: Scale, patterns: Sequence[Pattern]
     Raises OutOfTime.
     """
     first, *others = every = [Candidate(one, "") for one in (found.pattern, *patterns)]
-    meter = Meter.MEMORY if found.aim is Aim.MEMORY else Meter.TIME
-    for _ in range(1 if meter is Meter.MEMORY else LOOKS):
-        for size in (scale.small, scale.large):
-            asked = [one for one in every if size == scale.small or one.samples]
-            inputs = [one.pattern.make(size, one.looks(size)) for one in asked]
-            for one, data, reading in zip(asked, inputs, gauge.read(inputs, meter), strict=True):
-                if reading.answered:
-                    one.take(size, len(data), reading.cost)
-    return [
-        one.at(scale.large) is not None and worse(one, first, found.aim, scale) for one in others
-    ]
-
-
-def worse(one: Candidate, first: Candidate, aim: Aim, scale: Scale) -> bool:
-    """Whether a candidate is as bad as the first, for an aim. Of memory, samples hold bytes."""
-    share = one.cost(scale.large) / max(first.cost(scale.large), 1e-9)
-    if aim is Aim.GROWTH:
-        own, its = (it.growth(scale.small, scale.large) or 0.0 for it in (one, first))
-        return own >= its - AS_STEEP and share >= AS_BAD / 2
-    return share >= (AS_BIG if aim is Aim.MEMORY else AS_BAD)
+    asked = [(one, size) for size in (scale.small, scale.large) for one in every]
+    for _ in range(LOOKS):
+        gauge.measure(asked, Meter.TIME)
+    if found.aim is Aim.MEMORY:
+        gauge.measure(asked[len(every) :], Meter.MEMORY)
+    least = AS_BAD[found.aim] * scale.score(first, found.aim)
+    return [one.looks(scale.large) > 0 and scale.score(one, found.aim) >= least for one in others]
 
 
 def smallest_deaths(gauge: Gauge, deaths: Sequence[Death], countdown: Countdown) -> list[Entry]:
@@ -202,16 +179,6 @@ def side_by_side(
     return whole, cells
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What the finals came to: whole rounds, and the lines of the report."""
-
-    rounds: int
-    control: Entry
-    listed: list[Entry]
-    found: list[Entry]
-
-
 def heats(gauge: Gauge, listed: Sequence[Family], size: int) -> list[Family]:
     """The listed families that are among the worst at a size, the worst first."""
     least: dict[str, int] = {}
@@ -233,31 +200,29 @@ def finals(
     listed: Sequence[Family],
     sizes: tuple[int, int],
     countdown: Countdown,
-) -> Compared:
+) -> tuple[int, Entry, list[Entry], list[Entry]]:
     """What was found beside what is listed, all of it, whoever was told of what.
 
+    Gives whole rounds, and the lines of the control, of what is listed, and of what was found.
     sizes: bytes at which the listed families have their heats, and at which all are compared.
     """
     small, size = sizes
     still = heats(gauge, listed, small)
-    patterns = [(one, (one.pattern, one.smallest)) for one in found]
-    families = {p: family_of(p.expression(), one.origin, p) for one, some in patterns for p in some}
+    families = {p: family_of(p.expression(), "", p) for p in (one.smallest for one in found)}
     rounds, (first, *cells) = side_by_side(
         gauge.on, [control, *still, *families.values()], size * BEYOND, countdown
     )
     known, mine = cells[: len(still)], dict(zip(families, cells[len(still) :], strict=True))
     told: dict[Pattern, Entry] = {}
     for number, one in enumerate(found, 1):
-        short, whole = (a_byte(mine[p], size) or 0.0 for p in (one.smallest, one.pattern))
-        pattern = one.smallest if short >= AS_DEAR * whole else one.pattern
-        made = entry(mine[pattern], one.aim.value, size)
+        made = entry(mine[one.smallest], one.aim.value, size)
         made.name, made.origin = f"{one.aim}-{number}", one.origin
-        made.pattern, made.memory = pattern.to_dict(), one.memory
-        told.setdefault(pattern, made)
-    lines = [entry(one, "listed", size) for one in known]
-    for some in (lines, in_order := list(told.values())):
+        made.pattern, made.memory = one.smallest.to_dict(), one.memory
+        told.setdefault(one.smallest, made)
+    lines, mine_told = [entry(one, "listed", size) for one in known], [*told.values()]
+    for some in (lines, mine_told):
         some.sort(key=lambda one: -(one.a_byte or 0.0))
-    return Compared(rounds, entry(first, "control", size), lines, in_order)
+    return rounds, entry(first, "control", size), lines, mine_told
 
 
 def a_byte(cell: Cell, size: int) -> float | None:

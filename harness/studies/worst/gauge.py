@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
+from harness.studies.worst.state import Death
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from harness.core.countdown import Countdown
     from harness.engine.costs import Loaded
+    from harness.studies.worst.state import Candidate
 
 T = TypeVar("T")
 
@@ -92,6 +94,25 @@ class Gauge:
             counts = tuple(row[1:]) if meter is Meter.LINES else ()
             found.append(Reading(status, row[0], message, counts))
         return found
+
+    def measure(self, asked: Sequence[tuple[Candidate, int]], meter: Meter) -> list[Death]:
+        """Measure each candidate at a size, on an input that it was not measured on before.
+
+        Raises OutOfTime.
+        """
+        died = []
+        for part in portions(asked, lambda pair: pair[0].foretold(pair[1])):
+            inputs = [one.pattern.make(size, one.looks(size)) for one, size in part]
+            readings = self.read(inputs, meter)
+            for (one, size), data, reading in zip(part, inputs, readings, strict=True):
+                if reading.died:
+                    status, message = reading.status, reading.message
+                    died.append(Death(one.pattern, len(data), size, status, message))
+                elif reading.answered and meter is Meter.TIME:
+                    one.take(size, len(data), reading.cost)
+                elif reading.answered:
+                    one.remember(size, reading.cost)
+        return died
 
 
 def portions(items: Iterable[T], foretold: Callable[[T], float]) -> Iterator[list[T]]:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from harness.core.messages import Meter
 from harness.studies.fuzz.loop import Loop
-from harness.studies.worst.gauge import SLOWEST, portions
-from harness.studies.worst.state import PALPABLE, Aim, Candidate, Death, Scale, State
+from harness.studies.worst.gauge import SLOWEST
+from harness.studies.worst.state import PALPABLE, Aim, Candidate, Scale, State
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class Search:
         chosen, _ = self._loop.choose(number)
         batch: list[Candidate] = []
         for arm, patterns in chosen:
-            batch = [Candidate(p, origin) for origin, p in patterns if self._unknown(p)]
+            batch = [Candidate(p, origin) for p, origin in self._unknown(patterns).items()]
             won = self._judged(rng, batch) + (len(batch) if arm == FOLLOWING else 0)
             self._loop.reward(arm, number, len(batch), won)
         self._doubt()
@@ -202,11 +202,12 @@ class Search:
         state.readings += self._gauge.readings - before
         return bool(chosen)
 
-    def _unknown(self, pattern: Pattern) -> bool:
-        held = self.state.holder(pattern)
-        return self._breeder.spells(pattern) and not (
-            self.state.fatal(pattern) or (held is not None and held.pattern == pattern)
-        )
+    def _unknown(self, patterns: Patterns) -> dict[Pattern, str]:
+        """Those that have no place, and did not kill: to ask them again costs another process."""
+        known = {one.pattern for one in self.state.places.values()}
+        known |= {one.pattern for one in self.state.deaths.values()}
+        able = {p: origin for origin, p in patterns if p not in known}
+        return {p: origin for p, origin in able.items() if self._breeder.spells(p)}
 
     # Who is measured.
 
@@ -260,18 +261,8 @@ class Search:
     # Measuring.
 
     def _read(self, asked: Sequence[tuple[Candidate, int]], meter: Meter = Meter.TIME) -> None:
-        """Measure each candidate at a size, on an input that it was not measured on before."""
-        for part in portions(asked, lambda pair: pair[0].foretold(pair[1])):
-            inputs = [one.pattern.make(size, one.looks(size)) for one, size in part]
-            readings = self._gauge.read(inputs, meter)
-            for (one, size), data, reading in zip(part, inputs, readings, strict=True):
-                if reading.died:
-                    status, message = reading.status, reading.message
-                    self.state.bury(Death(one.pattern, len(data), size, status, message))
-                elif reading.answered and meter is Meter.TIME:
-                    one.take(size, len(data), reading.cost)
-                elif reading.answered:
-                    one.remember(size, reading.cost)
+        for death in self._gauge.measure(asked, meter):
+            self.state.bury(death)
 
     def _judged(self, rng: random.Random, batch: Sequence[Candidate]) -> int:
         """Measure a batch, and give places to who deserves them; how many places they took."""

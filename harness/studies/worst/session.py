@@ -142,10 +142,11 @@ class Session:
         families, sizes = dict(self._plan.families), self._plan.sizes
         control = families.pop(CONTROL)
         listed = list(families.values())
-        came = finals(self._gauge, found, control, listed, (sizes.large, sizes.full), countdown)
-        report.compared = report.grown = came.rounds
-        report.control, report.listed = came.control, came.listed
-        report.found = [one for one in came.found if stands_out(one, self._ordinary_memory)]
+        report.compared, report.control, report.listed, stands = finals(
+            self._gauge, found, control, listed, (sizes.large, sizes.full), countdown
+        )
+        report.grown = report.compared
+        report.found = [one for one in stands if stands_out(one, self._ordinary_memory)]
         report.found += deaths
         report.spent = countdown.spent
         report.complete = True
