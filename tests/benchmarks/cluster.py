@@ -79,10 +79,11 @@ def each(count: int, act: Callable[[int], object]) -> float:
 
 def round_of(kept: Kept, target: int, number: int) -> Round:
     """A round of a target like that which was committed last."""
-    joined = [Entry(b"%d/%d" % (number, n), "corpus", 1) for n in range(JOINED)]
-    kept.state.batches = number
-    before = Kept(kept.state, [*joined] * number)
-    return before.round(f"toy_bytes#{target}", joined=joined, seconds=ROUND_SECONDS)
+    state = kept.state
+    before = Kept(state, state.parts(), {one.id: one for one in state.findings})
+    state.batches = number
+    state.corpus += [Entry(b"%d/%d" % (number, n), "corpus", 1) for n in range(JOINED)]
+    return before.round(f"toy_bytes#{target}", seconds=ROUND_SECONDS)
 
 
 def committing(where: str, identity: dict[str, Any], kept: Kept) -> dict[str, float]:

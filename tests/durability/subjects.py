@@ -224,7 +224,7 @@ class Campaign:
     def session(self, home: Path, where: str) -> None:
         out = home / "out"
 
-        def progress(known: Mapping[str, str]) -> FuzzProgress:
+        def progress(known: set[str]) -> FuzzProgress:
             return FuzzProgress(Console(stderr=True), known, None)
 
         def report(made: Any) -> None:

@@ -34,6 +34,7 @@ from harness.studies.fuzz.behaviour import (
 )
 from harness.studies.fuzz.corpus import LONGEST, Corpus, Entry, mutants
 from harness.studies.fuzz.estimate import Abundance
+from harness.studies.fuzz.loop import Loop
 from harness.studies.fuzz.plan import seeds, spent
 from harness.studies.fuzz.schedule import FLOOR, Arm, Schedule
 from harness.studies.fuzz.state import ITEMS, Kept, State, StateError
@@ -334,8 +335,7 @@ def test_a_state_comes_back_as_it_was_and_what_has_not_changed_is_not_written_ag
     parts = changed()
     assert State.of(parts) == state
     assert changed() == {}
-    read = State.of(parts)
-    assert Kept(read, written=read.parts()).round("x").parts == {}
+    assert Kept.of(parts).round("x").parts == {}
     state.cases += 1
     state.disagreements["shape 0 \udc80"] += 1
     state.map = b"\0" + many[1:]
@@ -380,3 +380,34 @@ def test_the_sums_of_batches_say_what_the_batches_say() -> None:
     state.add(batches[2:])
     assert len(list(state.done())) == 2
     assert Coverage.of(state.done()) == Coverage.of(batches)
+
+
+# The loop.
+
+
+class Few:
+    """Has so many batches; whoever lasts may have one again."""
+
+    cost = 1.0
+
+    def __init__(self, *, batches: int, lasting: bool) -> None:
+        self.batches, self.lasting = batches, lasting
+
+    def take(self, number: int, place: int) -> str | None:
+        return f"{number} {place}" if place < self.batches else None
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def test_the_loop_has_batches_made_until_nobody_has_any() -> None:
+    arms: list[Arm] = []
+    taken: dict[str, int] = {}
+    makers = {"one": Few(batches=1, lasting=False), "none": Few(batches=0, lasting=True)}
+    loop = Loop(makers, "0", arms, taken)
+    assert loop.choose(0, 2) == ([("one", "0 0")], 3), "asked again, in vain"
+    assert taken == {"one": 1}
+    assert [arm.ended for arm in arms] == [True, False]
+    # Who lasts is asked again, and counts as a batch that came to nothing.
+    makers["none"].batches = 1
+    assert Loop(makers, "0", arms, taken).choose(4) == ([("none", "4 0")], 0)

@@ -149,7 +149,7 @@ def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
     with writing(f"--save-corpus {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         for kept in store.targets(plan.names).values():
-            for data in [*(entry.data for entry in kept.corpus), *kept.state.covered]:
+            for data in [*(entry.data for entry in kept.state.corpus), *kept.state.covered]:
                 path = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
                 if not path.exists():
                     write_whole(path, data)

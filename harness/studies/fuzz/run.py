@@ -16,7 +16,7 @@ from harness.core.countdown import Countdown
 from harness.engine.ending import to_the_end
 from harness.ledger.recorder import keep_run
 from harness.studies.fuzz import crossing
-from harness.studies.fuzz.amending import ask_again, note_claims
+from harness.studies.fuzz.amending import Amender
 from harness.studies.fuzz.folder import CampaignFolder
 from harness.studies.fuzz.record import Ended, Record, record
 from harness.studies.fuzz.session import Session
@@ -64,7 +64,7 @@ def execute(
     store: CampaignStore,
     out: Path,
     command: str,
-    progress: Callable[[Mapping[str, str]], Shows],
+    progress: Callable[[set[str]], Shows],
     report: Callable[[Record], None],
     report_seconds: float,
     *,
@@ -100,9 +100,10 @@ def execute(
 
         here = executor is None
         campaign = Campaign(plan, None, folder.save, clock) if here else Campaign.of(plan)
+        amender = Amender(plan, store, folder.save, published)
         session = Session(
             plan, store, campaign, executor or LocalExecutor(plan.plan.jobs + plan.canary),
-            folder.place, folder.save, published, seen.announce,
+            folder.place, amender, published, seen.announce,
             countdown, cases, seen.prepared,
         )  # fmt: skip
 
@@ -126,12 +127,11 @@ def execute(
         def again_and_on() -> None:
             if here:
                 prepare(plan.plan, seen.announce, threading.Event())
-            for fixed in ask_again(plan, store, folder.save, published):
-                known.pop(fixed, None)
+            known.difference_update(amender.ask_again())
             try:
                 session.run(each)
             finally:
-                note_claims(plan, store, folder.save, published)
+                amender.note_claims()
 
         try:
             ending = to_the_end(again_and_on)

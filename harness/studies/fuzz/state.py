@@ -23,7 +23,7 @@ from harness.studies.fuzz.schedule import Arm
 from harness.studies.fuzz.sizing import FIRST, Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from harness.engine.planning import Tally
 
@@ -33,11 +33,17 @@ FORM = 3
 MAIN = "state"
 """The part with all that does not grow with the campaign."""
 
-GROWING = ("disagreements", "picks", "causes", "counts", "shared", "covered", "waiting")
+GROWING = (
+    "corpus", "picks", "findings", "causes", "counts", "disagreements", "shared", "covered",
+    "waiting",
+)  # fmt: skip
 """Lists and dictionaries that grow with the campaign, or are large: each is kept in parts."""
 
-ITEMS = 256
-"""Items of a part."""
+ITEMS, LARGE_ITEMS = 256, 16
+"""Items of a part; and of one of :data:`LARGE`."""
+
+LARGE = frozenset({"corpus", "findings"})
+"""Items of these have some kilobytes each."""
 
 PAGE = 1 << 12
 """Bytes of a part of the map of behaviours, unpacked."""
@@ -69,8 +75,9 @@ class Sums:
 
 @dataclass(slots=True)
 class State:
-    """All that a target knows, but for its corpus and its findings.
+    """All that a target knows.
 
+    corpus: the inputs that it mutates, in the order in which they joined. findings: all of them.
     batches, cases, size (in bytes): done so far. schedule: the arms. taken: batches taken from each
     arm. disagreements: shape to the number of inputs that showed it. picks: by entry of the corpus.
     causes, counts: of the tracker, see :class:`Snapshot`. losses: deaths and
@@ -90,6 +97,8 @@ class State:
     :class:`harness.studies.fuzz.behaviour.Map`.
     """
 
+    corpus: list[Entry] = field(default_factory=list)
+    findings: list[Found] = field(default_factory=list)
     batches: int = 0
     cases: int = 0
     size: int = 0
@@ -130,7 +139,7 @@ class State:
             elif name != MAP:
                 main[name] = msgspec.to_builtins(value)
                 continue
-            size = PAGE if name == MAP else ITEMS
+            size = PAGE if name == MAP else LARGE_ITEMS if name in LARGE else ITEMS
             for start in range(0, len(value), size):
                 made[f"{name}/{start // size:06}"] = value[start : start + size]
         return made
@@ -164,12 +173,13 @@ class State:
         return state
 
     def keep_tracker(self, known: Snapshot) -> None:
-        """Note what a tracker knows, but for its findings."""
-        self.causes, self.counts = list(known.causes), dict(known.counts)
+        """Note what a tracker knows."""
+        self.findings, self.causes = list(known.findings), list(known.causes)
+        self.counts = dict(known.counts)
 
-    def tracker(self, findings: Sequence[Found]) -> Snapshot:
-        """What the tracker knew, with its findings."""
-        return Snapshot(findings, self.causes, self.counts)
+    def tracker(self) -> Snapshot:
+        """What the tracker knew."""
+        return Snapshot(self.findings, self.causes, self.counts)
 
     def keep_tally(self, tally: Tally) -> None:
         """Note which expectations were exercised, and what else a campaign adds up."""
@@ -226,22 +236,20 @@ def encoded(part: Any) -> bytes:
 class Round:
     """What one round of a target changed: committed together, or not at all.
 
-    batches, cases: done so far. shapes: of disagreement, seen so far. waiting: batches that were
-    chosen and not asked whole. round_size: of the next. parts: of the state, those that changed.
-    joined: new entries of the corpus, from number ``first`` on. findings: those that are new or
-    changed. gone: ids of findings that others replaced. events: lines of the record, for whoever
-    watches, in order.
+    batches, cases: done so far. corpus: entries so far. shapes: of disagreement, seen so far.
+    waiting: batches that were chosen and not asked whole. round_size: of the next. parts: of the
+    state, those that changed. findings: those that are new or changed. gone: ids of findings that
+    others replaced. events: lines of the record, for whoever watches, in order.
     """
 
     target: str
     batches: int
     cases: int
+    corpus: int
     shapes: int
     waiting: int
     round_size: int
     parts: dict[str, bytes]
-    first: int
-    joined: list[Entry]
     findings: list[Found]
     gone: list[str]
     events: list[str]
@@ -250,38 +258,31 @@ class Round:
 
 @dataclass(slots=True, eq=False)
 class Kept:
-    """A target as the database has it. written: the parts of its state there, as they are."""
+    """A target as the database has it. written: the parts of its state there, as they are.
+
+    findings: those that are there.
+    """
 
     state: State = field(default_factory=State)
-    corpus: list[Entry] = field(default_factory=list)
-    findings: list[Found] = field(default_factory=list)
     written: dict[str, Any] = field(default_factory=dict)
+    findings: dict[str, Found] = field(default_factory=dict)
 
-    def round(
-        self,
-        target: str,
-        findings: Iterable[Found] | None = None,
-        events: Iterable[Event] = (),
-        *,
-        joined: Iterable[Entry] = (),
-        seconds: float = 0.0,
-    ) -> Round:
-        """What is to be committed of changes since the last time; it is taken for committed then.
+    @classmethod
+    def of(cls, parts: Mapping[str, bytes]) -> Kept:
+        """What these parts are of. Raises StateError."""
+        state = State.of(parts)
+        return cls(state, state.parts(), {one.id: one for one in state.findings})
 
-        findings: all of them, None for those that there were.
-        """
-        state, parts, first = self.state, self.state.parts(), len(self.corpus)
-        changed = {
-            one: encoded(part) for one, part in parts.items() if self.written.get(one) != part
-        }
-        changed |= dict.fromkeys(self.written.keys() - parts.keys(), b"")
-        old = {one.id: one for one in self.findings}
-        new = old if findings is None else {one.id: one for one in findings}
-        self.written, self.findings = parts, [*new.values()]
-        self.corpus += joined
+    def round(self, target: str, events: Iterable[Event] = (), seconds: float = 0.0) -> Round:
+        """What has changed of the state since the last time; it is taken for committed then."""
+        state, parts, written = self.state, self.state.parts(), self.written
+        changed = {name: encoded(one) for name, one in parts.items() if written.get(name) != one}
+        changed |= dict.fromkeys(written.keys() - parts.keys(), b"")
+        old, new = self.findings, {one.id: one for one in state.findings}
+        self.written, self.findings = parts, new
         return Round(
-            target, state.batches, state.cases, len(state.disagreements), len(state.waiting),
-            state.round_size, changed, first, self.corpus[first:],
+            target, state.batches, state.cases, len(state.corpus), len(state.disagreements),
+            len(state.waiting), state.round_size, changed,
             [one for name, one in new.items() if old.get(name) != one],
             sorted(old.keys() - new.keys()), [one.to_json() for one in events], seconds,
         )  # fmt: skip

@@ -118,8 +118,8 @@ class Target:
         self._shared: list[bytes] = []
         self.state = kept.state
         self._map = Map(self.state.map)
-        self.corpus = Corpus(kept.corpus, self.state.picks)
-        self._tracker.restore(self.state.tracker(kept.findings))
+        self.corpus = Corpus(self.state.corpus, self.state.picks)
+        self._tracker.restore(self.state.tracker())
         self._run.tally.add(self.state.sums.plain())
 
     @property
@@ -382,18 +382,12 @@ class Target:
         state.add(self._events)
         self._run.note_excused(pool, self.source)
         self._run.note_claims(pool)
-        state.picks = self.corpus.picks
+        state.corpus, state.picks = self.corpus.entries, self.corpus.picks
         state.losses = pool.losses()
         state.shared = sorted({*state.shared, *map(mark, self._smallest())})
         state.keep_tracker(self._tracker.snapshot())
         state.keep_tally(self._run.tally)
         state.map = self._map.counts
-        done = self._kept.round(
-            self.name,
-            self.findings,
-            self._events,
-            joined=self.corpus.entries[len(self._kept.corpus) :],
-            seconds=seconds,
-        )
+        done = self._kept.round(self.name, self._events, seconds)
         self._events.clear()
         return done

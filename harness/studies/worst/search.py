@@ -286,10 +286,12 @@ class Search:
         """
         size, state = self.sizes.full, self.state
         some = [one for one in some if one.foretold(size) < SLOWEST / CROWD]
-        data = b"\n".join(one.pattern.make(size) for one in some)
-        [reading] = self._gauge.read([data], Meter.MEMORY) if some else [None]
-        if reading is None or not reading.answered:
-            self._read([(one, size) for one in some])
+        if not some:
+            return ()
+        data = b"".join(one.pattern.make(size) for one in some)
+        [reading] = self._gauge.read([data], Meter.MEMORY)
+        if not reading.answered:
+            self._read([(one, size) for one in some if reading.died])
             return ()
         share, usual = reading.cost / len(data), state.memory
         state.memory = min(share, usual or share)

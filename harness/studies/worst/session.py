@@ -70,7 +70,7 @@ class Gathered:
     seconds: float = 0.0
 
     def __add__(self, other: Gathered) -> Gathered:
-        patterns = {pattern: origin for origin, pattern in (*other.patterns, *self.patterns)}
+        patterns = {pattern: origin for origin, pattern in (*self.patterns, *other.patterns)}
         return Gathered(
             [(origin, pattern) for pattern, origin in patterns.items()],
             [*self.deaths, *other.deaths],
@@ -169,7 +169,8 @@ class Session:
 
     def searched(self) -> Gathered:
         """Search for the whole time, and return what a driver measures again."""
-        self._measure_control()
+        with contextlib.suppress(OutOfTime):
+            self._measure_control()
         search, state, began = self._search, self._state, self._countdown.spent
         search.run(lambda: not self._countdown.over)
         best = {one.pattern: one.origin for _, one in self._best()}
