@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 ANY_LENGTH = 1 << 40
 
-GIVEN = "given"
-"""The generator of what is given."""
-
 
 def plan_of(
     inputs: Mapping[str, Sequence[bytes]],
@@ -50,10 +47,10 @@ def plan_of(
         vocabularies=loaders,
         participants=present,
         references=selection.references(references, present),
-        generators=[FunctionGenerator(GIVEN, "inputs that were given", given)],
+        generators=[FunctionGenerator("given", "inputs that were given", given)],
         checks=list(CHECKS.values()),
         expectations=expected,
-        suite=Suite(GIVEN, "inputs that were given", "1s", ANY_LENGTH, 0.0, 0),
+        suite=Suite("given", "inputs that were given", "1s", ANY_LENGTH, 0.0, 0),
         budget=Budget(),
         sampled=False,
         named=[name for name in names if judged is None or name in judged],

@@ -14,14 +14,17 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpora.generators.base import FunctionGenerator
 from corpora.vocabularies import scratch
 from harness.checks import CHECKS
+from harness.engine import selection
+from harness.engine.planning import Plan
+from harness.engine.suites import Budget, Suite
 from harness.findings.folder import RunFolder
-from harness.studies.given import GIVEN, plan_of
 from harness.studies.guided.subject import ALGORITHMS, small
 from harness.verdict import expectations
 
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.events import Found
+
+GIVEN = "guided"
+"""The generator of what is given."""
 
 SECONDS = 600.0
 """The time limit of a look, which is there for hangs."""
@@ -91,9 +97,20 @@ def looked_into(
     from harness.engine.runner import execute  # noqa: PLC0415 (the whole engine)
     from harness.studies.default import studies  # noqa: PLC0415
 
-    expected = expectations.load(expectations.SHIPPED)
-    plan = plan_of({one: [data] for one in sources}, impl, expected=expected, judged=())
-    plan = replace(plan, checks=[CHECKS[name] for name in CHECKED])
+    participants, _ = selection.participants(impl)
+    plan = Plan(
+        vocabularies=selection.vocabularies(sources),
+        participants=participants,
+        references=frozenset(),
+        generators=[FunctionGenerator(GIVEN, "what a target gave", lambda *_: iter([data]))],
+        checks=[CHECKS[name] for name in CHECKED],
+        expectations=expectations.load(expectations.SHIPPED),
+        suite=Suite(GIVEN, "one input", "endless", max(len(data), 1), 0.0, 0),
+        budget=Budget(cases=1),
+        seed=0,
+        jobs=1,
+        fail_fast=False,
+    )
     result = execute(plan, RunFolder(out), [], "tokgate guided", studies)
     given = [one for one in result.findings if one.generator == GIVEN or one.expected is not None]
     return given, result.finished.complete
