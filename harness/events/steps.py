@@ -44,7 +44,7 @@ class SearchGathered(Event):
     """One of several searches for the worst input, on some node, has come to its end.
 
     number: from 0, of so many ``searches``. found: its best patterns, its deaths, and how far it
-    came; see ``harness/studies/worst/scattered.py``.
+    came; see ``harness/studies/worst/session.py``.
     """
 
     number: int

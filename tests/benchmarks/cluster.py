@@ -23,7 +23,7 @@ from harness.cluster.opening import opened
 from harness.events import ClusterUsed
 from harness.studies.fuzz.corpus import Entry
 from harness.studies.fuzz.session import TOGETHER
-from harness.studies.fuzz.state import Kept, Round, Written
+from harness.studies.fuzz.state import Kept, Round
 from harness.studies.fuzz.store import CampaignStore
 from harness.studies.fuzz.units import Came
 from tests.cluster.campaigns import campaign, session
@@ -79,13 +79,11 @@ def each(count: int, act: Callable[[int], object]) -> float:
 
 def round_of(kept: Kept, target: int, number: int) -> Round:
     """A round of a target like that which was committed last."""
-    joined = [Entry(b"%d/%d" % (number, n), "corpus", 1) for n in range(JOINED)]
-    first = number * JOINED
-    kept.state.batches = number
-    return Round.of(
-        f"toy_bytes#{target}", kept.state, Written({}), (), (), (), first=first, joined=joined,
-        seconds=ROUND_SECONDS,
-    )  # fmt: skip
+    state = kept.state
+    before = Kept(state, state.parts(), {one.id: one for one in state.findings})
+    state.batches = number
+    state.corpus += [Entry(b"%d/%d" % (number, n), "corpus", 1) for n in range(JOINED)]
+    return before.round(f"toy_bytes#{target}", seconds=ROUND_SECONDS)
 
 
 def committing(where: str, identity: dict[str, Any], kept: Kept) -> dict[str, float]:

@@ -198,7 +198,7 @@ def taken_up(where: str) -> dict[str, list[bytes]]:
         assert kept is not None
         assert kept.state.crossed == 2
         assert kept.state.cases == CASES
-        found[name] = [one.data for one in kept.corpus if one.origin == SHARED]
+        found[name] = [one.data for one in kept.state.corpus if one.origin == SHARED]
     return found
 
 
@@ -243,9 +243,9 @@ def test_what_crosses() -> None:
     assert [crossing.limit(20_000, number) for number in range(4)] == [2000, 8000, 20_000, 20_000]
     assert crossing.limit(None, 3) is None
     mine, others = [Entry(b"a", "raw", 1)], [Entry(b"b", "raw", 1), Entry(b"c", "raw", 3)]
-    kept = Kept(State(), [*mine, Entry(b"d", SHARED, 9)], [])
+    kept = Kept(State(corpus=[*mine, Entry(b"d", SHARED, 9)]))
     assert crossing.offer(kept) == mine, "what came from others is theirs to offer"
-    assert crossing.offer(replace(kept, state=State(offered=1))) == []
-    theirs = crossing.offer(Kept(State(), others, []))
+    assert crossing.offer(Kept(replace(kept.state, offered=1))) == []
+    theirs = crossing.offer(Kept(State(corpus=others)))
     assert [one.data for one in theirs] == [b"c", b"b"]
     assert crossing.given(kept, [theirs, mine, [Entry(b"c", "raw", 1)]]) == [b"c", b"b"]

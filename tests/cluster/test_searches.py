@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from corpora.families.catalog import families
+from corpora.families.pattern import repeated
 from corpora.vocabularies.sources import resolve
 from harness.cluster.executor import UnitError
 from harness.cluster.local import LocalExecutor
+from harness.core import stored
 from harness.engine import selection
 from harness.engine.steps import conduct
 from harness.events import ClusterUsed, Event, Searched, SearchGathered, UnitDone, read_events
-from harness.studies.worst import scattered
-from harness.studies.worst.gathered import Gathered
+from harness.studies.portable import packed
 from harness.studies.worst.plan import WorstPlan
 from harness.studies.worst.run import WorstStudy
-from harness.studies.worst.sitting import Watcher
+from harness.studies.worst.session import Gathered, Watcher
+from harness.studies.worst.units import SearchTask, found_by
 from tests.cluster.nodes import cluster, executor
 
 __all__ = ["cluster"]  # a fixture
@@ -28,7 +29,7 @@ __all__ = ["cluster"]  # a fixture
 SLOW = f"{Path(__file__).parents[1] / 'harness' / 'slow_on_punctuation.py'}:IMPLEMENTATION"
 
 FOUND: dict[str, Any] = {
-    "patterns": [{"pattern": {"pumps": [{"units": ["a", "b"]}]}, "origin": "bred"}],
+    "patterns": [["bred", msgspec.to_builtins(repeated(b"a", b"b"))]],
     "deaths": [],
     "readings": 7,
     "generations": 2,
@@ -94,7 +95,7 @@ def test_the_searches_of_a_cluster_are_no_state_of_one_alone(tmp_path: Path) -> 
 
 def test_each_search_has_a_seed_of_its_own() -> None:
     plan = planned(1.0)
-    task = scattered.SearchTask.of(plan)
+    task = SearchTask.of(plan)
     plans = [task.here(plan.vocabulary, number) for number in range(3)]
     assert plans[0].seed == plan.seed
     assert len({one.seed for one in plans}) == 3
@@ -103,20 +104,21 @@ def test_each_search_has_a_seed_of_its_own() -> None:
 
 
 def test_what_was_gathered_has_each_pattern_once() -> None:
-    gathered = Gathered()
-    gathered.take(FOUND)
-    gathered.take(FOUND)
+    one = stored.typed(FOUND, Gathered)
+    gathered = one + one
     assert len(gathered.patterns) == 1
     assert (gathered.readings, gathered.generations, gathered.seconds) == (14, 4, 3.0)
 
 
 @pytest.mark.parametrize(
     "found",
-    [{}, {**FOUND, "patterns": [{}]}, {**FOUND, "deaths": [1]}, {**FOUND, "readings": None}],
+    [[], {**FOUND, "patterns": [{}]}, {**FOUND, "deaths": [1]}, {**FOUND, "readings": None}],
 )
 def test_what_no_search_found_is_refused(found: dict[str, Any]) -> None:
     with pytest.raises(UnitError, match="cannot be read"):
-        scattered.unpacked("search 1 of 1", zlib.compress(json.dumps(found).encode()))
+        found_by("search 1 of 1", packed(found, {}))
+    with pytest.raises(UnitError, match="cannot be read"):
+        found_by("search 1 of 1", b"nothing")
 
 
 @pytest.mark.thorough  # a cluster of raylets

@@ -40,10 +40,10 @@ from harness.studies.fuzz import arms
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.store import CampaignStore
-from harness.studies.worst.breeding import Breeder
+from harness.studies.worst.patterns import Breeder
 from harness.studies.worst.results import Entry, Report, as_families
 from harness.studies.worst.search import Search, Sizes
-from harness.studies.worst.state import State
+from harness.studies.worst.state import Store
 from harness.workers import Limits
 from impls.interface import Mode
 from reports import worst as worst_tables
@@ -53,6 +53,7 @@ from reports.studies import files as study_files
 from tests.durability import inside
 from tests.harness.fuzz_campaign import everything
 from tests.harness.planted_costs import Planted as PlantedCosts
+from tests.harness.planted_costs import gauge_of
 from tests.harness.planted_costs import runs as runs_of_one_byte
 
 Outcome = dict[str, dict[str, Any]]
@@ -223,7 +224,7 @@ class Campaign:
     def session(self, home: Path, where: str) -> None:
         out = home / "out"
 
-        def progress(known: Mapping[str, str]) -> FuzzProgress:
+        def progress(known: set[str]) -> FuzzProgress:
             return FuzzProgress(Console(stderr=True), known, None)
 
         def report(made: Any) -> None:
@@ -448,15 +449,11 @@ class Worst:
 
     def session(self, home: Path, where: str) -> None:
         out = home / "out"
-        search = Search(
-            self._breeder, PlantedCosts(runs_of_one_byte(b"#")), Sizes(256, 1024, 4096, 16384), 1
-        )
-        state = State(out, {"seed": 1})
-        state.restore(search, None)
-        search.run(
-            lambda: search.progress.generation < self._generations,
-            lambda: state.save(search, None, float(search.progress.generation)),
-        )
+        store = Store(out, {"seed": 1})
+        state = store.restored()
+        gauge = gauge_of(PlantedCosts(runs_of_one_byte(b"#")))
+        search = Search(self._breeder, gauge, Sizes(256, 1024, 4096, 16384), 1, state=state)
+        search.run(lambda: state.generation < self._generations, lambda: store.save(state))
         report = Report("test", "x", "1", "tekken", 1, 4096, [])
         for one in search.leaders()[:2]:
             expression = one.pattern.expression()
@@ -480,7 +477,7 @@ class Worst:
         state = json.loads((out / "search.json").read_text())
         families = user.entries_of(out / "families.toml")
         return {
-            "generations": {str(n): True for n in range(state["progress"]["generation"])},
+            "generations": {str(n): True for n in range(state["state"]["generation"])},
             "state": {"search.json": timeless(state)},
             "families": {f"{name} {pattern}": True for name, _, pattern in families},
             "files": files(out, ("families.toml",)),

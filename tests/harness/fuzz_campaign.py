@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from harness.engine.planning import Plan
 from harness.engine.suites import Budget, Suite
 from harness.ledger.engine import open_database
 from harness.studies.fuzz import arms
-from harness.studies.fuzz.models import FindingRow, InputRow, PartRow
+from harness.studies.fuzz.models import PartRow
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
@@ -62,7 +62,7 @@ def small_plan(
 def run(plan: FuzzPlan, where: str, out: Path, anew: bool = False) -> Record:
     """A session."""
 
-    def progress(known: Mapping[str, str]) -> FuzzProgress:
+    def progress(known: set[str]) -> FuzzProgress:
         return FuzzProgress(Console(stderr=True), known, None)
 
     store = CampaignStore(where, "test")
@@ -81,21 +81,19 @@ def everything(where: str) -> dict[str, Any]:
             target: (one.batches, one.cases, timeless(one), one.map)
             for target, one in states.items()
         }
-        inputs = [
-            (row.target, row.number, row.data, row.origin, row.fresh)
-            for row in session.scalars(
-                sa.select(InputRow).order_by(InputRow.target, InputRow.number)
-            )
-        ]
-        findings = [
-            (row.target, row.id, row.event, row.batch)
-            for row in session.scalars(
-                sa.select(FindingRow).order_by(FindingRow.target, FindingRow.id)
-            )
-        ]
+    inputs = [
+        (target, number, entry.data, entry.origin, entry.fresh)
+        for target, one in sorted(states.items())
+        for number, entry in enumerate(one.corpus)
+    ]
+    findings = [
+        (target, found.id, asdict(found))
+        for target, one in sorted(states.items())
+        for found in sorted(one.findings, key=lambda each: each.id)
+    ]
     return {"strands": targets, "inputs": inputs, "findings": findings}
 
 
 def timeless(state: State) -> dict[str, Any]:
     """A state without what a process told on its way out, the order of its start, and speeds."""
-    return asdict(replace(state, opened=[], rates={}, map=b""))
+    return asdict(replace(state, opened=[], rates={}, map=b"", corpus=[], findings=[]))

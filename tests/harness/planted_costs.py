@@ -1,15 +1,23 @@
-"""Gauges whose costs are formulas: what a search finds must be what was planted."""
+"""Pools of one worker whose costs are formulas: what a search finds must be what was planted."""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from harness.core.messages import Meter
-from harness.core.outcomes import Status
-from harness.studies.worst.gauge import Reading
+import numpy as np
+
+from corpora.vocabularies import sources
+from harness.core.comparisons import Contract, contracts_of
+from harness.core.countdown import Countdown
+from harness.core.messages import Measure, Meter
+from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
+from harness.engine import selection
+from harness.engine.costs import Loaded
+from harness.studies.worst.gauge import Gauge
 
 A_BYTE = 100
 """Nanoseconds of an ordinary byte."""
@@ -21,31 +29,66 @@ Cost = Callable[[bytes], float]
 class Planted:
     """time, memory: the cost of an input. dies: the message where it gives no answer.
 
-    noise: the share by which times are too long, by a law with a heavy tail.
+    noise: the share by which times are too long, by a law with a heavy tail. lines: the counts of
+    an input by place in the source. late: what is asked with others is late.
     """
 
     time: Cost = lambda data: A_BYTE * len(data)
     memory: Cost = lambda data: 10 * len(data)
     dies: Callable[[bytes], Status | None] = lambda data: None
     noise: float = 0.0
+    lines: Callable[[bytes], Sequence[int]] = lambda data: (len(data),)
+    late: bool = False
     seen: list[int] = field(default_factory=list)
-    over: str = ""
 
     def __post_init__(self) -> None:
         self._rng = random.Random(0)
 
-    def read(self, inputs: Sequence[bytes], meter: Meter) -> list[Reading]:
-        return [self._one(data, meter) for data in inputs]
+    def gauge(self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter) -> Any:
+        """As the pool does: costs, unless one of the inputs has no answer."""
+        self.seen += map(len, inputs)
+        outcomes: list[Outcome] = []
+        for place, data in enumerate(inputs):
+            status = self.dies(data)
+            if self.late and place == 0 and len(inputs) > 1:
+                status = Status.TIMED_OUT
+            said = f"{status.label} as planted" if status else ""
+            outcomes.append(Failed(status, said) if status else Encoded((1,)))
+        results = Results.of(outcomes)
+        if any(isinstance(one, Failed) for one in outcomes):
+            return results
+        costs = [self._costs(data, meter) for data in inputs]
+        object.__setattr__(results, "costs", np.array(costs, dtype=np.int64))
+        return results
 
-    def _one(self, data: bytes, meter: Meter) -> Reading:
-        self.seen.append(len(data))
-        status = self.dies(data)
-        if status is not None:
-            return Reading(status, 0, f"{status.label} as planted")
+    def _costs(self, data: bytes, meter: Meter) -> list[int]:
         if meter is Meter.MEMORY:
-            return Reading(Status.ENCODED, int(self.memory(data)))
+            return [int(self.memory(data)), 0]
+        if meter is Meter.LINES:
+            return [0, *self.lines(data)]
         late = 1 + self.noise * self._rng.paretovariate(1.5) if self.noise else 1.0
-        return Reading(Status.ENCODED, int(self.time(data) * late))
+        return [int(self.time(data) * late)]
+
+    def measure(self, name: str, request: Measure) -> Any:
+        """Nobody says himself what a call took."""
+        return Results.of([Encoded((1,))])
+
+    def withdrawn(self) -> Mapping[str, str]:
+        """Nobody is."""
+        return {}
+
+
+def on(planted: Planted) -> Loaded:
+    """As if it were loaded."""
+    [participant], _ = selection.participants(["bpe.heap"])
+    vocabulary = sources.resolve("toy_bytes")
+    contract = contracts_of(vocabulary, [participant], frozenset(), proper=True)[0]
+    return Loaded(planted, participant, contract)  # type: ignore[arg-type]
+
+
+def gauge_of(planted: Planted) -> Gauge:
+    """A gauge with all the time that it takes."""
+    return Gauge(on(planted), Countdown(None).start())
 
 
 def runs(byte: bytes) -> Cost:

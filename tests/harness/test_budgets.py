@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from corpora.families.catalog import families
 from corpora.vocabularies import sources
 from harness.cli.progress.fuzz import FuzzProgress
 from harness.core import exit_statuses
+from harness.core.comparisons import Contract
 from harness.core.countdown import Countdown
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
@@ -28,17 +30,17 @@ from harness.studies.fuzz.state import Round as Committed
 from harness.studies.fuzz.store import CampaignStore
 from harness.studies.selftest.events import MistakeJudged
 from harness.studies.selftest.run import Selftest, make_plan
-from harness.studies.worst.gauge import OUT_OF_TIME, Reading, Timely
+from harness.studies.worst.gauge import Gauge
 from harness.studies.worst.plan import WorstPlan, chosen_families
 from harness.studies.worst.results import Report
 from harness.studies.worst.search import Search
-from harness.studies.worst.sitting import Sitting, Watcher
-from harness.studies.worst.state import State
-from harness.workers.pool import Stopped
+from harness.studies.worst.session import Session, Watcher
+from harness.studies.worst.state import Store
+from harness.workers.pool import OutOfTime
 from reports.worst import verdict
 from tests.breadth import thorough
 from tests.harness.fuzz_campaign import everything, small_plan
-from tests.harness.planted_costs import Planted, runs
+from tests.harness.planted_costs import Planted, on, runs
 
 
 class Clock:
@@ -61,12 +63,12 @@ class Slow(Planted):
     a_request: float
     end: float = float("inf")
 
-    def read(self, inputs: Sequence[bytes], meter: Meter) -> list[Reading]:
+    def gauge(self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter) -> Any:
         if self.clock.at + self.a_request > self.end:
             self.clock.at = self.end
-            raise Stopped
+            raise OutOfTime
         self.clock.at += self.a_request
-        return super().read(inputs, meter)
+        return super().gauge(name, contract, inputs, meter)
 
 
 def slow(clock: Clock, a_request: float) -> Slow:
@@ -82,19 +84,19 @@ def worst_plan(budget: float) -> WorstPlan:
     return WorstPlan(participant, vocabulary, suiting, hidden, 16 << 10, budget, 0, False, 1, 3)
 
 
-def sit(folder: Path, clock: Clock, gauge: Slow, budget: float = 60.0) -> tuple[Sitting, Report]:
+def sit(folder: Path, clock: Clock, gauge: Slow, budget: float = 60.0) -> tuple[Session, Report]:
     plan = worst_plan(budget)
     report = Report("tokgate worst", "bpe.naive", "1", "toy_bytes", 0, 16 << 10, [])
-    state = State(folder, plan.identity())
+    store = Store(folder, plan.identity())
     countdown = Countdown(budget, clock)
-    sitting = Sitting(plan, state, report, gauge, Watcher(), countdown)
+    sitting = Session(plan, store, report, on(gauge), Watcher(), countdown)
     sitting.prepare()
     countdown.start()
     gauge.end = clock.at + budget
     return sitting, report
 
 
-@pytest.mark.parametrize("a_request", [thorough(0.05), 1.0, 7.0])
+@pytest.mark.parametrize("a_request", [thorough(0.05), 0.1, 7.0])
 def test_a_search_ends_with_its_budget_however_slow_the_requests(
     tmp_path: Path, a_request: float
 ) -> None:
@@ -134,7 +136,7 @@ def test_a_generation_that_is_cut_short_is_done_again(tmp_path: Path) -> None:
 
     class Enough(Watcher):
         def searching(self, search: Search, seconds: float) -> None:
-            if search.progress.generation == kept["progress"]["generation"]:
+            if search.state.generation == kept["state"]["generation"]:
                 raise KeyboardInterrupt
 
     whole, _ = sit(other, clock, slow(clock, 0.001))
@@ -142,8 +144,8 @@ def test_a_generation_that_is_cut_short_is_done_again(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         whole.run()
     same = json.loads((other / "search.json").read_text())
-    assert kept["progress"]["generation"] > 0
-    assert {**kept, "seconds": 0} == {**same, "seconds": 0}
+    assert kept["state"]["generation"] > 0
+    assert {**kept["state"], "seconds": 0} == {**same["state"], "seconds": 0}
 
 
 @pytest.mark.thorough  # a whole search
@@ -168,12 +170,12 @@ def test_what_is_found_is_reported_when_it_is_broken_off(tmp_path: Path) -> None
 def test_what_is_not_asked_is_no_failure_of_the_implementation() -> None:
     clock = Clock()
     countdown = Countdown(1.0, clock).start()
-    gauge = Timely(Planted(dies=lambda data: Status.CRASHED), countdown)
+    gauge = Gauge(on(Planted(dies=lambda data: Status.CRASHED)), countdown)
     assert gauge.read([b"a"], Meter.TIME)[0].died
     clock.at = 2.0
-    assert gauge.read([b"a", b"b"], Meter.TIME) == [OUT_OF_TIME] * 2
-    assert not OUT_OF_TIME.died
-    assert not OUT_OF_TIME.answered
+    with pytest.raises(OutOfTime):
+        gauge.read([b"a", b"b"], Meter.TIME)
+    assert not gauge.able
     assert not gauge.over
 
 

@@ -10,9 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from corpora.families.pattern import Pattern, repeated
+from corpora.families.pattern import repeated
 from corpora.vocabularies import sources
 from harness.core import stored
 from harness.core.outcomes import Status
@@ -31,13 +32,11 @@ from harness.studies.forced.jobs import Task
 from harness.studies.forced.results import SchemaResult, Tally
 from harness.studies.fuzz.behaviour import MAP_SIZE, Map
 from harness.studies.fuzz.schedule import Arm
-from harness.studies.fuzz.state import State, StateError
+from harness.studies.fuzz.state import Kept, State, StateError
 from harness.studies.fuzz.store import CampaignStore
-from harness.studies.worst.candidates import Aim, Candidate, Sample
-from harness.studies.worst.deaths import Death
-from harness.studies.worst.search import Progress
 from harness.studies.worst.state import STATE as SEARCH_STATE
-from harness.studies.worst.state import State as WorstState
+from harness.studies.worst.state import Candidate, Death, Sample, Store
+from harness.studies.worst.state import State as SearchState
 from tests.harness.command import tokgate
 
 NESTED = "[" * 50_000
@@ -59,54 +58,31 @@ def put(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
 # worst: search.json
 
 IDENTITY = {"seed": 0}
-CANDIDATE = Candidate(repeated(b"ab"), "bred", {64: Sample(60, 7, 2), 128: Sample(120, 9, 1, 5)})
+CANDIDATE = Candidate(repeated(b"ab"), "bred", [Sample(64, 60, 7, 2), Sample(128, 120, 9, 1, 5)])
 DEATH = Death(repeated(b"\xff"), 10, 64, Status.CRASHED, "killed \udc80")
-SEARCH = {
-    "search": IDENTITY,
-    "seconds": 1,
-    "progress": asdict(Progress(3, 40, 1.5, 0.0)),
-    "candidates": [CANDIDATE.to_dict()],
-    "places": [[Aim.COST.value, 0]],
-    "deaths": [DEATH.to_dict()],
-    "died": 1,
-    "guide": {"readings": 1, "most": [[3, 0.5, repeated(b"x").to_dict()]]},
-}
+KNOWN = SearchState(
+    1.0, 3, 40, 1.5, 0.0, {"cost/r0L": CANDIDATE, "growth/r0L": CANDIDATE}, {DEATH.key: DEATH}, 1,
+    {"3": (0.5, repeated(b"x"))}, [Arm("drawn")], {"drawn": 2},
+)  # fmt: skip
+SEARCH = {"search": IDENTITY, "state": msgspec.to_builtins(KNOWN)}
 
 
-class Holder:
-    """What a search has of a state."""
-
-    def __init__(self) -> None:
-        from harness.studies.worst.candidates import Archive
-        from harness.studies.worst.deaths import Deaths
-
-        self.archive, self.deaths, self.progress = Archive(), Deaths(), Progress()
-
-
-class Guided:
-    """What a guide does with a state."""
-
-    def __init__(self) -> None:
-        self.most: list[Pattern] = []
-
-    def restore(self, data: Any) -> None:
-        self.most = [Pattern.from_dict(one) for _, _, one in data["most"]]
-
-
-def restored(content: str | bytes, folder: Path) -> tuple[bool, Holder]:
+def restored(content: str | bytes, folder: Path) -> SearchState:
     path = folder / SEARCH_STATE
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    holder = Holder()
-    state = WorstState(folder, IDENTITY)
-    return state.restore(holder, Guided()), holder  # type: ignore[arg-type]
+    return Store(folder, IDENTITY).restored()
 
 
 def test_a_state_of_a_search_is_read_back(tmp_path: Path) -> None:
-    there, holder = restored(json.dumps(SEARCH), tmp_path)
-    assert there
-    assert [(aim, one) for aim, one in holder.archive] == [(Aim.COST, CANDIDATE)]
-    assert list(holder.deaths.all()) == [DEATH]
-    assert holder.progress == Progress(3, 40, 1.5, 0.0)
+    state = restored(json.dumps(SEARCH), tmp_path)
+    assert state == KNOWN
+    assert state.places["cost/r0L"] is state.places["growth/r0L"], "one candidate in two places"
+    Store(tmp_path, IDENTITY).save(state)
+    assert json.loads((tmp_path / SEARCH_STATE).read_text()) == json.loads(json.dumps(SEARCH))
+
+
+PLACE = ("state", "places", "cost/r0L")
+DIED = ("state", "deaths", DEATH.key)
 
 
 @pytest.mark.parametrize(
@@ -118,22 +94,19 @@ def test_a_state_of_a_search_is_read_back(tmp_path: Path) -> None:
         (json.dumps(SEARCH)[:-9], "is not JSON"),
         ("[]", "expected `object`, got `array`"),
         ("{}", "object missing required field `search`"),
-        (put(SEARCH, ("seconds",), "1"), "seconds: expected `float`, got `str`"),
-        (put(SEARCH, ("seconds",), -1), "seconds: expected `float` >= 0"),
-        (put(SEARCH, ("progress", "readings"), None), "progress.readings: expected `int`"),
-        (put(SEARCH, ("candidates",), {}), "candidates: expected `array`, got `object`"),
-        (put(SEARCH, ("candidates", 0, "samples", 0, 1), "x"), "candidates[0].samples[0][1]"),
-        (put(SEARCH, ("candidates", 0, "samples", 0), [1]), "candidates[0].samples[0]: "),
-        (put(SEARCH, ("candidates", 0, "origin"), ...), "candidates[0]: object missing required"),
-        (put(SEARCH, ("candidates", 0, "pattern"), {}), "candidates[0]: 'pumps' is no list"),
-        (put(SEARCH, ("places", 0, 1), 1), "places[0][1]: there is no candidate 1"),
-        (put(SEARCH, ("places", 0, 1), -1), "places[0][1]: expected `int` >= 0"),
-        (put(SEARCH, ("places", 0, 0), "x"), "places[0][0]: invalid enum value 'x'"),
-        (put(SEARCH, ("deaths", 0, "status"), "x"), "deaths[0]: there is no 'X'"),
-        (put(SEARCH, ("deaths", 0, "pattern", "pumps"), 1), "deaths[0]: 'pumps' is no list"),
-        (put(SEARCH, ("died",), 1.5), "died: expected `int`"),
-        (put(SEARCH, ("guide",), None), "guide: is missing"),
-        (put(SEARCH, ("guide", "most", 0, 2), 1), "guide.most[0][2]: expected `object`"),
+        (put(SEARCH, ("state", "seconds"), "1"), "state.seconds: expected `float`, got `str`"),
+        (put(SEARCH, ("state", "seconds"), -1), "state.seconds: expected `float` >= 0"),
+        (put(SEARCH, ("state", "readings"), None), "state.readings: expected `int`"),
+        (put(SEARCH, ("state", "places"), []), "state.places: expected `object`, got `array`"),
+        (put(SEARCH, (*PLACE, "samples", 0, "size"), "x"), "samples[0].size: expected `int`"),
+        (put(SEARCH, (*PLACE, "samples", 0), {}), "samples[0]: object missing required"),
+        (put(SEARCH, (*PLACE, "origin"), ...), "object missing required field `origin`"),
+        (put(SEARCH, (*PLACE, "pattern", "pumps"), []), "pattern: a pattern needs a pump"),
+        (put(SEARCH, (*PLACE, "pattern", "prefix"), 1), "pattern.prefix: expected `bytes`"),
+        (put(SEARCH, (*DIED, "status"), 99), "status: invalid enum value 99"),
+        (put(SEARCH, ("state", "died"), 1.5), "state.died: expected `int`"),
+        (put(SEARCH, ("state", "lines", "3", 1), 1), "lines[...][1]: expected `object`"),
+        (put(SEARCH, ("state", "taken", "drawn"), -1), "state.taken[...]: expected `int` >= 0"),
     ],
 )
 def test_a_damaged_state_of_a_search_is_said(content: Any, told: str, tmp_path: Path) -> None:
@@ -150,8 +123,7 @@ def test_a_damaged_state_of_a_search_is_said(content: Any, told: str, tmp_path: 
 
 
 def test_a_state_of_another_search_is_put_aside(tmp_path: Path) -> None:
-    there, _ = restored(json.dumps(put(SEARCH, ("search", "seed"), 1)), tmp_path)
-    assert not there
+    assert restored(json.dumps(put(SEARCH, ("search", "seed"), 1)), tmp_path) == SearchState()
     assert (tmp_path / f"{SEARCH_STATE}.old").is_file()
 
 
@@ -296,9 +268,7 @@ STATE = State(
     losses={"x": (1, 2)},
     causes=[(("toy/raw", Signature("a", "b", "c")), Causes({b"a": "n"}))],
 )
-PARTS = {
-    name: json.loads(part) for name, part in STATE.parts().items() if not name.startswith("map")
-}
+PARTS = {name: json.loads(part) for name, part in Kept(STATE).round("x").parts.items()}
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from harness.engine.selection import SelectionError, participants
 from harness.ledger import trends
 from harness.ledger.engine import open_database
 from harness.ledger.history import history
-from harness.studies.fuzz import canary as watch
 from harness.studies.fuzz.arms import CORPUS
 from harness.studies.fuzz.coverage import COVERAGE, Covered, interpreted, targets
 from harness.studies.fuzz.examples import inputs, key, open_examples
@@ -26,6 +25,7 @@ from harness.studies.fuzz.models import ReportedRow
 from harness.studies.fuzz.plan import RANDOM_VOCABULARIES, fuzzed
 from harness.studies.fuzz.store import CampaignStore, difference
 from harness.studies.fuzz.structured import STRUCTURED, Structured
+from harness.studies.selftest import canary as planted
 from harness.verdict.expectations import Example, Expectation
 from harness.workers.pool import Stopped
 from impls.interface import Mode
@@ -206,11 +206,11 @@ def test_a_hold_may_outlive_a_killed_session_for_a_moment(tmp_path: Path) -> Non
 
 def test_of_several_targets_the_least_input_stays(tmp_path: Path) -> None:
     """Whichever is first: the record takes the same."""
-    folder = CampaignFolder(tmp_path, "one")
+    folder = CampaignFolder(tmp_path, "one", shared=True)
     terms = contract("toy_bytes", "tiktoken", "bpe.naive")
     for data in (b"b", b"a", b"c", b"aa"):
         ones = ("tiktoken", Encoded((1,))), ("bpe.naive", Encoded((2,)))
-        folder.save_smallest("f-1", violation("equivalence", data, *ones), terms)
+        folder.save("f-1", violation("equivalence", data, *ones), terms)
     assert (tmp_path / "findings" / "f-1" / "input.bin").read_bytes() == b"a"
 
 
@@ -318,8 +318,8 @@ def test_the_canary_is_found(tmp_path: Path) -> None:
 def test_a_campaign_that_misses_the_canary_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch.planted, "is_caught", lambda findings: False)
-    monkeypatch.setattr(watch, "ENOUGH_CASES", 200)
+    monkeypatch.setattr(planted, "is_caught", lambda findings: False)
+    monkeypatch.setattr("harness.studies.fuzz.canary.ENOUGH_CASES", 200)
     plan = replace(small_plan(100, ("bpe.naive", "bpe.heap")), canary=True)
     made = run(plan, str(tmp_path / "x.db"), tmp_path / "out")
     assert made.finished.verdict == "fail"

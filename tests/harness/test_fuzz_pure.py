@@ -34,9 +34,10 @@ from harness.studies.fuzz.behaviour import (
 )
 from harness.studies.fuzz.corpus import LONGEST, Corpus, Entry, mutants
 from harness.studies.fuzz.estimate import Abundance
+from harness.studies.fuzz.loop import Loop
 from harness.studies.fuzz.plan import seeds, spent
 from harness.studies.fuzz.schedule import FLOOR, Arm, Schedule
-from harness.studies.fuzz.state import ITEMS, State, StateError, Written
+from harness.studies.fuzz.state import ITEMS, Kept, State, StateError
 from harness.verdict.coverage import Coverage
 
 TOY = sources.resolve("toy_bytes")
@@ -326,18 +327,23 @@ def test_a_state_comes_back_as_it_was_and_what_has_not_changed_is_not_written_ag
     shapes = {f"shape {n} \udc80": 1 for n in range(3 * ITEMS)}
     many = bytes([1]) * MAP_SIZE
     state = State(batches=3, picks=[1, 2], disagreements=shapes, covered=[b"\xff"], map=many)
-    written = Written({})
-    parts = written.changed(state)
+    kept = Kept(state)
+
+    def changed() -> dict[str, bytes]:
+        return kept.round("x").parts
+
+    parts = changed()
     assert State.of(parts) == state
-    assert written.changed(state) == {}
+    assert changed() == {}
+    assert Kept.of(parts).round("x").parts == {}
     state.cases += 1
     state.disagreements["shape 0 \udc80"] += 1
     state.map = b"\0" + many[1:]
     state.covered.clear()
-    changed = written.changed(state)
-    assert set(changed) == {"state", "disagreements/000000", "map/000000", "covered/000000"}
-    assert changed["covered/000000"] == b"", "it is there no more"
-    assert State.of({name: part for name, part in (parts | changed).items() if part}) == state
+    written = changed()
+    assert set(written) == {"state", "disagreements/000000", "map/000000", "covered/000000"}
+    assert written["covered/000000"] == b"", "it is there no more"
+    assert State.of({name: part for name, part in (parts | written).items() if part}) == state
     with pytest.raises(StateError):
         State.of({"state": b"nothing"})
 
@@ -374,3 +380,34 @@ def test_the_sums_of_batches_say_what_the_batches_say() -> None:
     state.add(batches[2:])
     assert len(list(state.done())) == 2
     assert Coverage.of(state.done()) == Coverage.of(batches)
+
+
+# The loop.
+
+
+class Few:
+    """Has so many batches; whoever lasts may have one again."""
+
+    cost = 1.0
+
+    def __init__(self, *, batches: int, lasting: bool) -> None:
+        self.batches, self.lasting = batches, lasting
+
+    def take(self, number: int, place: int) -> str | None:
+        return f"{number} {place}" if place < self.batches else None
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def test_the_loop_has_batches_made_until_nobody_has_any() -> None:
+    arms: list[Arm] = []
+    taken: dict[str, int] = {}
+    makers = {"one": Few(batches=1, lasting=False), "none": Few(batches=0, lasting=True)}
+    loop = Loop(makers, "0", arms, taken)
+    assert loop.choose(0, 2) == ([("one", "0 0")], 3), "asked again, in vain"
+    assert taken == {"one": 1}
+    assert [arm.ended for arm in arms] == [True, False]
+    # Who lasts is asked again, and counts as a batch that came to nothing.
+    makers["none"].batches = 1
+    assert Loop(makers, "0", arms, taken).choose(4) == ([("none", "4 0")], 0)

@@ -27,7 +27,7 @@ def test_it_finds_what_is_planted_and_goes_on_after_an_interruption(tmp_path: Pa
         time.sleep(0.2)
     first.send_signal(signal.SIGINT)
     assert first.wait(timeout=300) == 130
-    before = json.loads(state.read_text())["progress"]["generation"]
+    before = json.loads(state.read_text())["state"]["generation"]
     assert before > 0
     done = tokgate(*options, "--budget", "40s", "--json", folder=tmp_path, seconds=400)
     assert done.returncode == 0, done.stderr

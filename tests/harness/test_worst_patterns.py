@@ -10,24 +10,22 @@ from pathlib import Path
 import pytest
 
 from corpora.families import user
-from corpora.families.pattern import Pattern, Pump
+from corpora.families.pattern import Pattern, Pump, repeated
+from corpora.families.user import family_of
 from corpora.vocabularies import sources
 from harness.core.countdown import Countdown
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
 from harness.engine.selection import SelectionError
-from harness.studies.worst import listed
-from harness.studies.worst.breeding import MOST_BYTES, Breeder
-from harness.studies.worst.candidates import Aim, Candidate, Scale
-from harness.studies.worst.deaths import Death, Deaths
-from harness.studies.worst.finals import STAY, Entrant, Finals
-from harness.studies.worst.minimise import minimise
-from harness.studies.worst.polish import polished, smallest_deaths
+from harness.studies.worst.finals import MOST_ROUNDS, STAY, Found, finals, polished, smallest_deaths
+from harness.studies.worst.patterns import MOST_BYTES, Breeder, read, seeds, smallest, written
+from harness.studies.worst.plan import ALL, chosen_families
 from harness.studies.worst.results import Entry, Report, as_families, report_of
+from harness.studies.worst.state import Aim, Candidate, Death, Scale
 from reports.blocks import html, terminal
 from reports.cluster import Cluster
 from reports.worst import page, verdict
-from tests.harness.planted_costs import A_BYTE, Planted, many, runs
+from tests.harness.planted_costs import A_BYTE, Planted, gauge_of, many, runs
 from tests.reports.drawn import plot_of
 
 LESS = 24
@@ -43,7 +41,7 @@ def bred() -> list[Pattern]:
     breeder, rng = Breeder(sources.resolve("toy_bytes")), random.Random(1)
     found = [breeder.fresh(rng) for _ in range(60)]
     while len(found) < 200:
-        found.append(breeder.child(rng, rng.choice(found), lambda: rng.choice(found)))
+        found.append(breeder.child(rng, rng.choice(found), rng.choice(found)))
     return found
 
 
@@ -68,6 +66,11 @@ def is_text(data: bytes) -> bool:
 def test_moves_keep_patterns_small(bred: list[Pattern]) -> None:
     assert all(len(pattern.pumps) <= 2 for pattern in bred)
     assert all(sum(map(len, pump.units)) <= MOST_BYTES for p in bred for pump in p.pumps)
+
+
+def test_a_pattern_is_what_was_written_of_it(bred: list[Pattern]) -> None:
+    assert [read(written(pattern)) for pattern in bred] == bred
+    assert read(written(RUN)[:0]) is None
 
 
 def test_what_a_vocabulary_cannot_spell_is_no_pattern_of_it() -> None:
@@ -141,56 +144,63 @@ def test_minimising_leaves_what_matters() -> None:
         asked += len(patterns)
         return [b"#" in pattern.make(1000) for pattern in patterns]
 
-    assert minimise(heavy, keeps, lambda: True) == RUN
+    assert smallest(heavy, keeps, lambda: True) == RUN
     assert asked < 300
-    assert minimise(heavy, keeps, lambda: False) == heavy
+    assert smallest(heavy, keeps, lambda: False) == heavy
 
 
 def test_a_smaller_pattern_costs_as_much() -> None:
     scale = Scale(512, 2048, A_BYTE)
     heavy = Candidate(Pattern((Pump((b"##", b"#" * 30)),), suffix=b"tail"), "bred")
-    [found] = polished(Planted(runs(b"#")), [(Aim.COST, heavy)], scale, Countdown(60.0).start())
+    [found] = polished(
+        gauge_of(Planted(runs(b"#"))), [(Aim.COST, heavy)], scale, Countdown(60.0).start()
+    )
     assert found.smallest == RUN
     spread = Candidate(Pattern((Pump((b"\n", b"abc")),)), "bred")
-    [found] = polished(Planted(many(b"\n")), [(Aim.GROWTH, spread)], scale, Countdown(60.0).start())
+    [found] = polished(
+        gauge_of(Planted(many(b"\n"))), [(Aim.GROWTH, spread)], scale, Countdown(60.0).start()
+    )
     assert found.smallest == Pattern((Pump((b"\n",)),))
 
 
 def test_a_death_is_made_small_in_pattern_and_size() -> None:
     planted = Planted(dies=lambda data: Status.CRASHED if data.count(b"(") >= 3000 else None)
-    deaths = Deaths()
     pattern = Pattern((Pump((b"(", b"a", b"(")),), b"start")
-    deaths.add(Death(pattern, 65536, 65536, Status.CRASHED, "signal"))
-    [entry] = smallest_deaths(planted, deaths, Countdown(60.0).start())
+    death = Death(pattern, 65536, 65536, Status.CRASHED, "signal")
+    [entry] = smallest_deaths(gauge_of(planted), [death], Countdown(60.0).start())
     assert entry.kind == "crashed"
     assert entry.expression == "(b'(' * n)[:n]"
     assert 3000 <= (entry.length or 0) < 6000 * 1.5
 
 
 def test_finals_send_home_the_harmless_and_compare_the_rest() -> None:
-    entrants = [
-        Entrant(f"listed-{i}", Pattern((Pump((b"a" * (9 - i) + b"\n",)),)).make, listed=True)
-        for i in range(9)
+    listed = [
+        family_of(f"listed-{i}", "", Pattern((Pump((b"a" * (9 - i) + b"\n",)),))) for i in range(9)
     ]
-    found = Entrant("found", Pattern((Pump((b"\n",)),)).make, listed=False)
-    finals = Finals(Planted(many(b"\n")), [*entrants, found])
-    finals.heats(1024)
-    assert [one.name for one in finals.entrants] == [
-        *(f"listed-{i}" for i in range(9 - STAY, 9)), "found",
-    ]  # fmt: skip
-    finals.compare(4096, lambda: False)
-    finals.grow(8192, lambda: False)
-    assert max(finals.entrants, key=lambda one: one.a_byte(4096) or 0) is found
-    assert sorted(found.least)[-1] == 8192
+    heavy = Found(Pattern((Pump((b"\n", b"\n")),)), Aim.COST, "bred", None)
+    heavy.smallest = Pattern((Pump((b"\n",)),))
+    planted = Planted(many(b"\n"))
+    control = family_of("prose", "", Pattern((Pump((b"a",)),)))
+    rounds, prose, still, [found] = finals(
+        gauge_of(planted), [heavy], control, listed, (1024, 4096), Countdown(1e6).start()
+    )
+    assert rounds == MOST_ROUNDS
+    assert [one.name for one in still] == [f"listed-{i}" for i in range(8, 8 - STAY, -1)]
+    assert found.name == "cost-1"
+    assert found.expression == heavy.smallest.expression(), "it costs as much"
+    assert found.a_byte == max(one.a_byte or 0 for one in (prose, *still, found))
+    assert found.points[-1][0] == max(planted.seen) == 8192
+    assert found.verdict == "superlinear"
+    assert prose.verdict == "linear"
 
 
-def test_a_family_that_kills_is_asked_once() -> None:
+def test_a_family_that_kills_is_asked_no_more() -> None:
     planted = Planted(dies=lambda data: Status.CRASHED if b"#" in data else None)
-    finals = Finals(planted, [Entrant("death", RUN.make, listed=False)])
-    finals.compare(1024, lambda: False)
-    assert len(planted.seen) == 1
-    assert finals.entrants[0].failure is not None
-    assert finals.entrants[0].failure.died
+    prose, death = (family_of(name, "", repeated(name.encode())) for name in ("prose", "#"))
+    time = Countdown(1e6).start()
+    _, _, [entry], _ = finals(gauge_of(planted), [], prose, [death], (1024, 4096), time)
+    assert entry.verdict == "failed"
+    assert "crashed" in entry.message
 
 
 def test_seeds_are_like_the_families_that_are_told() -> None:
@@ -198,12 +208,13 @@ def test_seeds_are_like_the_families_that_are_told() -> None:
 
     vocabulary = sources.resolve("toy_bytes")
     run = families()["letter-run"]
-    (name, pattern), *_ = listed.seeds([run], vocabulary)
+    (name, pattern), *_ = seeds([run], vocabulary)
     assert name == "letter-run"
     assert set(pattern.make(100)) == set(run.make(vocabulary, 100, 0))
-    assert listed.withheld([listed.ALL], families()) == frozenset(families())
+    known = families().values()
+    assert chosen_families(known, vocabulary, [ALL])[1] == frozenset(families())
     with pytest.raises(SelectionError, match="no such family"):
-        listed.withheld(["runs-of-nothing"], families())
+        chosen_families(known, vocabulary, ["runs-of-nothing"])
 
 
 def report() -> Report:
@@ -257,5 +268,5 @@ def test_results_become_families_with_their_reasons() -> None:
 
 def test_costs_under_a_meter_are_read_alike() -> None:
     make = partial(RUN.make, 100)
-    [one] = Planted().read([make(0)], Meter.TIME)
+    [one] = gauge_of(Planted()).read([make(0)], Meter.TIME)
     assert one.answered and one.cost == 100 * A_BYTE

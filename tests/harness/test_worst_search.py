@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,14 +14,12 @@ from corpora.families.pattern import Pattern, Pump
 from corpora.vocabularies import sources
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
-from harness.studies.worst.breeding import Breeder
-from harness.studies.worst.candidates import Aim, Candidate, Scale, niche
-from harness.studies.worst.gauge import Reading, portions
-from harness.studies.worst.guide import Guide
+from harness.studies.worst.gauge import portions
+from harness.studies.worst.patterns import Breeder, niche
 from harness.studies.worst.search import ENOUGH_DEATHS, Search, Sizes
-from harness.studies.worst.state import State
+from harness.studies.worst.state import Aim, Candidate, Scale, State, Store
 from tests.breadth import thorough_from
-from tests.harness.planted_costs import A_BYTE, Planted, many, runs
+from tests.harness.planted_costs import A_BYTE, Planted, gauge_of, many, runs
 
 SIZES = Sizes(512, 2048, 8192, 1 << 17)
 """Small, so that making inputs takes no time."""
@@ -38,10 +37,10 @@ def searched(
     breeder: Breeder, gauge: Planted, found: Callable[[Search], bool], seed: int = 0
 ) -> Search:
     """A search that has found it; fails where it takes too many measurements."""
-    search = Search(breeder, gauge, SIZES, seed)
-    search.progress.control = A_BYTE
+    search = Search(breeder, gauge_of(gauge), SIZES, seed)
+    search.state.control = A_BYTE
     while not found(search):
-        assert search.progress.readings < MOST, search.leaders()[0].pattern.expression()
+        assert search.state.readings < MOST, search.leaders()[0].pattern.expression()
         search.step()
     return search
 
@@ -86,8 +85,8 @@ def test_growth_is_an_aim_of_its_own(breeder: Breeder) -> None:
 def test_it_finds_an_overflow_of_the_stack_at_a_depth(breeder: Breeder) -> None:
     deep = re.compile(rb"([(\[{<])\1{5000}")
     overflows = Planted(dies=lambda data: Status.CRASHED if deep.search(data) else None)
-    search = searched(breeder, overflows, lambda s: s.deaths.count > 0)
-    death = search.deaths.all()[0]
+    search = searched(breeder, overflows, lambda s: s.state.died > 0)
+    death = next(iter(search.state.deaths.values()))
     assert death.status is Status.CRASHED
     assert death.length >= 5000
     assert death.pattern not in [one.pattern for one in search.leaders() if one.looks(death.size)]
@@ -103,9 +102,9 @@ def test_it_finds_a_hog_of_memory(breeder: Breeder) -> None:
 def test_no_noise_wins(breeder: Breeder) -> None:
     # Times up to many times too long, and one kind of input that costs three times as much.
     gauge = Planted(lambda d: A_BYTE * (len(d) + 2 * d.count(b"\n")), noise=0.2)
-    search = Search(breeder, gauge, SIZES, 0)
-    search.progress.control = A_BYTE
-    while search.progress.generation < 200:
+    search = Search(breeder, gauge_of(gauge), SIZES, 0)
+    search.state.control = A_BYTE
+    while search.state.generation < 200:
         search.step()
     data = search.leaders()[0].pattern.make(SIZES.large)
     assert data.count(b"\n") > 0.8 * len(data), search.leaders()[0].pattern.expression()
@@ -113,28 +112,22 @@ def test_no_noise_wins(breeder: Breeder) -> None:
 
 def test_an_implementation_that_always_dies_ends_the_search(breeder: Breeder) -> None:
     gauge = Planted(dies=lambda data: Status.OUT_OF_MEMORY)
-    search = Search(breeder, gauge, SIZES, 0)
+    search = Search(breeder, gauge_of(gauge), SIZES, 0)
     search.run(lambda: True)
-    assert search.deaths.count >= ENOUGH_DEATHS
+    assert search.state.died >= ENOUGH_DEATHS
     assert "deaths" in search.over
 
 
 def test_one_that_is_only_late_in_a_batch_has_not_died(breeder: Breeder) -> None:
-    class Crowded(Planted):
-        def read(self, inputs, meter):
-            found = super().read(inputs, meter)
-            late = Reading(Status.TIMED_OUT, 0, "late")
-            return [late, *found[1:]] if len(found) > 1 else found
-
-    search = Search(breeder, Crowded(), SIZES, 0)
+    search = Search(breeder, gauge_of(Planted(late=True)), SIZES, 0)
     search.step()
-    assert search.deaths.count == 0
-    assert len(search.archive) > 0
+    assert search.state.died == 0
+    assert search.state.places
 
 
 def test_the_same_seed_gives_the_same_search(breeder: Breeder) -> None:
     def leaders(seed: int) -> list[Pattern]:
-        search = Search(breeder, Planted(runs(b"#")), SIZES, seed)
+        search = Search(breeder, gauge_of(Planted(runs(b"#"))), SIZES, seed)
         for _ in range(12):
             search.step()
         return [one.pattern for one in search.leaders()]
@@ -143,78 +136,67 @@ def test_the_same_seed_gives_the_same_search(breeder: Breeder) -> None:
     assert leaders(1) != leaders(2)
 
 
-def test_it_goes_on_where_it_was_left(breeder: Breeder, tmp_path: Path) -> None:
-    def fresh() -> tuple[Search, Guide]:
-        guide = Guide(Lines())
-        return Search(breeder, Planted(runs(b"#")), SIZES, 1, guide=guide), guide
+def counted(data: bytes) -> tuple[int, ...]:
+    """A source of three places: the first for every byte, the next for what is hidden."""
+    return len(data), data.count(b"("), data.count(b"()")
 
-    whole, guide = fresh()
+
+def test_it_goes_on_where_it_was_left(breeder: Breeder, tmp_path: Path) -> None:
+    def fresh(state: State | None = None) -> Search:
+        gauge = gauge_of(Planted(runs(b"#"), lines=counted))
+        return Search(breeder, gauge, SIZES, 1, state=state, guided=True)
+
+    whole = fresh()
     for _ in range(16):
         whole.step()
-    first, half = fresh()
-    state = State(tmp_path, {"seed": 1})
+    first = fresh()
+    store = Store(tmp_path, {"seed": 1})
     for _ in range(9):
         first.step()
-        state.save(first, half, 5.0)
-    second, rest = fresh()
-    again = State(tmp_path, {"seed": 1})
-    assert again.restore(second, rest)
-    assert again.seconds == 5.0
+        store.save(first.state)
+    second = fresh(Store(tmp_path, {"seed": 1}).restored())
+    assert second.state.lines
     for _ in range(7):
         second.step()
-    assert second.progress == whole.progress
-    assert [one.to_dict() for one in second.leaders()] == [one.to_dict() for one in whole.leaders()]
-    assert rest.to_dict() == guide.to_dict()
+    assert second.state == whole.state
+    assert second.leaders() == whole.leaders()
 
 
 def test_another_search_is_not_gone_on_with(breeder: Breeder, tmp_path: Path) -> None:
-    search = Search(breeder, Planted(), SIZES, 1)
+    search = Search(breeder, gauge_of(Planted()), SIZES, 1)
     search.step()
-    State(tmp_path, {"seed": 1}).save(search, None, 1.0)
-    other = Search(breeder, Planted(), SIZES, 2)
-    assert not State(tmp_path, {"seed": 2}).restore(other, None)
-    assert len(other.archive) == 0
+    Store(tmp_path, {"seed": 1}).save(search.state)
+    assert Store(tmp_path, {"seed": 2}).restored() == State()
     assert json.loads((tmp_path / "search.json.old").read_text())["search"] == {"seed": 1}
 
 
-class Lines:
-    """A source of three places: the first for every byte, the next for what is hidden."""
-
-    over = ""
-
-    def read(self, inputs, meter):
-        def counts(data: bytes) -> tuple[int, ...]:
-            return len(data), data.count(b"("), data.count(b"()")
-
-        return [
-            Reading(Status.ENCODED, 1, "", counts(d) if meter is Meter.LINES else ())
-            for d in inputs
-        ]
-
-
-def test_the_guide_keeps_what_raises_a_count() -> None:
-    guide = Guide(Lines())
-    plain, opened = Pattern((Pump((b"a",)),)), Pattern((Pump((b"(",)),))
-    both = Pattern((Pump((b"(", b")")),))
-    assert guide.take(plain, (256, 0, 0))
-    assert not guide.take(plain, (256, 0, 0))
-    assert guide.take(opened, (256, 256, 0))
-    assert guide.take(both, (256, 128, 128))
-    assert not guide.take(both, (256, 128, 128))
-    assert guide.places == 3
+def test_what_raises_a_count_of_lines_is_measured(breeder: Breeder) -> None:
+    gauge = gauge_of(Planted(lines=counted))
+    search = Search(breeder, gauge, SIZES, 0, guided=True)
+    rng, raised = random.Random(0), 0
+    while len(search.state.lines) < 3:
+        raised += len(search._followed(rng, 0))
+        assert gauge.readings < MOST
+    assert raised >= 2
+    share, pattern = search.state.lines["2"]
+    data = pattern.make(256)
+    assert share == counted(data)[2] / len(data)
+    # The same once more raises nothing.
+    [reading] = gauge.read([data], Meter.LINES)
+    assert not search._raises(pattern, data, reading)
 
 
 def test_a_niche_keeps_its_best_alone(breeder: Breeder) -> None:
-    search = Search(breeder, Planted(), SIZES, 0)
+    search = Search(breeder, gauge_of(Planted()), SIZES, 0)
     cheap = Candidate(Pattern((Pump((b"ab",)),)), "test")
     costly = Candidate(Pattern((Pump((b"cd",)),)), "test")
     assert niche(cheap.pattern) == niche(costly.pattern)
     cheap.take(SIZES.large, 2048, 1000)
     costly.take(SIZES.large, 2048, 2000)
     scale = Scale(SIZES.small, SIZES.large)
-    assert search.archive.consider(cheap, scale) == [Aim.COST]
-    assert search.archive.consider(costly, scale) == [Aim.COST]
-    assert not search.archive.wanted(cheap, scale)
+    assert search._placed(cheap) == 1
+    assert search._placed(costly) == 0, "no place was empty"
+    assert not search.state.wins(cheap, scale)
     assert search.leaders() == [costly]
 
 

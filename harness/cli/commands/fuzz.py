@@ -33,8 +33,6 @@ from reports.blocks.units import plural
 from reports.closing import closing, told
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from harness.studies.fuzz.record import Record
 
 EPILOG = f"""
@@ -186,7 +184,7 @@ def command(
     if executor is not None:
         campaign = replace(campaign, plan=replace(plan, jobs=executor.slots))
 
-    def progress(before: Mapping[str, str]) -> FuzzProgress:
+    def progress(before: set[str]) -> FuzzProgress:
         console.print(
             f"fuzzing {plural(len(plan.vocabularies), 'vocabulary', 'vocabularies')} with "
             f"{plural(len(present), 'implementation')} {amount.words}, seed {seed}"

@@ -16,11 +16,11 @@ from harness.cli.progress.moving import Progress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
 from harness.events import Phase, Searched
-from harness.studies.worst.candidates import Aim
 from harness.studies.worst.plan import make_plan
 from harness.studies.worst.results import report_of
 from harness.studies.worst.run import WorstStudy
-from harness.studies.worst.sitting import SEARCHING, Watcher
+from harness.studies.worst.session import SEARCHING, Watcher
+from harness.studies.worst.state import Aim
 from reports import worst as told
 from reports.blocks.units import plural
 from reports.cluster import Cluster as Units
@@ -62,7 +62,11 @@ def command(
     ] = "5m",
     size: Annotated[
         str,
-        typer.Option(metavar="SIZE", help="Size of the inputs that are compared, 4KB to 1MB."),
+        typer.Option(
+            metavar="SIZE",
+            help="Size of the inputs that are compared, 4KB to 1MB: a power of two, or the next "
+            "smaller one.",
+        ),
     ] = "64KB",
     withhold: Annotated[
         list[str],
@@ -137,10 +141,9 @@ class WorstProgress(Progress, Watcher):
 
     def searching(self, search: Search, seconds: float) -> None:
         """After a generation."""
-        dead = search.deaths.count
-        deaths = f", {plural(dead, 'death')}" if dead else ""
-        inputs = plural(search.progress.readings, "input")
-        what = f"{inputs}, {plural(len(search.archive), 'kind')}{deaths}"
+        state = search.state
+        deaths = f", {plural(state.died, 'death')}" if state.died else ""
+        what = f"{plural(state.readings, 'input')}, {plural(state.kinds, 'kind')}{deaths}"
         self.watch(min(seconds / self._budget, SEARCHING), what, best(search))
 
     def doing(self, what: str) -> None:

@@ -10,7 +10,7 @@ from harness.events import Event, ImplementationFailed, Phase, Withdrawn
 from harness.studies.fuzz.plan import spent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from rich.console import Console
 
@@ -26,7 +26,7 @@ class FuzzProgress(Progress):
 
     every = 60.0
 
-    def __init__(self, console: Console, known: Mapping[str, str], seconds: float | None) -> None:
+    def __init__(self, console: Console, known: Iterable[str], seconds: float | None) -> None:
         self._known = set(known)
         self._new: set[object] = set()
         self._targets: dict[str, Round] = {}
@@ -61,7 +61,7 @@ class FuzzProgress(Progress):
         """One line on how it goes."""
         rounds = self._targets.values()
         cases = sum(one.cases - self._before.get(one.target, 0) for one in rounds)
-        corpus = sum(one.first + len(one.joined) for one in rounds)
+        corpus = sum(one.corpus for one in rounds)
         shapes = sum(one.shapes for one in rounds)
         return (
             f"{spent(self.spent)}   {cases:,} cases ({cases / max(1.0, self.spent):,.0f}/s)   "

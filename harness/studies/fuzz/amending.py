@@ -46,60 +46,122 @@ TIMES = 2
 FALSE_CLAIM = Status.FALSE_CLAIM.label
 
 
-def ask_again(
-    plan: FuzzPlan, store: CampaignStore, save: Save, publish: Callable[[Round], None]
-) -> list[str]:
-    """Ask the findings of all targets again, and commit what is fixed and what came back.
+class Amender:
+    """Commits what no round made. save: writes the folder of a finding. publish: gets each commit.
 
-    Gives the ids of the fixed ones, which are known no more. Raises Stopped, LedgerError.
+    Its methods raise LedgerError.
     """
-    gone: list[str] = []
-    for source, shard in plan.targets:
-        kept = store.target(target_name(source, shard))
-        if kept is None or not (kept.state.fixed or any(map(comes_back, kept.findings))):
-            continue
-        pool = WorkerPool(plan.plan.participants, plan.plan.limits)
-        try:
-            done = _asked_again(plan, source, shard, kept, save, pool)
-        finally:
-            pool.close()
-        if done is not None:
-            store.commit([done], forgotten=done.gone)
-            publish(done)
-            gone += done.gone
-    return gone
 
+    def __init__(
+        self, plan: FuzzPlan, store: CampaignStore, save: Save, publish: Callable[[Round], None]
+    ) -> None:
+        self._plan, self._store, self._save, self._publish = plan, store, save, publish
 
-def _asked_again(
-    whole: FuzzPlan, source: str, shard: int, kept: Kept, save: Save, pool: WorkerPool
-) -> Round | None:
-    """What is to be committed of a target whose findings were asked again; None for nothing."""
-    plan, state = whole.alone(source), kept.state
-    events: list[Event] = []
-    tracker = _tracker(plan, events, save)
-    run = RunState(plan, lambda event: None, tracker)
-    contracts = {one.id: one for one in run.open(pool, source, plan.vocabularies[source]())}
-    fixed = [
-        found
-        for found in kept.findings
-        if comes_back(found)
-        and found.contract in contracts
-        and _is_fixed(found, contracts[found.contract], pool)
-    ]
-    tracker.restore(without(state.tracker(kept.findings), fixed))
-    for found in state.fixed:
-        if found.contract in contracts:
-            _look_for(found, contracts[found.contract], pool, tracker)
-    tracker.settle(pool)
-    now = {found.id for found in tracker.findings}
-    gone = [one for one in (*state.fixed, *fixed) if one.id not in now]
-    unsettled = any(isinstance(event, Unsettled) for event in events)
-    if gone == state.fixed and tracker.findings == kept.findings and not unsettled:
-        return None
-    state.fixed = gone
-    state.add(events)
-    state.keep_tracker(tracker.snapshot())
-    return kept.amended(target_name(source, shard), tracker.findings, events)
+    def ask_again(self) -> list[str]:
+        """Ask the findings of all targets again, and commit what is fixed and what came back.
+
+        Gives the ids of the fixed ones, which are known no more. Raises Stopped.
+        """
+        gone: list[str] = []
+        for source, shard in self._plan.targets:
+            kept = self._store.target(target_name(source, shard))
+            if kept is None or not (kept.state.fixed or any(map(comes_back, kept.state.findings))):
+                continue
+            pool = WorkerPool(self._plan.plan.participants, self._plan.plan.limits)
+            try:
+                gone += self._asked_again(source, shard, kept, pool)
+            finally:
+                pool.close()
+        return gone
+
+    def _asked_again(self, source: str, shard: int, kept: Kept, pool: WorkerPool) -> list[str]:
+        """Ask the findings of one target again."""
+        plan, state = self._plan.alone(source), kept.state
+        events: list[Event] = []
+        tracker = self._tracker(plan, events)
+        run = RunState(plan, lambda event: None, tracker)
+        contracts = {one.id: one for one in run.open(pool, source, plan.vocabularies[source]())}
+        fixed = [
+            found
+            for found in state.findings
+            if comes_back(found)
+            and found.contract in contracts
+            and _is_fixed(found, contracts[found.contract], pool)
+        ]
+        tracker.restore(without(state.tracker(), fixed))
+        for found in state.fixed:
+            if found.contract in contracts:
+                _look_for(found, contracts[found.contract], pool, tracker)
+        tracker.settle(pool)
+        now = {found.id for found in tracker.findings}
+        gone = [one for one in (*state.fixed, *fixed) if one.id not in now]
+        unsettled = any(isinstance(event, Unsettled) for event in events)
+        if gone == state.fixed and tracker.findings == state.findings and not unsettled:
+            return []
+        state.fixed = gone
+        state.add(events)
+        return self._commit(target_name(source, shard), kept, tracker, events)
+
+    def note_left(self, left: Mapping[str, str]) -> None:
+        """Commit what workers left behind, in the first target that has asked each.
+
+        left: a line for each implementation.
+        """
+        waiting = dict(left)
+        for name, kept in self._store.targets(self._plan.names).items() if left else ():
+            record, mine = _asked_of(kept, waiting)
+            if mine:
+                self._note(name, kept, record, Status.LEFT_PROCESSES, mine)
+
+    def note_claims(self) -> None:
+        """Commit what the sums of all targets show to be false, and take back what was kept since.
+
+        Each is told in the last target that has asked its author.
+        """
+        kept = self._store.targets(self._plan.names)
+        broken = claiming.broken(self._plan.plan, together(kept.values()))
+        false = {
+            name: [found for found in one.state.findings if found.stage == FALSE_CLAIM]
+            for name, one in kept.items()
+        }
+        told = {who for some in false.values() for found in some for who in found.culprits}
+        waiting = {who: line for who, line in broken.items() if who not in told}
+        for name, one in reversed(kept.items()):
+            record, mine = _asked_of(one, waiting)
+            gone = [found for found in false[name] if broken.keys().isdisjoint(found.culprits)]
+            if mine or gone:
+                self._note(name, one, record, Status.FALSE_CLAIM, mine, gone)
+
+    def _note(
+        self,
+        name: str,
+        kept: Kept,
+        record: Coverage,
+        status: Status,
+        lines: Mapping[str, str],
+        gone: Collection[Found] = (),
+    ) -> None:
+        """Commit findings that no input brings back to a target, and take others back."""
+        events: list[Event] = []
+        tracker = self._tracker(self._plan.plan, events)
+        tracker.restore(without(kept.state.tracker(), gone))
+        claiming.note(tracker, lines, self._plan.plan, record, status)
+        self._commit(name, kept, tracker, events)
+
+    def _commit(
+        self, name: str, kept: Kept, tracker: FindingTracker, events: list[Event]
+    ) -> list[str]:
+        """Commit what a tracker knows of a target; the ids of the findings that are gone."""
+        kept.state.keep_tracker(tracker.snapshot())
+        done = kept.round(name, events)
+        self._store.commit([done], forgotten=done.gone)
+        self._publish(done)
+        return done.gone
+
+    def _tracker(self, plan: Plan, events: list[Event]) -> FindingTracker:
+        return FindingTracker(
+            events.append, self._save, plan.expectations, plan.versions, unhurried=True
+        )
 
 
 def comes_back(found: Found) -> bool:
@@ -144,80 +206,11 @@ def without(known: Snapshot, fixed: Collection[Found]) -> Snapshot:
     )
 
 
-def note_left(
-    plan: FuzzPlan,
-    store: CampaignStore,
-    save: Save,
-    publish: Callable[[Round], None],
-    left: Mapping[str, str],
-) -> None:
-    """Commit what workers left behind, in the first target that has asked each. Raises LedgerError.
-
-    left: a line for each implementation.
-    """
-    waiting = dict(left)
-    for name, kept in store.targets(plan.names).items() if left else ():
-        record, mine = _asked_of(kept, waiting)
-        if mine:
-            _note(plan, store, save, publish, name, kept, record, Status.LEFT_PROCESSES, mine)
-
-
-def note_claims(
-    plan: FuzzPlan, store: CampaignStore, save: Save, publish: Callable[[Round], None]
-) -> None:
-    """Commit what the sums of all targets show to be false, and take back what was kept since.
-
-    Each is told in the last target that has asked its author. Raises LedgerError.
-    """
-    kept = store.targets(plan.names)
-    broken = claiming.broken(plan.plan, together(kept.values()))
-    false = {
-        name: [found for found in one.findings if found.stage == FALSE_CLAIM]
-        for name, one in kept.items()
-    }
-    told = {who for some in false.values() for found in some for who in found.culprits}
-    waiting = {who: line for who, line in broken.items() if who not in told}
-    for name, one in reversed(kept.items()):
-        record, mine = _asked_of(one, waiting)
-        gone = [found for found in false[name] if broken.keys().isdisjoint(found.culprits)]
-        if mine or gone:
-            _note(
-                plan, store, save, publish, name, one, record, Status.FALSE_CLAIM, mine, gone
-            )  # fmt: skip
-
-
 def _asked_of(kept: Kept, waiting: dict[str, str]) -> tuple[Coverage, dict[str, str]]:
     """Who was asked by a target, and the lines on those, which wait no more."""
     record = Coverage.of(kept.state.opening())
     asked = {who for contract in record.contracts.values() for who in contract.implementations}
     return record, {who: waiting.pop(who) for who in [*waiting] if who in asked}
-
-
-def _note(
-    plan: FuzzPlan,
-    store: CampaignStore,
-    save: Save,
-    publish: Callable[[Round], None],
-    name: str,
-    kept: Kept,
-    record: Coverage,
-    status: Status,
-    lines: Mapping[str, str],
-    gone: Collection[Found] = (),
-) -> None:
-    """Commit findings that no input brings back to a target, and take others back."""
-    events: list[Event] = []
-    tracker = _tracker(plan.plan, events, save)
-    tracker.restore(without(kept.state.tracker(kept.findings), gone))
-    claiming.note(tracker, lines, plan.plan, record, status)
-    kept.state.keep_tracker(tracker.snapshot())
-    done = kept.amended(name, tracker.findings, events)
-    store.commit([done], forgotten=[found.id for found in gone])
-    publish(done)
-
-
-def _tracker(plan: Plan, events: list[Event], save: Save) -> FindingTracker:
-    return FindingTracker(events.append, save, plan.expectations, plan.versions, unhurried=True)
 
 
 def together(kept: Iterable[Kept]) -> Tally:

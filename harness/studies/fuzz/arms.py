@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from harness.engine.streams import Batch, Stream
 from harness.studies.fuzz.corpus import Corpus, mutants
@@ -34,31 +34,6 @@ after a kill, the stream is run up to where it was, at most for so many batches 
 
 FINITE = frozenset({SEEDS, "edge", "tokens", "codepoints", "runs"})
 """Generators that list what there is, and end: another seed would begin the list again."""
-
-
-class Maker(Protocol):
-    """One way of making inputs for one target."""
-
-    @property
-    def cost(self) -> float:
-        """Of a batch, beside 1 for that of a generator."""
-        ...
-
-    @property
-    def lasting(self) -> bool:
-        """Whether it may have inputs again after it had none."""
-        ...
-
-    def take(self, number: int, place: int) -> Batch | None:
-        """Batch ``number`` of the target, the ``place``-th of this arm; None where there is none.
-
-        A function of the two and of what the target has committed, and of nothing else.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let go of processes."""
-        ...
 
 
 class Generated:

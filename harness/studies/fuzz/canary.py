@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.engine import selection
-from harness.studies.fuzz.target import Target
 from harness.studies.selftest import canary as planted
-from harness.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from harness.studies.fuzz.plan import FuzzPlan
@@ -25,54 +23,29 @@ ENOUGH_CASES = 100_000
 wrong with the campaign."""
 
 
-class CanaryWatch:
-    """Runs the canary's target until it is found or there is no hope. found: how that ended."""
+def plan_of(plan: FuzzPlan) -> FuzzPlan:
+    """What a campaign does, to look for the canary."""
+    present, _ = selection.participants([planted.REFERENCE])
+    inner = replace(
+        plan.plan,
+        vocabularies={planted.VOCABULARY: partial(sources.resolve, planted.VOCABULARY)},
+        participants=[*present, planted.canary()],
+        references=frozenset({planted.REFERENCE}),
+        checks=[CHECKS[planted.CANARY.check]],
+        expectations=(),
+        named=(),
+        budget=replace(plan.plan.budget, cases=None),
+    )
+    return replace(
+        plan, plan=inner, structured=False, coverage=False, costly=False, seeds=(), database=None
+    )
 
-    def __init__(self, plan: FuzzPlan) -> None:
-        present, _ = selection.participants([planted.REFERENCE])
-        inner = replace(
-            plan.plan,
-            vocabularies={planted.VOCABULARY: partial(sources.resolve, planted.VOCABULARY)},
-            participants=[*present, planted.canary()],
-            references=frozenset({planted.REFERENCE}),
-            checks=[CHECKS[planted.CANARY.check]],
-            expectations=(),
-            named=(),
-            budget=replace(plan.plan.budget, cases=None),
-        )
-        alone = replace(
-            plan, plan=inner, structured=False, coverage=False, costly=False, seeds=(),
-            database=None,
-        )  # fmt: skip
-        self._target = Target(alone, planted.VOCABULARY, 0, lambda *_: None)
-        self._pool = WorkerPool(inner.participants, inner.limits)
-        self.found = False
 
-    def run(self) -> None:
-        """Look for it. Raises Stopped."""
-        try:
-            self._target.open(self._pool)
-            while not self.found and self._target.state.cases < ENOUGH_CASES:
-                if self._target.round(self._pool) is None:
-                    return
-                self.found = planted.is_caught(self._target.findings)
-        finally:
-            self.close()
-
-    def kill(self) -> None:
-        """End it, from any thread."""
-        self._target.stop()
-        self._pool.kill()
-
-    def close(self) -> None:
-        """Let go of processes."""
-        self._target.close()
-        self._pool.close()
-
-    @property
-    def said(self) -> str:
-        """What is known, in one line. The canary's cases are none of the campaign's."""
-        cases = f"{self._target.state.cases:,} cases of its own"
-        if self.found:
-            return f"the canary was found within {cases}"
-        return f"the canary was not found in {cases}: what this campaign does not find means little"
+def said(cases: int, *, found: bool) -> str:
+    """What is known, in one line. The canary's cases are none of the campaign's."""
+    if found:
+        return f"the canary was found within {cases:,} cases of its own"
+    return (
+        f"the canary was not found in {cases:,} cases of its own: what this campaign does not find "
+        "means little"
+    )

@@ -79,22 +79,22 @@ def _cross(plan: FuzzPlan, store: CampaignStore, counted: int) -> bool:
             if other != name and algorithms[other] == algorithms[name]
         ]
         one.state.given += given(one, others)
-        one.state.offered = len(one.corpus)
+        one.state.offered = len(one.state.corpus)
         one.state.crossed += counted
-        rounds.append(one.amended(name))
+        rounds.append(one.round(name))
     store.commit(rounds)
     return bool(rounds)
 
 
 def offer(kept: Kept) -> list[Entry]:
     """What a target offers: the best of what it has kept since the last time, others' left out."""
-    new = [one for one in kept.corpus[kept.state.offered :] if one.origin != SHARED]
+    new = [one for one in kept.state.corpus[kept.state.offered :] if one.origin != SHARED]
     return sorted(new, key=lambda one: -one.fresh)[:OFFERED]
 
 
 def given(kept: Kept, others: Sequence[Sequence[Entry]]) -> list[bytes]:
     """What a target is given of the others' offers, the best of each first, but what it has."""
-    known = {one.data for one in kept.corpus}
+    known = {one.data for one in kept.state.corpus}
     found: dict[bytes, None] = {}
     for place in range(OFFERED):
         for offers in others:

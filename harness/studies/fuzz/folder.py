@@ -35,13 +35,16 @@ MARK = "campaign"
 class CampaignFolder(FindingsFolder):
     """The folder of a campaign: its findings stay from session to session.
 
-    mark: of the campaign; what another one left there goes. Raises OutputError for a folder that
+    mark: of the campaign; what another one left there goes. shared: several targets may have a
+    finding, of which the smallest stays then. Raises OutputError for a folder that
     cannot be written, or is not a campaign's.
     """
 
-    def __init__(self, path: Path, mark: str, *, resumed: bool = False) -> None:
+    def __init__(
+        self, path: Path, mark: str, *, resumed: bool = False, shared: bool = False
+    ) -> None:
         super().__init__(path)
-        self._mark = mark
+        self._mark, self._shared = mark, shared
         self._saving = threading.Lock()
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -70,42 +73,33 @@ class CampaignFolder(FindingsFolder):
         write_whole(self.path / "run.jsonl", "".join(f"{event.to_json()}\n" for event in events))
         write_whole(self.path / ABOUT, json.dumps({MARK: self._mark, **about}, indent=1))
 
-    def save_smallest(self, name: str, violation: Violation, contract: Contract) -> str | None:
-        """As ``save_finding``, where several targets may have the finding: the smallest stays.
-
-        Of several as small that of least bytes, whichever target comes first.
-        """
-        folder = self.path / "findings" / name
-        new = (smallness(violation.data), outcomes_text(violation, contract))
+    def save(self, name: str, violation: Violation, contract: Contract) -> str | None:
+        """As ``save_finding``, unless what is there of the finding is as small, and to stay."""
         with self._saving:
-            old = recorded(folder)
-            if old is not None and old <= new:
+            new = smallness(violation.data), outcomes_text(violation, contract)
+            if self._stays(folder := self.path / "findings" / name, new):
                 return f"findings/{name}/repro.py" if (folder / "repro.py").exists() else None
             return self.save_finding(name, violation, contract)
 
-    def place(self, files: Mapping[str, bytes], *, smallest: bool) -> None:
+    def place(self, files: Mapping[str, bytes]) -> None:
         """Write files that another machine made, by their paths here, inputs last of all.
 
-        smallest: of a finding that is here already the smallest stays, as in ``save_smallest``.
-        Raises OutputError.
+        Of a finding that is here already the smallest stays, as in :meth:`save`. Raises
+        OutputError.
         """
-        larger = {
-            name
-            for name in {path.rpartition("/")[0] for path in files if path.startswith("findings/")}
-            if smallest and not self._smaller(self.path / name, files, name)
-        }
+        names = {path.rpartition("/")[0] for path in files if path.startswith("findings/")}
+        staying = {name for name in names if self._stays(self.path / name, sent(files, name))}
         for path in sorted(files, key=lambda one: (one.endswith("/input.bin"), one)):
-            if path.rpartition("/")[0] not in larger:
+            if path.rpartition("/")[0] not in staying:
                 write_sent(self.path, path, files[path])
 
-    def _smaller(self, folder: Path, files: Mapping[str, bytes], name: str) -> bool:
-        """Whether a finding that came is smaller than what its folder has."""
-        came = (
-            smallness(files[f"{name}/input.bin"]),
-            files[f"{name}/outcomes.json"].decode("utf-8"),
-        )
-        here = recorded(folder)
-        return here is None or came < here
+    def _stays(self, folder: Path, new: Size) -> bool:
+        """Whether what a folder has of a finding is to stay, and not be replaced by another.
+
+        Of several as small that of least bytes, whichever target comes first.
+        """
+        old = recorded(folder) if self._shared else None
+        return old is not None and old <= new
 
     def tidy(self, findings: Sequence[Found]) -> None:
         """Remove folders of what is no finding: replaced by its minimum, or never committed."""
@@ -115,8 +109,12 @@ class CampaignFolder(FindingsFolder):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def recorded(folder: Path) -> tuple[tuple[int, bytes], str] | None:
-    """What findings are compared by, of the one in a folder; None where there is none."""
+Size = tuple[tuple[int, bytes], str]
+"""What findings are compared by: the input, and the outcomes."""
+
+
+def recorded(folder: Path) -> Size | None:
+    """That of the one in a folder; None where there is none."""
     try:
         return (
             smallness((folder / "input.bin").read_bytes()),
@@ -124,6 +122,12 @@ def recorded(folder: Path) -> tuple[tuple[int, bytes], str] | None:
         )
     except (OSError, ValueError):
         return None
+
+
+def sent(files: Mapping[str, bytes], name: str) -> Size:
+    """That of one of these files' findings."""
+    outcomes = files[f"{name}/outcomes.json"].decode("utf-8")
+    return smallness(files[f"{name}/input.bin"]), outcomes
 
 
 def marked(path: Path, otherwise: str) -> str:
@@ -145,7 +149,7 @@ def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
     with writing(f"--save-corpus {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         for kept in store.targets(plan.names).values():
-            for data in [*(entry.data for entry in kept.corpus), *kept.state.covered]:
+            for data in [*(entry.data for entry in kept.state.corpus), *kept.state.covered]:
                 path = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
                 if not path.exists():
                     write_whole(path, data)

@@ -1,4 +1,4 @@
-"""The tables of campaigns: who they are, how far each target is, what was kept and found."""
+"""The tables of campaigns: who they are, what each target has come to, what was told."""
 
 from __future__ import annotations
 
@@ -39,41 +39,8 @@ class PartRow(Base):
     value: Mapped[bytes]
 
 
-class InputRow(Base):
-    """An input of a target's corpus, by the order in which it joined."""
-
-    __tablename__ = "campaign_inputs"
-
-    campaign: Mapped[int] = mapped_column(
-        sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
-    )
-    target: Mapped[str] = mapped_column("strand", primary_key=True)
-    number: Mapped[int] = mapped_column(primary_key=True)
-    data: Mapped[bytes]
-    origin: Mapped[str]
-    fresh: Mapped[int]
-
-
-class FindingRow(Base):
-    """A finding of a target as it is now. event: the fields of :class:`harness.events.Found`.
-
-    first: ISO time at which its bucket was first entered, batch: the batch that did.
-    """
-
-    __tablename__ = "campaign_findings"
-
-    campaign: Mapped[int] = mapped_column(
-        sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
-    )
-    target: Mapped[str] = mapped_column("strand", primary_key=True)
-    id: Mapped[str] = mapped_column(primary_key=True, index=True)
-    event: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
-    first: Mapped[str]
-    batch: Mapped[int]
-
-
 class ReportedRow(Base):
-    """A finding that a session has told: its reports were written. id: as in findings."""
+    """A finding that a session has told: its reports were written."""
 
     __tablename__ = "campaign_told"
 

@@ -43,7 +43,7 @@ from harness.verdict.gaps import counted
 from impls.specs import from_anywhere
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from harness.studies.fuzz.plan import FuzzPlan
     from harness.studies.fuzz.state import Kept
@@ -99,10 +99,10 @@ def record(
     plan: FuzzPlan,
     store: CampaignStore,
     command: str,
-    known: Mapping[str, str],
+    known: Container[str],
     ended: Ended,
 ) -> Record:
-    """What the campaign came to so far. known: findings from before this session, and since when.
+    """What the campaign came to so far. known: ids of findings from before this session.
 
     Raises LedgerError.
     """
@@ -158,7 +158,7 @@ def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
     expected = ExpectedFindings(plan.plan.expectations, plan.plan.versions)
     smallest: dict[str, Found] = {}
     for one in kept.values():
-        for found in one.findings:
+        for found in one.state.findings:
             other = smallest.get(found.id)
             if other is None or _size(found) < _size(other):
                 smallest[found.id] = found
@@ -339,7 +339,7 @@ def _about(
             name: {
                 "batches": one.state.batches,
                 "cases": one.state.cases,
-                "corpus": len(one.corpus),
+                "corpus": len(one.state.corpus),
                 "behaviours": Map(one.state.map).species[0],
                 "disagreements": len(one.state.disagreements),
                 "arms": {

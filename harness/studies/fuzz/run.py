@@ -7,7 +7,6 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,7 +16,7 @@ from harness.core.countdown import Countdown
 from harness.engine.ending import to_the_end
 from harness.ledger.recorder import keep_run
 from harness.studies.fuzz import crossing
-from harness.studies.fuzz.amending import ask_again, note_claims
+from harness.studies.fuzz.amending import Amender
 from harness.studies.fuzz.folder import CampaignFolder
 from harness.studies.fuzz.record import Ended, Record, record
 from harness.studies.fuzz.session import Session
@@ -65,7 +64,7 @@ def execute(
     store: CampaignStore,
     out: Path,
     command: str,
-    progress: Callable[[Mapping[str, str]], Shows],
+    progress: Callable[[set[str]], Shows],
     report: Callable[[Record], None],
     report_seconds: float,
     *,
@@ -89,7 +88,7 @@ def execute(
         known = store.known()
         resumed = store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
         crossing.cross_in_time(plan, store)
-        folder = CampaignFolder(out, store.mark, resumed=resumed)
+        folder = CampaignFolder(out, store.mark, resumed=resumed, shared=plan.shards > 1)
         seen = progress(known)
         kept = store.targets(plan.names)
         cases = {name: kept[name].state.cases if name in kept else 0 for name in plan.names}
@@ -99,12 +98,12 @@ def execute(
             committed(done)
             seen.publish(done)
 
-        save = folder.save_finding if plan.shards == 1 else folder.save_smallest
         here = executor is None
-        campaign = Campaign(plan, None, save, clock) if here else Campaign.of(plan)
+        campaign = Campaign(plan, None, folder.save, clock) if here else Campaign.of(plan)
+        amender = Amender(plan, store, folder.save, published)
         session = Session(
             plan, store, campaign, executor or LocalExecutor(plan.plan.jobs + plan.canary),
-            partial(folder.place, smallest=plan.shards > 1), save, published, seen.announce,
+            folder.place, amender, published, seen.announce,
             countdown, cases, seen.prepared,
         )  # fmt: skip
 
@@ -128,12 +127,11 @@ def execute(
         def again_and_on() -> None:
             if here:
                 prepare(plan.plan, seen.announce, threading.Event())
-            for fixed in ask_again(plan, store, save, published):
-                known.pop(fixed, None)
+            known.difference_update(amender.ask_again())
             try:
                 session.run(each)
             finally:
-                note_claims(plan, store, save, published)
+                amender.note_claims()
 
         try:
             ending = to_the_end(again_and_on)

@@ -22,7 +22,6 @@ from harness.engine.opening import NamedFailed
 from harness.engine.waiting import LONGEST_WAIT
 from harness.events import Phase, UnitDone
 from harness.studies.fuzz import units
-from harness.studies.fuzz.amending import note_left
 from harness.studies.fuzz.crossing import cross_next, limit
 from harness.studies.fuzz.examples import open_examples, share_findings
 from harness.studies.fuzz.plan import target_name
@@ -36,9 +35,9 @@ if TYPE_CHECKING:
     from harness.cluster.executor import Done, Executor
     from harness.core.countdown import Countdown
     from harness.events import ClusterUsed, Event
+    from harness.studies.fuzz.amending import Amender
     from harness.studies.fuzz.plan import FuzzPlan
     from harness.studies.fuzz.store import CampaignStore
-    from harness.studies.fuzz.units import Save
 
 TURN_SECONDS = 60.0
 """A target keeps its place for so many seconds where others wait: loading a large vocabulary into
@@ -90,8 +89,8 @@ class Course:
 class Session:
     """Runs the targets of a plan by an executor.
 
-    place: writes files of findings that came from elsewhere, before the commit. save: writes the
-    folder of a finding that is found here. publish: gets each round once it is committed. announce:
+    place: writes files of findings that came from elsewhere, before the commit. amender: commits
+    what workers left behind. publish: gets each round once it is committed. announce:
     gets what is being done. countdown: of the budget; it begins to run when the first vocabulary is
     loaded. done: by target, the cases of earlier sessions. prepared: told how long the loading
     took, when the countdown begins.
@@ -111,7 +110,7 @@ class Session:
         campaign: Campaign,
         executor: Executor,
         place: Callable[[Mapping[str, bytes]], None],
-        save: Save,
+        amender: Amender,
         publish: Callable[[Round], None],
         announce: Callable[[Event], None],
         countdown: Countdown,
@@ -119,7 +118,7 @@ class Session:
         prepared: Callable[[float], None],
     ) -> None:
         self._plan, self._store, self._campaign = plan, store, campaign
-        self._executor, self._place, self._save = executor, place, save
+        self._executor, self._place, self._amender = executor, place, amender
         self._publish, self._announce = publish, announce
         self._countdown, self._prepared = countdown, prepared
         self._courses = [
@@ -168,7 +167,7 @@ class Session:
                 self._take_all()
                 each()
             if CHECKS["survival"] in self._plan.plan.checks:
-                note_left(self._plan, self._store, self._save, self._publish, self._left_behind())
+                self._amender.note_left(self._left_behind())
         except UnitError as error:
             if isinstance(error.__cause__, NamedFailed):
                 raise error.__cause__ from None
@@ -290,7 +289,7 @@ class Session:
         if came.too_long is not None:
             kept = self._store.target(course.name) or Kept()
             kept.state.round_size = came.too_long
-            self._store.commit([kept.amended(course.name)])  # nothing to show: it has done nothing
+            self._store.commit([kept.round(course.name)])  # nothing to show: it has done nothing
         elif came.mark and not rounded:
             if not self._countdown.running:
                 self._countdown.start()

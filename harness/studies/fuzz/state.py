@@ -1,12 +1,11 @@
 """What a target of a campaign is between two rounds: plain data, and the parts in which it is kept.
 
-What grows with a campaign is cut into parts, each of which is written again only when it has
-changed, so that a commit costs as much after a month as after a minute.
+What grows with a campaign is cut into parts, each of which is made and written again only when it
+has changed, so that a commit costs as much after a month as after a minute.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zlib
 from collections.abc import Mapping
@@ -24,23 +23,27 @@ from harness.studies.fuzz.schedule import Arm
 from harness.studies.fuzz.sizing import FIRST, Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from harness.engine.planning import Tally
 
-FORM = 2
+FORM = 3
 """The number of this form of the state; another one is another version's."""
 
 MAIN = "state"
 """The part with all that does not grow with the campaign."""
 
 GROWING = (
-    "disagreements", "picks", "causes", "counts", "shared", "covered",
+    "corpus", "picks", "findings", "causes", "counts", "disagreements", "shared", "covered",
+    "waiting",
 )  # fmt: skip
-"""Lists and dictionaries that grow with the campaign: each is kept in parts."""
+"""Lists and dictionaries that grow with the campaign, or are large: each is kept in parts."""
 
-ITEMS = 256
-"""Items of a part."""
+ITEMS, LARGE_ITEMS = 256, 16
+"""Items of a part; and of one of :data:`LARGE`."""
+
+LARGE = frozenset({"corpus", "findings"})
+"""Items of these have some kilobytes each."""
 
 PAGE = 1 << 12
 """Bytes of a part of the map of behaviours, unpacked."""
@@ -72,8 +75,9 @@ class Sums:
 
 @dataclass(slots=True)
 class State:
-    """All that a target knows, but for its corpus and its findings.
+    """All that a target knows.
 
+    corpus: the inputs that it mutates, in the order in which they joined. findings: all of them.
     batches, cases, size (in bytes): done so far. schedule: the arms. taken: batches taken from each
     arm. disagreements: shape to the number of inputs that showed it. picks: by entry of the corpus.
     causes, counts: of the tracker, see :class:`Snapshot`. losses: deaths and
@@ -93,6 +97,8 @@ class State:
     :class:`harness.studies.fuzz.behaviour.Map`.
     """
 
+    corpus: list[Entry] = field(default_factory=list)
+    findings: list[Found] = field(default_factory=list)
     batches: int = 0
     cases: int = 0
     size: int = 0
@@ -122,23 +128,21 @@ class State:
     fixed: list[Found] = field(default_factory=list)
     map: bytes = b""
 
-    def parts(self) -> Parts:
-        """All of it, in parts: JSON, and compressed pages of the map."""
+    def parts(self) -> dict[str, Any]:
+        """All of it, in parts as they are: what :func:`encoded` is yet to be made of."""
         main: dict[str, Any] = {"form": FORM}
-        made: Parts = {}
-        for name in (one.name for one in fields(self) if one.name != MAP):
-            value = msgspec.to_builtins(getattr(self, name))
-            if name not in GROWING:
-                main[name] = value
+        made: dict[str, Any] = {MAIN: main}
+        for name in (one.name for one in fields(self)):
+            value = getattr(self, name)
+            if name in GROWING:
+                value = list(value.items() if isinstance(value, Mapping) else value)
+            elif name != MAP:
+                main[name] = msgspec.to_builtins(value)
                 continue
-            items = list(value.items() if isinstance(value, Mapping) else value)
-            for start in range(0, len(items), ITEMS):
-                text = json.dumps(items[start : start + ITEMS])
-                made[f"{name}/{start // ITEMS:06}"] = text.encode()
-        for start in range(0, len(self.map), PAGE):
-            page = zlib.compress(self.map[start : start + PAGE], 1)
-            made[f"{MAP}/{start // PAGE:06}"] = page
-        return {MAIN: json.dumps(main).encode(), **made}
+            size = PAGE if name == MAP else LARGE_ITEMS if name in LARGE else ITEMS
+            for start in range(0, len(value), size):
+                made[f"{name}/{start // size:06}"] = value[start : start + size]
+        return made
 
     @classmethod
     def of(cls, parts: Mapping[str, bytes]) -> State:
@@ -169,12 +173,13 @@ class State:
         return state
 
     def keep_tracker(self, known: Snapshot) -> None:
-        """Note what a tracker knows, but for its findings."""
-        self.causes, self.counts = list(known.causes), dict(known.counts)
+        """Note what a tracker knows."""
+        self.findings, self.causes = list(known.findings), list(known.causes)
+        self.counts = dict(known.counts)
 
-    def tracker(self, findings: Sequence[Found]) -> Snapshot:
-        """What the tracker knew, with its findings."""
-        return Snapshot(findings, self.causes, self.counts)
+    def tracker(self) -> Snapshot:
+        """What the tracker knew."""
+        return Snapshot(self.findings, self.causes, self.counts)
 
     def keep_tally(self, tally: Tally) -> None:
         """Note which expectations were exercised, and what else a campaign adds up."""
@@ -220,91 +225,64 @@ def added(one: Any, other: Any) -> Any:
     return one + other
 
 
-class Written:
-    """Which parts of a state are in the database, as digests: the others are yet to be written."""
-
-    def __init__(self, parts: Mapping[str, bytes]) -> None:
-        self._digests = {name: _digest(part) for name, part in parts.items()}
-
-    def changed(self, state: State) -> Parts:
-        """The parts that are to be written to have this state, which are taken for written then."""
-        parts = state.parts()
-        digests = {name: _digest(part) for name, part in parts.items()}
-        before, self._digests = self._digests, digests
-        gone = dict.fromkeys(before.keys() - parts.keys(), b"")
-        return {name: parts[name] for name in parts if before.get(name) != digests[name]} | gone
-
-
-def _digest(part: bytes) -> bytes:
-    return hashlib.blake2b(part, digest_size=16).digest()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Kept:
-    """A target as the database has it. written: the parts of its state there."""
-
-    state: State = field(default_factory=State)
-    corpus: list[Entry] = field(default_factory=list)
-    findings: list[Found] = field(default_factory=list)
-    written: Written = field(default_factory=lambda: Written({}))
-
-    def amended(
-        self,
-        target: str,
-        findings: Sequence[Found] | None = None,
-        events: Iterable[Event] = (),
-    ) -> Round:
-        """What is to be committed of changes to the state, or the findings, that no round made."""
-        return Round.of(
-            target, self.state, self.written, self.findings,
-            self.findings if findings is None else findings, events, first=len(self.corpus),
-        )  # fmt: skip
+def encoded(part: Any) -> bytes:
+    """A part as it is in the database: a compressed page of the map, or JSON."""
+    if isinstance(part, bytes):
+        return zlib.compress(part, 1)
+    return json.dumps(msgspec.to_builtins(part)).encode()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
     """What one round of a target changed: committed together, or not at all.
 
-    batches, cases: done so far. shapes: of disagreement, seen so far. waiting: batches that were
-    chosen and not asked whole. round_size: of the next. parts: of the state, those that changed.
-    joined: new entries of the corpus, from number ``first`` on. findings: those that are new or
-    changed. gone: ids of findings that others replaced. events: lines of the record, for whoever
-    watches, in order.
+    batches, cases: done so far. corpus: entries so far. shapes: of disagreement, seen so far.
+    waiting: batches that were chosen and not asked whole. round_size: of the next. parts: of the
+    state, those that changed. findings: those that are new or changed. gone: ids of findings that
+    others replaced. events: lines of the record, for whoever watches, in order.
     """
 
     target: str
     batches: int
     cases: int
+    corpus: int
     shapes: int
     waiting: int
     round_size: int
     parts: dict[str, bytes]
-    first: int
-    joined: list[Entry]
     findings: list[Found]
     gone: list[str]
     events: list[str]
     seconds: float = 0.0
 
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    """A target as the database has it. written: the parts of its state there, as they are.
+
+    findings: those that are there.
+    """
+
+    state: State = field(default_factory=State)
+    written: dict[str, Any] = field(default_factory=dict)
+    findings: dict[str, Found] = field(default_factory=dict)
+
     @classmethod
-    def of(
-        cls,
-        target: str,
-        state: State,
-        written: Written,
-        before: Iterable[Found],
-        after: Iterable[Found],
-        events: Iterable[Event],
-        *,
-        first: int,
-        joined: Sequence[Entry] = (),
-        seconds: float = 0.0,
-    ) -> Round:
-        """What changed. before, after: all findings."""
-        old, new = ({one.id: one for one in some} for some in (before, after))
-        return cls(
-            target, state.batches, state.cases, len(state.disagreements), len(state.waiting),
-            state.round_size, written.changed(state), first, list(joined),
+    def of(cls, parts: Mapping[str, bytes]) -> Kept:
+        """What these parts are of. Raises StateError."""
+        state = State.of(parts)
+        return cls(state, state.parts(), {one.id: one for one in state.findings})
+
+    def round(self, target: str, events: Iterable[Event] = (), seconds: float = 0.0) -> Round:
+        """What has changed of the state since the last time; it is taken for committed then."""
+        state, parts, written = self.state, self.state.parts(), self.written
+        changed = {name: encoded(one) for name, one in parts.items() if written.get(name) != one}
+        changed |= dict.fromkeys(written.keys() - parts.keys(), b"")
+        old, new = self.findings, {one.id: one for one in state.findings}
+        self.written, self.findings = parts, new
+        return Round(
+            target, state.batches, state.cases, len(state.corpus), len(state.disagreements),
+            len(state.waiting), state.round_size, changed,
             [one for name, one in new.items() if old.get(name) != one],
             sorted(old.keys() - new.keys()), [one.to_json() for one in events], seconds,
         )  # fmt: skip

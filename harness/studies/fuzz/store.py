@@ -8,7 +8,6 @@ import fcntl
 import hashlib
 import json
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +18,10 @@ from sqlalchemy.orm import Session
 from harness.core import stored
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
-from harness.events import Found
 from harness.ledger.engine import LedgerError, open_database
 from harness.studies.fuzz.behaviour import Map
-from harness.studies.fuzz.corpus import Entry
-from harness.studies.fuzz.models import CampaignRow, FindingRow, InputRow, PartRow, ReportedRow
-from harness.studies.fuzz.state import Kept, State, Written
+from harness.studies.fuzz.models import CampaignRow, PartRow, ReportedRow
+from harness.studies.fuzz.state import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -129,8 +126,7 @@ class CampaignStore:
     @property
     def started(self) -> str:
         """When the campaign began, as ISO 8601."""
-        with self._session() as session:
-            return session.get_one(CampaignRow, self._id).started
+        return self._row().started
 
     @property
     def mark(self) -> str:
@@ -140,22 +136,20 @@ class CampaignStore:
     @property
     def seconds(self) -> float:
         """What was spent on committed rounds, over all sessions and targets."""
-        with self._session() as session:
-            return session.get_one(CampaignRow, self._id).seconds
+        return self._row().seconds
 
-    def known(self) -> dict[str, str]:
-        """The ids of the findings that campaigns in this database have told, and since when.
+    def _row(self) -> CampaignRow:
+        with self._session() as session:
+            return session.get_one(CampaignRow, self._id)
+
+    def known(self) -> set[str]:
+        """The ids of the findings that campaigns in this database have told.
 
         What was committed by a session that was killed before its end was told by nobody: it is new
         to the session that goes on.
         """
         with self._session() as session:
-            rows = session.execute(
-                sa.select(FindingRow.id, sa.func.min(FindingRow.first).label("first"))
-                .where(FindingRow.id.in_(sa.select(ReportedRow.id)))
-                .group_by(FindingRow.id)
-            )
-            return {row.id: row.first for row in rows}
+            return set(session.scalars(sa.select(ReportedRow.id)))
 
     def tell(self, findings: Sequence[str]) -> None:
         """Note that these were told. Raises LedgerError."""
@@ -177,17 +171,11 @@ class CampaignStore:
             if not parts:
                 return None
             try:
-                state = State.of(parts)
-                Map(state.map)
+                kept = Kept.of(parts)
+                Map(kept.state.map)
             except ValueError as error:
                 raise self._unreadable(f"the state of {name}: {error}") from error
-            corpus = session.scalars(
-                sa.select(InputRow)
-                .where(InputRow.campaign == self._id, InputRow.target == name)
-                .order_by(InputRow.number)
-            )
-            entries = [Entry(row.data, row.origin, row.fresh) for row in corpus]
-            return Kept(state, entries, self._findings(session, name), Written(parts))
+            return kept
 
     def targets(self, names: Iterable[str]) -> dict[str, Kept]:
         """Those of these targets that were ever committed. Raises LedgerError."""
@@ -221,39 +209,7 @@ class CampaignStore:
         parts = [{**of, "name": name, "value": part} for name, part in done.parts.items() if part]
         if parts:
             session.execute(sa.insert(PartRow), parts)
-        session.add_all(
-            InputRow(**of, number=number, **asdict(entry))
-            for number, entry in enumerate(done.joined, done.first)
-        )
-        for identity in done.gone:
-            gone = session.get(FindingRow, (self._id, done.target, identity))
-            if gone is not None:
-                session.delete(gone)
-        for found in done.findings:
-            row = session.get(FindingRow, (self._id, done.target, found.id))
-            if row is None:
-                session.add(
-                    FindingRow(
-                        **of, id=found.id, event=asdict(found), first=now(), batch=done.batches
-                    )
-                )
-            else:
-                row.event = asdict(found)
         session.get_one(CampaignRow, self._id).seconds += done.seconds
-
-    def _findings(self, session: Session, target: str) -> list[Found]:
-        rows = session.scalars(
-            sa.select(FindingRow)
-            .where(FindingRow.campaign == self._id, FindingRow.target == target)
-            .order_by(FindingRow.batch, FindingRow.id)
-        )
-        found = []
-        for row in rows:
-            try:
-                found.append(stored.typed(row.event, Found))
-            except ValueError as error:
-                raise self._unreadable(f"the finding {row.id} of {target}: {error}") from error
-        return found
 
     def _latest(self, session: Session) -> CampaignRow | None:
         return session.scalar(

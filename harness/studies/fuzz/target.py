@@ -30,7 +30,7 @@ from harness.events import (
     Withdrawn,
 )  # fmt: skip
 from harness.findings.tracker import FindingTracker
-from harness.studies.fuzz.arms import CORPUS, SHARED, Generated, Maker, Mutated
+from harness.studies.fuzz.arms import CORPUS, SHARED, Generated, Mutated
 from harness.studies.fuzz.asking import Portion, rates_of, send
 from harness.studies.fuzz.behaviour import Map, Shapes, observe
 from harness.studies.fuzz.corpus import Corpus, Entry
@@ -38,8 +38,9 @@ from harness.studies.fuzz.cost import EVERY, dearer
 from harness.studies.fuzz.coverage import COVERAGE, Covered, targets
 from harness.studies.fuzz.crossing import limit
 from harness.studies.fuzz.examples import inputs, mark, open_examples
+from harness.studies.fuzz.loop import Loop, Maker
 from harness.studies.fuzz.plan import target_name
-from harness.studies.fuzz.schedule import Schedule, gain
+from harness.studies.fuzz.schedule import gain
 from harness.studies.fuzz.sizing import (
     GROWTH,
     Part,
@@ -96,7 +97,7 @@ class Target:
         round_seconds: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        kept = kept or Kept()
+        self._kept = kept = kept or Kept()
         alone = plan.alone(source)
         self._plan = plan
         self._events: list[Event] = []
@@ -112,14 +113,13 @@ class Target:
         self._underway: tuple[float, int] | None = None
         """When the round of several inputs began that is on, and what they weigh."""
         self._contracts: Sequence[Contract] = ()
-        self._makers: dict[str, Maker] = {}
+        self._loop: Loop[Batch] | None = None
         self._said: dict[str, str] = {}
         self._shared: list[bytes] = []
-        self.state, self._written = kept.state, kept.written
-        self._committed: Sequence[Found] = kept.findings
+        self.state = kept.state
         self._map = Map(self.state.map)
-        self.corpus = Corpus(kept.corpus, self.state.picks)
-        self._tracker.restore(self.state.tracker(kept.findings))
+        self.corpus = Corpus(self.state.corpus, self.state.picks)
+        self._tracker.restore(self.state.tracker())
         self._run.tally.add(self.state.sums.plain())
 
     @property
@@ -166,11 +166,10 @@ class Target:
             for event in self._events
             if isinstance(event, VocabularyLoaded | ContractOpened | ImplementationFailed)
         ]
-        self._makers = self._made(vocabulary, self._contracts)
         self._take_up(vocabulary)
-        costs = {name: maker.cost for name, maker in self._makers.items()}
+        makers = self._made(vocabulary, self._contracts)
         seed = f"{self.seed}/{self.source}/{self.shard}"
-        self._schedule = Schedule(costs, seed, self.state.schedule)
+        self._loop = Loop(makers, seed, self.state.schedule, self.state.taken)
         self._run_examples(pool)
 
     def _warm_up(
@@ -182,11 +181,13 @@ class Target:
         for generator in self._run.plan.generators:
             next(generator.cases(vocabulary, self.seed), None)
 
-    def _made(self, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> dict[str, Maker]:
+    def _made(
+        self, vocabulary: Vocabulary, contracts: Sequence[Contract]
+    ) -> dict[str, Maker[Batch]]:
         """All arms; kept from one opening to the next, as their streams are."""
         seed, shard = self.seed, self.shard
         longest = self._run.plan.suite.max_input
-        makers: dict[str, Maker] = {
+        makers: dict[str, Maker[Batch]] = {
             generator.name: Generated(generator, vocabulary, seed, shard, longest)
             for generator in self._run.plan.generators
         }
@@ -216,8 +217,8 @@ class Target:
 
     def close(self) -> None:
         """Let go of the pool and of all processes of arms."""
-        for maker in self._makers.values():
-            maker.close()
+        if self._loop is not None:
+            self._loop.close()
         self._pool = None
 
     def round(self, pool: WorkerPool) -> Round | None:
@@ -231,7 +232,6 @@ class Target:
         waiting = state.waiting or [Waiting.of(name, batch) for name, batch in self._chosen()]
         if not waiting:
             return None
-        joined = len(self.corpus)
         most = limit(self._run.plan.budget.cases, state.crossed)
         parts = taken(waiting, state.round_size, None if most is None else most - state.cases)
         asked = [(part, send(pool, self._contracts, part.batch, state.rates)) for part in parts]
@@ -250,7 +250,7 @@ class Target:
         state.waiting = after(waiting, parts, came)
         seconds = self._clock() - started
         state.round_size = next_size(state.round_size, size, seconds)
-        return self._result(pool, joined, seconds)
+        return self._result(pool, seconds)
 
     def _await(self, sent: Sequence[Portion]) -> None:
         """Wait for answers. Raises TooLong where the round takes more than its time."""
@@ -279,35 +279,17 @@ class Target:
 
     def _chosen(self) -> list[tuple[str, Batch]]:
         """The batches of a round, with their arms."""
-        chosen: list[tuple[str, Batch]] = []
-        busy: list[str] = []
+        assert self._loop is not None, "it is open"
+        given: list[tuple[str, Batch]] = []
         others = [data for data in self.state.given if self._can_encode(data)]
         if self._shared or others:
-            chosen.append((SHARED, Batch(SHARED, self.seed, 0, 0, [*self._shared, *others])))
+            given.append((SHARED, Batch(SHARED, self.seed, 0, 0, [*self._shared, *others])))
             self.state.shared += map(mark, self._shared)
         self._shared, self.state.given = [], []
-        # An arm that turns out to have nothing is no batch: all of them may, for a toy's alphabet.
         wanted = BATCHES_A_ROUND if self.state.batches >= BATCHES_A_ROUND else 1
-        most = wanted + len(self._makers)
-        while len(busy) < most and sum(name != SHARED for name, _ in chosen) < wanted:
-            number = self.state.batches + len(busy)
-            name = self._schedule.choose(number, busy)
-            if name is None:
-                break
-            busy.append(name)
-            maker = self._makers[name]
-            place = self.state.taken.get(name, 0)
-            batch = maker.take(number, place)
-            if batch is None:
-                if maker.lasting:
-                    self._schedule.reward(name, number, 0, 0.0)
-                else:
-                    self._schedule.end(name)
-                continue
-            self.state.taken[name] = place + 1
-            chosen.append((name, batch))
-        self.state.batches += len(busy) - sum(name != SHARED for name, _ in chosen)
-        return chosen
+        chosen, nothing = self._loop.choose(self.state.batches, wanted)
+        self.state.batches += nothing
+        return given + chosen
 
     def _learn(self, pool: WorkerPool, part: Part, sent: Sequence[Portion]) -> Waiting:
         """Judge a part of a batch under each contract, keep the inputs that show something new.
@@ -358,7 +340,8 @@ class Target:
         if not part.last:
             return came
         worth = gain(came.joined, came.shapes, came.buckets)
-        self._schedule.reward(name, number, came.cases, worth)
+        assert self._loop is not None
+        self._loop.reward(name, number, came.cases, worth)
         self.state.batches += 1
         self._draw_curve()
         if number % READMIT_EVERY == READMIT_EVERY - 1:
@@ -385,7 +368,7 @@ class Target:
         if not pool.out_of_time:
             self.state.judged_by = digest
 
-    def _result(self, pool: WorkerPool, joined: int, seconds: float) -> Round:
+    def _result(self, pool: WorkerPool, seconds: float) -> Round:
         """What is to be committed."""
         if self._run.stop.is_set():
             raise Stopped
@@ -399,16 +382,12 @@ class Target:
         state.add(self._events)
         self._run.note_excused(pool, self.source)
         self._run.note_claims(pool)
-        state.picks = self.corpus.picks
+        state.corpus, state.picks = self.corpus.entries, self.corpus.picks
         state.losses = pool.losses()
         state.shared = sorted({*state.shared, *map(mark, self._smallest())})
         state.keep_tracker(self._tracker.snapshot())
         state.keep_tally(self._run.tally)
         state.map = self._map.counts
-        done = Round.of(
-            self.name, state, self._written, self._committed, self.findings, self._events,
-            first=joined, joined=self.corpus.entries[joined:], seconds=seconds,
-        )  # fmt: skip
-        self._committed = self.findings
+        done = self._kept.round(self.name, self._events, seconds)
         self._events.clear()
         return done

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import threading
 import time
 import uuid
@@ -24,11 +25,12 @@ from harness.cluster.executor import UnitError
 from harness.core import stored
 from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.findings.folder import FindingsFolder
-from harness.studies.fuzz.canary import CanaryWatch
+from harness.studies.fuzz import canary
 from harness.studies.fuzz.sizing import ROUND_SECONDS, TooLong
 from harness.studies.fuzz.state import Round
 from harness.studies.fuzz.target import Target
 from harness.studies.portable import Portable, packed, unpacked
+from harness.studies.selftest import canary as planted
 from harness.workers.pool import Stopped, WorkerPool
 
 if TYPE_CHECKING:
@@ -139,9 +141,12 @@ class Place:
 
     def open(
         self, campaign: Campaign, load: Callable[[], Vocabulary], name: tuple[str, int],
-        kept: Kept | None, left: float,
+        kept: Kept | None, left: float, round_seconds: float | None = ROUND_SECONDS,
     ) -> Came:  # fmt: skip
-        """Open a target as it was committed last, in place of the one that is open."""
+        """Open a target as it was committed last, in place of the one that is open.
+
+        round_seconds: see :class:`Target`.
+        """
         self._drop()
         source, shard = name
         plan = campaign.here({source: load})
@@ -156,7 +161,7 @@ class Place:
             self._end()
             self._pool = WorkerPool(plan.plan.participants, plan.plan.limits)
             self._longest = LONGEST_WAIT * plan.plan.limits.seconds
-        target = Target(plan, source, shard, save, kept, ROUND_SECONDS, campaign.clock)
+        target = Target(plan, source, shard, save, kept, round_seconds, campaign.clock)
         self._target = target
         pool = self._pool
         return self._done(lambda: target.open(pool), left, lasting=False)
@@ -278,7 +283,20 @@ def closed(keep: dict[str, Any]) -> bytes:
 
 
 def watched(keep: dict[str, Any], campaign: Campaign) -> bytes:
-    """Look for the canary of a session; gives whether it was found, and what is said of it."""
-    canary = keep[CANARY] = CanaryWatch(campaign.here({}))
-    canary.run()
-    return json.dumps([canary.found, canary.said]).encode()
+    """Look for the canary of a session; gives whether it was found, and what is said of it.
+
+    Rounds of its own follow one another until it is found, or there is no hope. Raises Stopped.
+    """
+    plan = canary.plan_of(campaign.here({}))
+    [(source, load)] = plan.plan.vocabularies.items()
+    place = keep[CANARY] = Place()
+    inner = Campaign(plan, None, lambda *_: None, campaign.clock)
+    place.open(inner, load, (source, 0), None, math.inf, round_seconds=None)
+    found, cases = False, 0
+    while place.mark and not found and cases < canary.ENOUGH_CASES:
+        done = place.round(math.inf, lasting=False).done
+        if done is None:
+            break
+        found, cases = planted.is_caught(done.findings), done.cases
+    place.close()
+    return json.dumps([found, canary.said(cases, found=found)]).encode()

@@ -1,128 +1,257 @@
-"""The finals: what was found and what is listed, measured side by side.
+"""The finals: what was found and what is listed, measured side by side by growth's prober.
 
-Every round takes all of them in turn, on fresh inputs of one size, so that a disturbance falls on
-all alike; of each the least time counts.
+Every round takes all of them in turn, on fresh inputs of all sizes, so that a disturbance falls on
+all alike; of each size the least time counts.
 """
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
+from corpora.families.user import family_of
 from harness.core.messages import Meter
-from harness.studies.worst.gauge import OUT_OF_TIME, SLOWEST, foretold, portions
+from harness.studies.growth.cell import Cell
+from harness.studies.growth.prober import Prober
+from harness.studies.growth.schedule import LEAST_CALL, MOST_CALL
+from harness.studies.worst.gauge import portions
+from harness.studies.worst.patterns import smallest
+from harness.studies.worst.results import Entry
+from harness.studies.worst.state import Aim, Candidate, Scale
+from harness.verdict.exponents import THRESHOLD, judge
+from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from harness.studies.worst.gauge import Gauge, Reading
+    from corpora.families.base import Family
+    from corpora.families.pattern import Pattern
+    from harness.core.countdown import Countdown
+    from harness.engine.costs import Loaded
+    from harness.studies.worst.gauge import Gauge
+    from harness.studies.worst.state import Death
 
 HEATS = 2
-"""Rounds at a small size after which most of the listed families are out."""
+"""Rounds at small sizes after which most of the listed families are out."""
 
 STAY = 5
 """Listed families that stay: the worst at a small size is among the worst at a large one."""
 
 LEAST_ROUNDS, MOST_ROUNDS = 4, 16
-"""The rounds of the comparison at one size. Four are made even where its share of the time is up,
-though not where the whole time is."""
+"""The rounds. Four are made even where their share of the time is up, though not where the whole
+time is."""
 
-LEAST_GROWTH_ROUNDS, MOST_GROWTH_ROUNDS = 2, 6
-"""The rounds of the sizes from which growth is judged, which hold some eight times as many
-bytes."""
+BEYOND = 2
+"""Growth is measured up to so many times the size at which costs are compared."""
 
-DOUBLINGS = 7
-"""Sizes of the points from which growth is judged, each twice the one before: a range of 64."""
+CALLS = 12
+"""Calls of the longest kind for which the time of a cell is planned: a round takes as long as two
+or three."""
+
+AS_BAD = {Aim.COST: 0.93, Aim.GROWTH: 0.97, Aim.MEMORY: 0.8}
+"""Share of what stands out that a smaller pattern has to keep: the least of three times on a busy
+machine differs by some hundredths, and memory goes by pages and doublings of arrays."""
+
+LOOKS = 3
+"""Inputs by which a smaller pattern is compared."""
+
+HUNGER = 4.0
+"""Times the control's memory from which memory is worth a line: arrays that grow by doubling, and
+one id for each byte where words have one for four, come to that without any fault."""
+
+DEATHS_SHOWN, OF_A_KIND = 6, 2
+"""Deaths that are minimised and told: in all, and of one status."""
 
 
 @dataclass(slots=True)
-class Entrant:
-    """One that takes part. make: the input of a size and a variant. least: nanoseconds by size."""
+class Found:
+    """A pattern that stands out, and what became of it. memory: bytes a byte, None if not known."""
 
-    name: str
-    make: Callable[[int, int], bytes]
-    listed: bool
-    least: dict[int, int] = field(default_factory=dict)
-    lengths: dict[int, int] = field(default_factory=dict)
-    failure: Reading | None = None
+    pattern: Pattern
+    aim: Aim
+    origin: str
+    memory: float | None
+    smallest: Pattern = field(init=False)
 
-    def a_byte(self, size: int) -> float | None:
-        """Nanoseconds a byte at a size, None where it was not measured."""
-        if size not in self.least:
-            return None
-        return self.least[size] / max(1, self.lengths[size])
-
-    def foretold(self, size: int) -> float:
-        """Nanoseconds that a size may take: its own, or if they grow quadratically from smaller
-        sizes on; 0 where nothing is known."""
-        return foretold(self.least, size)
+    def __post_init__(self) -> None:
+        self.smallest = self.pattern
 
 
-class Finals:
-    """Measures entrants with one gauge. The rounds go on where they were, so that inputs are
-    fresh.
+def polished(
+    gauge: Gauge, candidates: Sequence[tuple[Aim, Candidate]], scale: Scale, countdown: Countdown
+) -> list[Found]:
+    """The smallest patterns for these candidates, each pattern once, in equal shares of time."""
+    chosen: dict[Pattern, Found] = {}
+    for aim, one in candidates:
+        memory = one.memory(scale.large)
+        chosen.setdefault(one.pattern, Found(one.pattern, aim, one.origin, memory))
+    for number, found in enumerate(chosen.values()):
+        share = countdown.part(countdown.left / (len(chosen) - number))
+        more = partial(_able, gauge, share)
+        found.smallest = smallest(found.pattern, partial(as_bad, gauge, found, scale), more)
+    return list(chosen.values())
 
-    compared, grown: whole rounds of the comparison at one size, and of the sizes for growth.
+
+def _able(gauge: Gauge, share: Countdown) -> bool:
+    return gauge.able and not share.over
+
+
+def as_bad(gauge: Gauge, found: Found, scale: Scale, patterns: Sequence[Pattern]) -> list[bool]:
+    """Which patterns are as bad as the first one was, by measuring all of them side by side.
+
+    Raises OutOfTime.
     """
+    first, *others = every = [Candidate(one, "") for one in (found.pattern, *patterns)]
+    asked = [(one, size) for size in (scale.small, scale.large) for one in every]
+    for _ in range(LOOKS):
+        gauge.measure(asked, Meter.TIME)
+    if found.aim is Aim.MEMORY:
+        gauge.measure(asked[len(every) :], Meter.MEMORY)
+    least = AS_BAD[found.aim] * scale.score(first, found.aim)
+    return [one.looks(scale.large) > 0 and scale.score(one, found.aim) >= least for one in others]
 
-    def __init__(self, gauge: Gauge, entrants: Sequence[Entrant]) -> None:
-        self.entrants = list(entrants)
-        self._gauge = gauge
-        self._round = 0
-        self.compared = self.grown = 0
 
-    def heats(self, size: int) -> None:
-        """Send home the listed families that are not among the worst."""
-        for _ in range(HEATS):
-            self._pass([(one, size) for one in self.entrants])
-        listed = sorted(
-            (one for one in self.entrants if one.listed), key=lambda one: -(one.a_byte(size) or 0)
-        )
-        out = {id(one) for one in listed[STAY:]}
-        self.entrants = [one for one in self.entrants if id(one) not in out]
+def smallest_deaths(gauge: Gauge, deaths: Sequence[Death], countdown: Countdown) -> list[Entry]:
+    """Deaths of each status, each with its smallest pattern and its shortest input."""
+    chosen: list[Death] = []
+    for death in sorted(deaths, key=lambda one: one.rank):
+        same = sum(one.status is death.status for one in chosen)
+        if same < OF_A_KIND and len(chosen) < DEATHS_SHOWN:
+            chosen.append(death)
+    found: dict[str, Entry] = {}
+    for number, death in enumerate(chosen):
+        share = countdown.part(countdown.left / (len(chosen) - number))
+        entry = smallest_death(gauge, death, partial(_able, gauge, share))
+        found.setdefault(f"{entry.kind} {entry.expression}", entry)
+    return list(found.values())
 
-    def compare(self, size: int, more: Callable[[], bool]) -> None:
-        """Rounds of all at one size."""
+
+def smallest_death(gauge: Gauge, death: Death, more: Callable[[], bool]) -> Entry:
+    """The same end by less; as it was met where there is no time for more."""
+    message, size = death.message, death.size
+
+    def dies(pattern: Pattern, size: int) -> bool:
+        nonlocal message
+        reading = gauge.read([pattern.make(size)], Meter.TIME)[0]
+        if reading.status is death.status:
+            message = reading.message
+        return reading.status is death.status
+
+    with contextlib.suppress(OutOfTime):
+        while size > 1 and more() and dies(death.pattern, size // 2):
+            size //= 2
+    # One at a time: each costs a process.
+    pattern = smallest(death.pattern, lambda some: [dies(one, size) for one in some], more, 1)
+    label = death.status.label
+    return Entry(
+        name=label,
+        kind=label,
+        length=len(pattern.make(size)),
+        message=message.split("\n", 1)[0],
+        expression=pattern.expression(),
+        origin="search",
+        pattern=pattern.to_dict(),
+    )
+
+
+def side_by_side(
+    on: Loaded,
+    families: Sequence[Family],
+    largest: int,
+    countdown: Countdown,
+) -> tuple[int, list[Cell]]:
+    """Whole rounds of all families up to a size, and what was measured, family by family."""
+    cells = [Cell(on.participant, on.contract, family) for family in families]
+    prober = Prober(on.pool, largest, lambda nanoseconds: None)
+    planned = countdown.left / (CALLS * len(cells))
+    limit, whole = min(MOST_CALL, max(planned, 100 * LEAST_CALL)), 0
+    with contextlib.suppress(OutOfTime):
+        prober.warm_up(cells[0])
         for number in range(MOST_ROUNDS):
-            if number >= LEAST_ROUNDS and not more():
+            if number >= LEAST_ROUNDS and countdown.over:
                 break
-            if not self._pass([(one, size) for one in self.entrants]):
-                return
-            self.compared += 1
+            for cell in cells:
+                if not (cell.refused or cell.failure or cell.given_up):
+                    prober.round(cell, limit)
+            whole = number + 1
+    return whole, cells
 
-    def grow(self, size: int, more: Callable[[], bool]) -> None:
-        """Rounds of all at sizes up to ``size``."""
-        sizes = sorted(size >> i for i in range(DOUBLINGS))
-        for number in range(MOST_GROWTH_ROUNDS):
-            if number >= LEAST_GROWTH_ROUNDS and not more():
-                break
-            for one_size in sizes:
-                if not self._pass([(one, one_size) for one in self.entrants]):
-                    return
-            self.grown += 1
 
-    def _pass(self, asked: Sequence[tuple[Entrant, int]]) -> bool:
-        """One round; whether there was time for all of it."""
-        self._round += 1
-        alive = [
-            (one, size)
-            for one, size in asked
-            if one.failure is None and one.foretold(size) <= SLOWEST
-        ]
-        for part in portions(alive, lambda pair: pair[0].foretold(pair[1])):
-            inputs = [one.make(size, self._round) for one, size in part]
-            readings = self._gauge.read(inputs, Meter.TIME)
-            if OUT_OF_TIME in readings:
-                return False
-            for (one, size), data, reading in zip(part, inputs, readings, strict=True):
-                if reading.died and len(part) > 1:
-                    # It may have been short of the time that others took: by itself, then.
-                    reading = self._gauge.read([data], Meter.TIME)[0]
-                if reading == OUT_OF_TIME:
-                    return False
-                if reading.answered:
-                    one.least[size] = min(one.least.get(size, reading.cost), reading.cost)
-                    one.lengths[size] = len(data)
-                else:
-                    one.failure = reading
-        return True
+def heats(gauge: Gauge, listed: Sequence[Family], size: int) -> list[Family]:
+    """The listed families that are among the worst at a size, the worst first."""
+    least: dict[str, int] = {}
+    vocabulary = gauge.on.contract.vocabulary
+    with contextlib.suppress(OutOfTime):
+        for number in range(HEATS):
+            for part in portions(listed, lambda family: least.get(family.name, 0)):
+                inputs = [family.make(vocabulary, size, number) for family in part]
+                for family, one in zip(part, gauge.read(inputs, Meter.TIME), strict=True):
+                    if one.answered:
+                        least[family.name] = min(one.cost, least.get(family.name, one.cost))
+    return sorted(listed, key=lambda family: -least.get(family.name, 0))[:STAY]
+
+
+def finals(
+    gauge: Gauge,
+    found: Sequence[Found],
+    control: Family,
+    listed: Sequence[Family],
+    sizes: tuple[int, int],
+    countdown: Countdown,
+) -> tuple[int, Entry, list[Entry], list[Entry]]:
+    """What was found beside what is listed, all of it, whoever was told of what.
+
+    Gives whole rounds, and the lines of the control, of what is listed, and of what was found.
+    sizes: bytes at which the listed families have their heats, and at which all are compared.
+    """
+    small, size = sizes
+    still = heats(gauge, listed, small)
+    families = {p: family_of(p.expression(), "", p) for p in (one.smallest for one in found)}
+    rounds, (first, *cells) = side_by_side(
+        gauge.on, [control, *still, *families.values()], size * BEYOND, countdown
+    )
+    known, mine = cells[: len(still)], dict(zip(families, cells[len(still) :], strict=True))
+    told: dict[Pattern, Entry] = {}
+    for number, one in enumerate(found, 1):
+        made = entry(mine[one.smallest], one.aim.value, size)
+        made.name, made.origin = f"{one.aim}-{number}", one.origin
+        made.pattern, made.memory = one.smallest.to_dict(), one.memory
+        told.setdefault(one.smallest, made)
+    lines, mine_told = [entry(one, "listed", size) for one in known], [*told.values()]
+    for some in (lines, mine_told):
+        some.sort(key=lambda one: -(one.a_byte or 0.0))
+    return rounds, entry(first, "control", size), lines, mine_told
+
+
+def a_byte(cell: Cell, size: int) -> float | None:
+    """Nanoseconds a byte at a size, None where it was not measured."""
+    return cell.times[size] / size if size in cell.times else None
+
+
+def entry(cell: Cell, kind: str, size: int) -> Entry:
+    """What the finals say of a family."""
+    growth, family = judge(cell.times, cell.tiny or 0), cell.family
+    return Entry(
+        name=family.name,
+        kind=kind,
+        a_byte=a_byte(cell, size),
+        points=[[one, spent / 1e9] for one, spent in sorted(cell.times.items())],
+        exponent=growth.exponent,
+        low=growth.low,
+        high=growth.high,
+        verdict="failed" if cell.failure else growth.verdict.value,
+        message=cell.failure,
+        expression=family.expression(cell.contract.vocabulary),
+        origin=family.reason,
+    )
+
+
+def stands_out(found: Entry, ordinary: float) -> bool:
+    """Whether it is worth telling: what grew or took memory in the search does so in the finals."""
+    if found.kind == Aim.GROWTH:
+        return found.exponent is not None and found.exponent > THRESHOLD
+    if found.kind == Aim.MEMORY:
+        return found.memory is not None and found.memory > HUNGER * ordinary
+    return True

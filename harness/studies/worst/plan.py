@@ -13,7 +13,6 @@ from harness.core.comparisons import SupportsFailed, contracts_of
 from harness.engine import selection
 from harness.engine.selection import SelectionError
 from harness.studies.bench.plan import parse_size
-from harness.studies.worst import listed
 from harness.studies.worst.search import Sizes
 from impls.errors import ImplementationError
 
@@ -23,6 +22,12 @@ if TYPE_CHECKING:
     from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
+
+CONTROL = "prose"
+"""The family that everybody measures: costs are told as multiples of its."""
+
+ALL = "all"
+"""Withholds every family."""
 
 LEAST_SIZE, MOST_SIZE = 4 << 10, 1 << 20
 """Bytes of the size at which costs are compared: its 32nd part is what all patterns are tried at,
@@ -56,9 +61,10 @@ class WorstPlan:
 
     @property
     def sizes(self) -> Sizes:
-        """The sizes of the search."""
+        """The sizes of the search; that at which costs are compared is a power of two."""
         limit = self.participant.about.max_input
-        full = self.size if limit is None else max(LEAST_SIZE, min(self.size, limit))
+        most = self.size if limit is None else max(LEAST_SIZE, min(self.size, limit))
+        full = 1 << most.bit_length() - 1
         return Sizes(full // SMALL, full // LARGE, full, full * FAR)
 
     def identity(self) -> dict[str, Any]:
@@ -152,11 +158,15 @@ def chosen_families(
 ) -> tuple[dict[str, Family], frozenset[str]]:
     """Those that the vocabulary can spell, and those of them that are withheld."""
     known = {family.name: family for family in families}
-    hidden = listed.withheld(names, known)
+    for name in names:
+        if name not in known and name != ALL:
+            raise SelectionError(
+                f"--withhold {name!r}: no such family; see `tokgate list families`, or: {ALL}"
+            )
     suiting = {name: family for name, family in known.items() if family.suits(vocabulary)}
-    if listed.CONTROL not in suiting:
+    if CONTROL not in suiting:
         raise SelectionError(
             f"{vocabulary.id} cannot spell English prose, which costs are compared with; "
             "name another one with --vocab"
         )
-    return suiting, hidden
+    return suiting, frozenset(known if ALL in names else names)

@@ -6,13 +6,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from corpora.families import user
+from harness.core import stored
 from harness.core.countdown import Countdown
 from harness.engine.costs import NotLoaded
 from harness.events import Finished, Searched, SearchGathered
-from harness.studies.worst import scattered
-from harness.studies.worst.gathered import Gathered
 from harness.studies.worst.results import Report, as_families
-from harness.studies.worst.sitting import SEARCHING, at_work
+from harness.studies.worst.session import SEARCHING, Gathered, at_work
+from harness.studies.worst.units import gather
 from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.engine.ending import Ending
     from harness.events import Event
     from harness.studies.worst.plan import WorstPlan
-    from harness.studies.worst.sitting import Watcher
+    from harness.studies.worst.session import Watcher
 
 
 class WorstStudy:
@@ -69,13 +69,14 @@ class WorstStudy:
         """Nothing: what decides the search is told with what it found."""
         return ()
 
-    def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
+    def kept(self, unfinished: Sequence[Event]) -> Sequence[SearchGathered]:
         """What searches elsewhere found; that of this machine has a state of its own on disk."""
         return [one for one in unfinished if isinstance(one, SearchGathered)]
 
     def plan(self, past: Sequence[Event]) -> Sequence[str]:
         """One step."""
-        self._searches, self._found = scattered.gathered(past)
+        for one in self.kept(past):
+            self._searches, self._found[one.number] = one.searches, one.found
         return ["search"]
 
     def step(self, name: str, tell: Callable[[Event], None]) -> None:
@@ -111,13 +112,11 @@ class WorstStudy:
 
             try:
                 share = self._plan.budget * SEARCHING
-                scattered.gather(executor, self._plan, self._searches, self._found, share, take)
+                gather(executor, self._plan, self._searches, self._found, share, take)
             finally:
                 executor.close()
-        everything = Gathered()
-        for _, found in sorted(self._found.items()):
-            everything.take(found)
-        return everything
+        found = [stored.typed(one, Gathered, "found") for _, one in sorted(self._found.items())]
+        return sum(found, Gathered())
 
     def _search(self, gathered: Gathered | None = None) -> None:
         # What was searched elsewhere has taken its share.
@@ -125,11 +124,11 @@ class WorstStudy:
         countdown = Countdown(self._plan.budget * share)
         with at_work(
             self._plan, self._folder, self._report, countdown, self._watcher, gathered
-        ) as sitting:
+        ) as session:
             try:
-                sitting.run()
+                session.run()
             except KeyboardInterrupt:
-                sitting.break_off()
+                session.break_off()
                 raise
 
     def close(self) -> None:

@@ -1,9 +1,10 @@
-"""The search: patterns bred towards cost, growth and memory. Knows no process and no clock.
+"""The search: patterns bred towards cost, growth and memory.
 
-A generation measures a batch of patterns at two sizes, once. What would take the place of the best
-of its kind is measured again on fresh inputs, and takes it only if the least of all times still
-says so; the leaders are measured again and again, so that nobody stays there by a disturbance of
-his rival or by his own luck. With the same answers the same seed gives the same search.
+A generation is one turn of the loop of a campaign (:mod:`harness.studies.fuzz.loop`), whose
+feedback is cost: a batch of patterns is measured at two sizes, once. What would take the place of
+the best of its kind is measured again on fresh inputs, and takes it only if the least of all times
+still says so; the leaders are measured again and again, so that nobody stays there by a disturbance
+of his rival or by his own luck. With the same answers the same seed gives the same search.
 
 After PerfFuzz (Lemieux et al., ISSTA 2018), which keeps the inputs that raise the count of any one
 place in the code, and Singularity (Wei et al., ESEC/FSE 2018), which searches patterns, not inputs.
@@ -11,30 +12,27 @@ place in the code, and Singularity (Wei et al., ESEC/FSE 2018), which searches p
 
 from __future__ import annotations
 
+import contextlib
 import random
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.core.messages import Meter
-from harness.studies.worst.candidates import PALPABLE, Aim, Archive, Candidate, Scale
-from harness.studies.worst.deaths import Death, Deaths
-from harness.studies.worst.gauge import SLOWEST, portions
+from harness.studies.fuzz.loop import Loop
+from harness.studies.worst.gauge import SLOWEST
+from harness.studies.worst.state import PALPABLE, Aim, Candidate, Scale, State
+from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.families.pattern import Pattern
-    from harness.studies.worst.breeding import Breeder
     from harness.studies.worst.gauge import Gauge, Reading
-    from harness.studies.worst.guide import Guide
+    from harness.studies.worst.patterns import Breeder
 
 BATCH = 32
 """Patterns of a generation: enough that a request's own cost does not count, few enough that one
 that is lost to a death or an interruption is no loss."""
-
-FRESH = 0.2
-"""Share of patterns made out of nothing: the search is not to end in one corner."""
 
 BEST = 0.4
 """Share of parents from among the leaders; the others come from any niche."""
@@ -49,13 +47,8 @@ SURE = 12
 """Measurements of a leader after which its least time is left at that."""
 
 REMEMBERED = 2
-"""Candidates whose memory is measured, every so many generations (:data:`RARELY`): each takes as
-long as ten times."""
-
-EXPLORED = 4
-"""Generations between two explorations of the source, which take as long as some batches."""
-
-RARELY = 4
+"""Candidates of those that took a place whose memory is measured, each of which takes as long as
+ten times."""
 
 HOPELESS = 0.6
 """Share of its niche's best, at the smaller size, below which the larger one is measured by chance
@@ -63,17 +56,17 @@ only."""
 
 CHANCE = 0.2
 
+CROWD = 8
+"""Candidates of a generation that are asked in one large input."""
+
+HUNGRY = 2.0
+"""Times the least memory a byte that such an input took, from which each of them is asked."""
+
 DOUBTED = 6
 """Holders of places that are measured again in a generation."""
 
-DEEP = 8
+DEEP = 4
 """Generations between two looks at what a large input does: crashes and overflows of the stack."""
-
-HUNGRY = 2.0
-"""Times the least memory that a crowd of patterns took, from which each of them is asked."""
-
-DRAWN = "drawn"
-"""The origin of patterns out of nothing."""
 
 DEEPER = 4
 """A large input is so many times as large as the one before."""
@@ -81,10 +74,32 @@ DEEPER = 4
 ENOUGH_DEATHS = 60
 """The search ends after so many deaths: it has found what there is, and each costs a new start."""
 
+FOLLOWED_BYTES = 256
+"""Of inputs that are run interpreted: some twenty thousand lines, a few hundredths of a second."""
+
+FOLLOWED = 8
+"""Patterns that are run interpreted for a batch."""
+
+RAISED = 1.05
+"""A count of lines has to be so many times as great as ever before: the last pump may be cut here
+or there, which is no discovery."""
+
+OWN = 0.6
+"""Share of parents of what is run interpreted from those that raised a count."""
+
+LISTED, DRAWN, BRED, FOLLOWING = "listed", "drawn", "bred", "guided"
+"""The arms; all but the first are origins of patterns, too."""
+
+TOWARDS = (6, 3, 1)
+"""How often parents are of those that are best for each aim, in the order of the aims."""
+
+Patterns = list[tuple[str, "Pattern"]]
+"""A batch: patterns with their origins."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Bytes of inputs. small, large: of all candidates; full: of leaders; deepest: of a few."""
+    """Bytes of inputs. small, large: of all candidates; full: of the finals; deepest: of a few."""
 
     small: int
     large: int
@@ -92,22 +107,30 @@ class Sizes:
     deepest: int
 
 
-@dataclass(slots=True)
-class Progress:
-    """How far the search is; with the archive and the deaths all of its state.
+@dataclass(frozen=True, slots=True)
+class Making:
+    """A way of making patterns. make: of a source of chance, and the number of the batch."""
 
-    readings: of inputs, of any kind. control: the control's cost a byte at the larger size.
-    memory: the least bytes of memory a byte that a crowd of patterns took.
-    """
+    make: Callable[[random.Random, int], Patterns]
+    seed: int
+    cost: float = 1.0
+    lasting: bool = True
 
-    generation: int = 0
-    readings: int = 0
-    control: float = 0.0
-    memory: float = 0.0
+    def take(self, number: int, place: int) -> Patterns | None:
+        """The ``place``-th batch, in generation ``number``; None where there is none."""
+        return self.make(random.Random(f"made/{self.seed}/{number}"), place) or None
+
+    def close(self) -> None:
+        """Nothing to let go of."""
 
 
 class Search:
-    """One search, generation by generation."""
+    """One search, generation by generation.
+
+    seeds: patterns to begin with, and their origins; bred: others follow. guided: what raises the
+    count of any place in the source, run interpreted, is worth a measurement: counts of lines are
+    the same every time, so that no noise hides the first step of a way that leads up.
+    """
 
     def __init__(
         self,
@@ -116,197 +139,194 @@ class Search:
         sizes: Sizes,
         seed: int,
         seeds: Sequence[tuple[str, Pattern]] = (),
-        guide: Guide | None = None,
+        state: State | None = None,
+        *,
+        guided: bool = False,
+        bred: bool = True,
     ) -> None:
         self.sizes = sizes
-        self.archive = Archive()
-        self.deaths = Deaths()
-        self.progress = Progress()
-        self._breeder = breeder
-        self._gauge = gauge
-        self._seed = seed
-        self._seeds = [(name, pattern) for name, pattern in seeds if breeder.spells(pattern)]
-        self._guide = guide
-        self._ranked: dict[Aim, list[Candidate]] = {}
-
-    @property
-    def beginning(self) -> int:
-        """Generations that it takes to measure what the search begins with."""
-        return -(-len(self._seeds) // BATCH)
+        self.state = State() if state is None else state
+        self._breeder, self._gauge, self._seed = breeder, gauge, seed
+        begin = [(name, pattern) for name, pattern in seeds if breeder.spells(pattern)]
+        makers = {
+            LISTED: Making(
+                lambda _, place: begin[place * BATCH : (place + 1) * BATCH], seed, lasting=False
+            )
+        }
+        if bred:
+            makers[DRAWN] = Making(self._drawn, seed)
+            makers[BRED] = Making(self._bred, seed)
+        if guided:
+            makers[FOLLOWING] = Making(self._followed, seed)
+        self._loop = Loop(makers, f"worst/{seed}", self.state.arms, self.state.taken)
 
     @property
     def scale(self) -> Scale:
         """How candidates are compared."""
-        return Scale(self.sizes.small, self.sizes.large, self.progress.control)
+        return Scale(self.sizes.small, self.sizes.large, self.state.control)
 
     @property
     def over(self) -> str:
         """Why there is nothing more to search; empty while there is."""
-        if self.deaths.count >= ENOUGH_DEATHS:
-            return f"{self.deaths.count} deaths are enough"
+        if self.state.died >= ENOUGH_DEATHS:
+            return f"{self.state.died} deaths are enough"
         return self._gauge.over
 
     def leaders(self, aim: Aim = Aim.COST) -> list[Candidate]:
         """The best for an aim, the best first."""
-        return self.archive.ranked(aim, self.scale)[:LEADERS]
+        return self.state.ranked(aim, self.scale)[:LEADERS]
 
     def run(self, more: Callable[[], bool], after: Callable[[], None] = lambda: None) -> None:
-        """Generations while ``more`` says so; ``after`` is called after each."""
-        while more() and not self.over:
-            self.step()
-            after()
+        """Generations while ``more`` says so, and there is time; ``after`` is called after each.
 
-    def step(self) -> None:
-        """One generation."""
-        rng = random.Random(f"{self._seed}/{self.progress.generation}")
-        number = self.progress.generation
-        self._ranked = {aim: self.archive.ranked(aim, self.scale) for aim in Aim}
-        batch = self._bred(rng)
-        if self._guide is not None and number % EXPLORED == 0:
-            batch += self._guide.explore(rng, self._breeder, lambda: self._parent(rng))
-        self._screen(rng, batch)
-        self._crowd([one for one in batch if one.origin == DRAWN])
-        self._confirm([one for one in batch if self.archive.wanted(one, self.scale)])
-        if number % RARELY == 0:
-            self._remember(rng, batch)
+        What the end of the time cuts short is no generation: whoever goes on does it again.
+        """
+        with contextlib.suppress(OutOfTime):
+            while more() and not self.over and self.step():
+                after()
+
+    def step(self) -> bool:
+        """One generation; whether anybody had patterns. Raises OutOfTime."""
+        state, number, before = self.state, self.state.generation, self._gauge.readings
+        rng = random.Random(f"{self._seed}/{number}")
+        chosen, _ = self._loop.choose(number)
+        batch: list[Candidate] = []
+        for arm, patterns in chosen:
+            batch = [Candidate(p, origin) for p, origin in self._unknown(patterns).items()]
+            won = self._judged(rng, batch) + (len(batch) if arm == FOLLOWING else 0)
+            self._loop.reward(arm, number, len(batch), won)
         self._doubt()
         if number % DEEP == DEEP - 1:
-            self._deep(rng)
-        self.progress.generation += 1
+            self._deep(rng, batch)
+        state.generation += 1
+        state.readings += self._gauge.readings - before
+        return bool(chosen)
+
+    def _unknown(self, patterns: Patterns) -> dict[Pattern, str]:
+        """Those that have no place, and did not kill: to ask them again costs another process."""
+        known = {one.pattern for one in self.state.places.values()}
+        known |= {one.pattern for one in self.state.deaths.values()}
+        able = {p: origin for origin, p in patterns if p not in known}
+        return {p: origin for p, origin in able.items() if self._breeder.spells(p)}
 
     # Who is measured.
 
-    def _bred(self, rng: random.Random) -> list[Candidate]:
-        start = self.progress.generation * BATCH
-        batch = [Candidate(p, name) for name, p in self._seeds[start : start + BATCH]]
-        while len(batch) < BATCH:
-            parent = None if rng.random() < FRESH else self._parent(rng)
-            if parent is None:
-                pattern, origin = self._breeder.fresh(rng), DRAWN
-            else:
-                pattern = self._breeder.child(rng, parent, partial(self._mate, rng, parent))
-                origin = "bred"
-            if self._breeder.spells(pattern) and not self.deaths.fatal(pattern):
-                batch.append(Candidate(pattern, origin))
-        return batch
+    def _drawn(self, rng: random.Random, place: int) -> Patterns:
+        return [(DRAWN, self._breeder.fresh(rng)) for _ in range(BATCH)]
 
-    def _parent(self, rng: random.Random) -> Pattern | None:
-        aim = rng.choices((Aim.COST, Aim.GROWTH, Aim.MEMORY), (6, 3, 1))[0]
-        ranked = self._ranked[aim] or self._ranked[Aim.COST]
-        if not ranked:
-            return None
-        return rng.choice(ranked[:LEADERS] if rng.random() < BEST else ranked).pattern
+    def _bred(self, rng: random.Random, place: int) -> Patterns:
+        """Children of those that are best for an aim."""
+        ranked = [self.state.ranked(aim, self.scale) for aim in Aim]
+        weights = [TOWARDS[at] * bool(some) for at, some in enumerate(ranked)]
+        if not any(ranked):
+            return []
 
-    def _mate(self, rng: random.Random, instead: Pattern) -> Pattern:
-        return self._parent(rng) or instead
+        def parent() -> Pattern:
+            [some] = rng.choices(ranked, weights)
+            return rng.choice(some[:LEADERS] if rng.random() < BEST else some).pattern
+
+        return [(BRED, self._breeder.child(rng, parent(), parent())) for _ in range(BATCH)]
+
+    def _followed(self, rng: random.Random, place: int) -> Patterns:
+        """Those of a few patterns that raise a count of lines. Nobody who died is among them: what
+        an interpreted run makes of its limits says nothing of the compiled one."""
+        own = [one for _, one in self.state.lines.values()]
+        others = [one.pattern for one in self.state.places.values()]
+        tried: dict[Pattern, None] = {}
+        for _ in range(FOLLOWED):
+            parents = own if own and rng.random() < OWN else others
+            pattern = (
+                self._breeder.child(rng, rng.choice(parents), rng.choice(parents))
+                if parents
+                else self._breeder.fresh(rng)
+            )
+            if self._breeder.spells(pattern):
+                tried[pattern] = None
+        inputs = [one.make(FOLLOWED_BYTES) for one in tried]
+        # Compiled first: what is built on first use would take minutes interpreted.
+        self._gauge.read(inputs, Meter.TIME)
+        read = zip(tried, inputs, self._gauge.read(inputs, Meter.LINES), strict=True)
+        return [(FOLLOWING, one) for one, data, reading in read if self._raises(one, data, reading)]
+
+    def _raises(self, pattern: Pattern, data: bytes, reading: Reading) -> bool:
+        """Take note of how often each place was run; whether any count was raised."""
+        raised = False
+        for place, count in enumerate(reading.counts if reading.answered else ()):
+            share, before = count / (len(data) or 1), self.state.lines.get(str(place))
+            if share and (before is None or share > before[0] * RAISED):
+                self.state.lines[str(place)] = share, pattern
+                raised = True
+        return raised
 
     # Measuring.
 
-    def _read(self, asked: Sequence[tuple[Candidate, int]], meter: Meter) -> None:
-        """Measure each candidate at a size, on an input that it was not measured on before."""
-        for part in portions(asked, lambda pair: pair[0].foretold(pair[1])):
-            inputs = [one.pattern.make(size, one.looks(size)) for one, size in part]
-            readings = self._gauge.read(inputs, meter)
-            self.progress.readings += len(readings)
-            for (one, size), data, reading in zip(part, inputs, readings, strict=True):
-                if reading.died and len(inputs) > 1:
-                    # In a batch it may have been short of time that others took: by itself, then.
-                    reading = self._gauge.read([data], meter)[0]
-                self._take(one, size, len(data), reading, meter)
+    def _read(self, asked: Sequence[tuple[Candidate, int]], meter: Meter = Meter.TIME) -> None:
+        for death in self._gauge.measure(asked, meter):
+            self.state.bury(death)
 
-    def _take(self, one: Candidate, size: int, length: int, reading: Reading, meter: Meter) -> None:
-        if reading.died:
-            self.deaths.add(Death(one.pattern, length, size, reading.status, reading.message))
-        elif reading.answered and meter is Meter.TIME:
-            one.take(size, length, reading.cost)
-        elif reading.answered and meter is Meter.MEMORY and size in one.samples:
-            one.samples[size].remember(reading.cost)
+    def _judged(self, rng: random.Random, batch: Sequence[Candidate]) -> int:
+        """Measure a batch, and give places to who deserves them; how many places they took."""
+        small, large = self.sizes.small, self.sizes.large
+        self._read([(one, small) for one in batch])
+        hopeful = [one for one in batch if self._hopeful(one) or rng.random() < CHANCE]
+        able = [one for one in hopeful if one.samples and one.foretold(large) <= SLOWEST]
+        self._read([(one, large) for one in able])
+        promising = [one for one in batch if self.state.wins(one, self.scale)]
+        for _ in range(CONFIRM - 1):
+            still = [one for one in promising if self.state.wins(one, self.scale)]
+            self._read([(one, s.size) for one in still for s in one.samples])
+        hungry = [*promising[:REMEMBERED], *self._crowd(rng.sample(able, min(CROWD, len(able))))]
+        self._read([(one, large) for one in hungry], Meter.MEMORY)
+        return sum(map(self._placed, (*promising, *hungry)))
 
-    def _screen(self, rng: random.Random, batch: Sequence[Candidate]) -> None:
-        """Both sizes once, the larger one where there is hope, and an end in time."""
-        self._read([(one, self.sizes.small) for one in batch], Meter.TIME)
-        asked = []
-        for one in batch:
-            if not one.samples or one.foretold(self.sizes.large) > SLOWEST:
-                continue
-            best = self.archive.holder(one.pattern)
-            hopeless = best is not None and (
-                one.cost(self.sizes.small) < HOPELESS * best.cost(self.sizes.small)
-            )
-            if not hopeless or rng.random() < CHANCE:
-                asked.append((one, self.sizes.large))
-        self._read(asked, Meter.TIME)
+    def _crowd(self, some: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Those whose memory is worth a look, by asking all of them in one large input.
 
-    def _confirm(self, promising: Sequence[Candidate]) -> None:
-        """Measure again who would take another's place, and see whether he still would."""
-        for _ in range(1, CONFIRM):
-            still = [
-                one
-                for one in promising
-                if self.archive.holder(one.pattern) and self.archive.wanted(one, self.scale)
-            ]
-            self._read([(one, size) for one in still for size in sorted(one.samples)], Meter.TIME)
-        for one in promising:
-            if not self.deaths.fatal(one.pattern):
-                self.archive.consider(one, self.scale)
-
-    def _crowd(self, fresh: Sequence[Candidate]) -> None:
-        """New patterns one after another in one large input, for its memory and the end of it.
-
-        Only where that is out of the ordinary are they asked one by one.
+        Only where its memory, or the end of it, is out of the ordinary are they asked one by one.
         """
-        size = self.sizes.full
-        some = [one for one in fresh if one.samples and one.foretold(size) < SLOWEST / len(fresh)]
+        size, state = self.sizes.full, self.state
+        some = [one for one in some if one.foretold(size) < SLOWEST / CROWD]
         if not some:
-            return
-        data = b"\n".join(one.pattern.make(size) for one in some)
-        reading = self._gauge.read([data], Meter.MEMORY)[0]
-        self.progress.readings += 1
-        share = reading.cost / len(data)
-        if reading.died:
-            self._read([(one, size) for one in some], Meter.TIME)
-        elif reading.answered and reading.cost > PALPABLE:
-            if self.progress.memory and share > HUNGRY * self.progress.memory:
-                self._read([(one, self.sizes.large) for one in some], Meter.MEMORY)
-                for one in some:
-                    self.archive.consider(one, self.scale)
-            self.progress.memory = min(share, self.progress.memory or share)
+            return ()
+        data = b"".join(one.pattern.make(size) for one in some)
+        [reading] = self._gauge.read([data], Meter.MEMORY)
+        if not reading.answered:
+            self._read([(one, size) for one in some if reading.died])
+            return ()
+        share, usual = reading.cost / len(data), state.memory
+        state.memory = min(share, usual or share)
+        return some if reading.cost > PALPABLE and share > HUNGRY * usual > 0 else ()
 
-    def _remember(self, rng: random.Random, batch: Sequence[Candidate]) -> None:
-        """Measure the memory of one that took a place, and of any other."""
-        size = self.sizes.large
-        asked = [one for one in batch if size in one.samples]
-        placed = {id(one) for _, one in self.archive}
-        rng.shuffle(asked)
-        watched = sorted(asked, key=lambda one: id(one) not in placed)[: REMEMBERED - 1]
-        watched += [one for one in asked if one not in watched][: REMEMBERED - len(watched)]
-        self._read([(one, size) for one in watched], Meter.MEMORY)
-        for one in watched:
-            self.archive.consider(one, self.scale)
+    def _hopeful(self, one: Candidate) -> bool:
+        best, small = self.state.holder(one.pattern), self.sizes.small
+        return best is None or one.cost(small) >= HOPELESS * best.cost(small)
+
+    def _placed(self, one: Candidate) -> int:
+        """Give a candidate the places that it deserves, unless it killed; how many were empty."""
+        won = [] if self.state.fatal(one.pattern) else self.state.wins(one, self.scale)
+        fresh = len({*won} - self.state.places.keys())
+        self.state.places |= dict.fromkeys(won, one)
+        return fresh
 
     def _doubt(self) -> None:
         """Measure leaders and others again of whom little is known: no luck is to last."""
-        leaders = [*self._ranked[Aim.COST][:LEADERS], *self._ranked[Aim.GROWTH][:LEADERS]]
-        asked = {id(one): one for one in leaders if one.looks(self.sizes.small) < SURE}
-        for _, one in self.archive:
-            if one.looks(self.sizes.small) < CONFIRM:
-                asked[id(one)] = one
-        doubted = sorted(asked.values(), key=lambda one: one.looks(self.sizes.small))[:DOUBTED]
-        self._read([(one, size) for one in doubted for size in sorted(one.samples)], Meter.TIME)
+        small = self.sizes.small
+        leaders = [*self.leaders(Aim.COST), *self.leaders(Aim.GROWTH)]
+        asked = {one.pattern: one for one in leaders if one.looks(small) < SURE}
+        for one in self.state.places.values():
+            if one.looks(small) < CONFIRM:
+                asked[one.pattern] = one
+        doubted = sorted(asked.values(), key=lambda one: one.looks(small))[:DOUBTED]
+        self._read([(one, s.size) for one in doubted for s in one.samples])
 
-    def _deep(self, rng: random.Random) -> None:
+    def _deep(self, rng: random.Random, batch: Sequence[Candidate]) -> None:
         """One pattern at larger sizes: the length is what brings some down."""
-        ranked = [one for _, one in self.archive]
-        if not ranked:
+        able = self.leaders() if rng.random() < BEST else [*self.state.places.values(), *batch]
+        if not able:
             return
-        one = (
-            rng.choice(self._ranked[Aim.COST][:LEADERS] or ranked)
-            if rng.random() < BEST
-            else rng.choice(ranked)
-        )
-        size = self.sizes.large
-        while size in one.samples and size * DEEPER <= self.sizes.deepest:
+        one, size = rng.choice(able), self.sizes.large
+        while one.looks(size) and size * DEEPER <= self.sizes.deepest:
             size *= DEEPER
-            if one.foretold(size) > SLOWEST or self.deaths.fatal(one.pattern):
+            if one.foretold(size) > SLOWEST or self.state.fatal(one.pattern):
                 break
-            self._read([(one, size)], Meter.TIME)
+            self._read([(one, size)])

@@ -1,170 +1,279 @@
-"""``search.json``: a search as it stands, so that it goes on where it was left."""
+"""What a search knows, and ``search.json``, where it is kept so that it goes on where it was."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from corpora.families.pattern import Pattern
 from harness.core import stored
+from harness.core.outcomes import Status
 from harness.core.writing import OutputError, write_whole, writing
-from harness.studies.worst.candidates import Aim, Candidate
-from harness.studies.worst.deaths import Death
-from harness.studies.worst.search import Progress
+from harness.studies.fuzz.schedule import Arm
+from harness.studies.worst.patterns import niche
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-    from harness.studies.worst.guide import Guide
-    from harness.studies.worst.search import Search
-
-T = TypeVar("T")
 
 STATE = "search.json"
 
+PALPABLE = 1 << 20
+"""Bytes of memory below which a process's pages, pools and pools are all there is to see."""
+
+DEAR = 0.25
+"""Share of the control's cost a byte, at the larger size, from which growth is worth a look: what
+is cheap at both sizes (an early refusal, a cached answer) has any exponent at all."""
+
+BETTER = 1.01
+"""A place is taken by what is so many times as bad: less is noise, and would be measured for ever.
+"""
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
-Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
 
 
-class _Any(msgspec.Struct):
-    """What every state has: of what search it is."""
+class Aim(StrEnum):
+    """What the search makes as great as it can."""
 
-    search: dict[str, Any]
+    COST = "cost"
+    """Nanoseconds a byte."""
+    GROWTH = "growth"
+    """The exponent between two sizes."""
+    MEMORY = "memory"
+    """Bytes of peak memory a byte."""
 
 
-class _Candidate(TypedDict):
-    """See :meth:`Candidate.to_dict`; a sample is size, length, nanoseconds, count and memory."""
+@dataclass(slots=True)
+class Sample:
+    """Measurements of a pattern at one size. least: nanoseconds, noise only ever adds to them.
 
-    pattern: dict[str, Any]
+    memory: bytes; None where it was not measured.
+    """
+
+    size: Count
+    length: Count
+    least: Count
+    count: Count = 1
+    memory: Count | None = None
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A pattern and its measurements by size. origin: how the search came to it."""
+
+    pattern: Pattern
     origin: str
-    samples: list[tuple[Count, Count, Count, Count, Count | None]]
+    samples: list[Sample] = field(default_factory=list)
+
+    def at(self, size: int) -> Sample | None:
+        """The measurements at a size."""
+        return next((one for one in self.samples if one.size == size), None)
+
+    def take(self, size: int, length: int, nanoseconds: int) -> None:
+        """Take note of a measurement of time."""
+        known = self.at(size)
+        if known is None:
+            self.samples.append(Sample(size, length, nanoseconds))
+        else:
+            known.least, known.count = min(known.least, nanoseconds), known.count + 1
+
+    def remember(self, size: int, memory: int) -> None:
+        """Take note of a measurement of memory, at a size of which the time is known."""
+        known = self.at(size)
+        if known is not None:
+            known.memory = memory if known.memory is None else min(known.memory, memory)
+
+    def looks(self, size: int) -> int:
+        """How many measurements there are at a size."""
+        known = self.at(size)
+        return 0 if known is None else known.count
+
+    def _below(self, size: int) -> Sample | None:
+        known = [one for one in self.samples if one.size <= size]
+        return max(known, key=lambda one: one.size, default=None)
+
+    def foretold(self, size: int) -> float:
+        """Nanoseconds that a size may take: its own, or if they grow quadratically from smaller
+        sizes on; 0 where nothing is known."""
+        known = self._below(size)
+        return 0.0 if known is None else known.least * (size / known.size) ** 2
+
+    def cost(self, size: int) -> float:
+        """Nanoseconds a byte at a size, or at the largest one below that was not too slow."""
+        known = self._below(size)
+        return 0.0 if known is None else known.least / max(1, known.length)
+
+    def growth(self, small: int, large: int) -> float | None:
+        """The exponent between two sizes, None where it was not measured."""
+        a, b = self.at(small), self.at(large)
+        if a is None or b is None or a.length >= b.length or not a.least or not b.least:
+            return None
+        return math.log(b.least / a.least) / math.log(b.length / a.length)
+
+    def memory(self, size: int) -> float | None:
+        """Bytes of memory a byte of input, None where it is not known or not palpable."""
+        known = self.at(size)
+        if known is None or known.memory is None or known.memory < PALPABLE:
+            return None
+        return known.memory / max(1, known.length)
 
 
-class _Death(TypedDict):
-    """See :meth:`Death.to_dict`."""
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The sizes at which all are compared, and the control's cost a byte at the larger one."""
 
-    pattern: dict[str, Any]
+    small: int
+    large: int
+    control: float = 0.0
+
+    def score(self, candidate: Candidate, aim: Aim) -> float:
+        """How far a candidate got towards an aim; 0 for not at all."""
+        if aim is Aim.COST:
+            return candidate.cost(self.large)
+        if aim is Aim.MEMORY:
+            return candidate.memory(self.large) or 0.0
+        if candidate.cost(self.large) < DEAR * self.control:
+            return 0.0
+        return candidate.growth(self.small, self.large) or 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """A pattern that got no answer. length: bytes of the input; size: what it was made for."""
+
+    pattern: Pattern
     length: Count
     size: Count
-    status: str
+    status: Status
     message: str
 
+    @property
+    def key(self) -> str:
+        """Its kind, of which the shortest input is kept."""
+        return f"{self.status.label}/{niche(self.pattern)}"
 
-class _Guide(TypedDict):
-    """See :meth:`Guide.to_dict`."""
+    @property
+    def rank(self) -> tuple[int, int]:
+        """By which those of one kind are compared."""
+        return self.length, self.pattern.weight
 
-    readings: Count
-    most: list[tuple[Count, float, dict[str, Any]]]
+
+@dataclass(slots=True)
+class State:
+    """All that a search knows.
+
+    seconds: how long was searched, in all sessions. readings: of inputs, of any kind. control: the
+    control's cost a byte at the larger size. memory: the least bytes of memory a byte that a crowd
+    of patterns took. places: the best of each aim and niche (Mouret and
+    Clune, MAP-Elites, 2015). deaths: by kind; died: how many there were. lines: by place in the
+    source, its greatest count a byte, and whose that was. arms, taken: of the loop.
+    """
+
+    seconds: Amount = 0.0
+    generation: Count = 0
+    readings: Count = 0
+    control: float = 0.0
+    memory: float = 0.0
+    places: dict[str, Candidate] = field(default_factory=dict)
+    deaths: dict[str, Death] = field(default_factory=dict)
+    died: Count = 0
+    lines: dict[str, tuple[float, Pattern]] = field(default_factory=dict)
+    arms: list[Arm] = field(default_factory=list)
+    taken: dict[str, Count] = field(default_factory=dict)
+
+    def ranked(self, aim: Aim, scale: Scale) -> list[Candidate]:
+        """The best of each niche for an aim, the best first."""
+        held = [one for place, one in self.places.items() if place.startswith(aim.value)]
+        return sorted(held, key=lambda one: -scale.score(one, aim))
+
+    def holder(self, pattern: Pattern) -> Candidate | None:
+        """Who has the place for cost that a pattern would take."""
+        return self.places.get(place_of(Aim.COST, pattern))
+
+    def wins(self, one: Candidate, scale: Scale) -> list[str]:
+        """The places that it would take."""
+        won = []
+        for aim in Aim:
+            place, score = place_of(aim, one.pattern), scale.score(one, aim)
+            holder = self.places.get(place)
+            if score > 0 and (holder is None or score > BETTER * scale.score(holder, aim)):
+                won.append(place)
+        return won
+
+    def bury(self, death: Death) -> None:
+        """Take note of a death."""
+        self.died += 1
+        known = self.deaths.setdefault(death.key, death)
+        if death.rank < known.rank:
+            self.deaths[death.key] = death
+
+    def fatal(self, pattern: Pattern) -> bool:
+        """Whether this pattern is known to kill: to ask again would cost another process."""
+        return any(one.pattern == pattern for one in self.deaths.values())
+
+    @property
+    def kinds(self) -> int:
+        """How many candidates have a place."""
+        return len({one.pattern for one in self.places.values()})
+
+
+def place_of(aim: Aim, pattern: Pattern) -> str:
+    """The place that a pattern is measured for."""
+    return f"{aim.value}/{niche(pattern)}"
 
 
 class _Stored(msgspec.Struct):
-    """All of a state, as :meth:`State.save` writes it."""
+    """A file: of what search it is, and its state."""
 
-    seconds: Seconds
-    progress: Progress
-    candidates: list[_Candidate]
-    places: list[tuple[Aim, Count]]
-    deaths: list[_Death]
-    died: Count
-    guide: _Guide | None
+    search: dict[str, Any]
+    state: Any
 
 
-def _at(place: str, read: Callable[[Any], T], value: object) -> T:
-    """What a function makes of a value; a ValueError of it is told with the place."""
-    try:
-        return read(value)
-    except KeyError as error:
-        raise ValueError(f"{place}: there is no {error}") from error
-    except ValueError as error:
-        raise ValueError(f"{place}: {error}") from error
-
-
-class State:
+class Store:
     """The state of one search in a folder.
 
     identity: what decides the search. A state of another one is kept beside it as ``.old``.
-    seconds: how long was searched, in all sittings.
     """
 
     def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
         self.path = folder / STATE
-        self.seconds = 0.0
         self._identity = identity
         with writing(f"--out {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
 
-    def restore(self, search: Search, guide: Guide | None) -> bool:
-        """Give a search what is on disk; whether there was a state of the same search.
+    def restored(self) -> State:
+        """The state that is on disk, where it is of the same search; else a new one.
 
         Raises OutputError, with the field at fault, for what is no state of a search.
         """
         try:
             content = stored.read(self.path)
+            found = stored.typed(stored.parsed(content), _Stored)
+            if found.search == self._identity:
+                return joined(stored.typed(found.state, State, "state"))
+            self.path.replace(self.path.with_name(STATE + ".old"))
         except FileNotFoundError:
-            return False
+            pass
         except OSError as error:
             raise OutputError(f"{self.path}: {error.strerror}; name another --out") from error
-        try:
-            raw = stored.parsed(content)
-            if stored.typed(raw, _Any).search != self._identity:
-                self._put_aside()
-                return False
-            self._take(stored.typed(raw, _Stored), search, guide)
         except ValueError as error:
             raise stored.damaged(self.path, str(error)) from error
-        return True
+        return State()
 
-    def _put_aside(self) -> None:
-        try:
-            self.path.replace(self.path.with_name(STATE + ".old"))
-        except OSError as error:
-            raise OutputError(f"{self.path}: {error.strerror}; name another --out") from error
-
-    def _take(self, data: _Stored, search: Search, guide: Guide | None) -> None:
-        """Give a search what was stored: all of it, or, where a part is wrong, nothing."""
-        candidates = [
-            _at(f"candidates[{i}]", Candidate.from_dict, one)
-            for i, one in enumerate(data.candidates)
-        ]
-        deaths = [_at(f"deaths[{i}]", Death.from_dict, one) for i, one in enumerate(data.deaths)]
-        for number, (_, index) in enumerate(data.places):
-            if index >= len(candidates):
-                raise ValueError(f"places[{number}][1]: there is no candidate {index}")
-        if guide is not None:
-            if data.guide is None:
-                raise ValueError("guide: is missing")
-            _at("guide", guide.restore, data.guide)
-        for aim, index in data.places:
-            search.archive.put(aim, candidates[index])
-        for death in deaths:
-            search.deaths.add(death)
-        search.deaths.count = data.died
-        search.progress = data.progress
-        self.seconds = data.seconds
-
-    def save(self, search: Search, guide: Guide | None, seconds: float) -> None:
+    def save(self, state: State) -> None:
         """Write all of it; the file is whole at any time. Raises OutputError."""
-        indices: dict[int, int] = {}
-        candidates: list[dict[str, Any]] = []
-        places = []
-        for aim, candidate in search.archive:
-            if id(candidate) not in indices:
-                indices[id(candidate)] = len(candidates)
-                candidates.append(candidate.to_dict())
-            places.append([aim.value, indices[id(candidate)]])
-        self.seconds = seconds
-        data = {
-            "search": self._identity,
-            "seconds": seconds,
-            "progress": asdict(search.progress),
-            "candidates": candidates,
-            "places": places,
-            "deaths": [death.to_dict() for death in search.deaths.all()],
-            "died": search.deaths.count,
-            "guide": None if guide is None else guide.to_dict(),
-        }
-        write_whole(self.path, json.dumps(data))
+        plain = {"search": self._identity, "state": msgspec.to_builtins(state)}
+        write_whole(self.path, json.dumps(plain))
+
+
+def joined(state: State) -> State:
+    """A state that was read: who has several places is one candidate again."""
+    known: dict[Pattern, Candidate] = {}
+    for place, one in state.places.items():
+        state.places[place] = known.setdefault(one.pattern, one)
+    return state

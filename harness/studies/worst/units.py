@@ -7,29 +7,26 @@ measures all of it again on its own machine, minimises and compares it as ever.
 
 from __future__ import annotations
 
-import json
-import zlib
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from corpora.families.catalog import families
 from corpora.families.pattern import Pattern
-from corpora.vocabularies import scratch
 from harness.cluster.executor import Unit, UnitError
 from harness.cluster.usage import Usage
 from harness.core import stored
 from harness.core.countdown import Countdown
 from harness.events import SearchGathered, UnitDone
-from harness.studies.portable import PlugIn, made, portable
-from harness.studies.worst import listed
-from harness.studies.worst.gathered import Gathered
-from harness.studies.worst.plan import WorstPlan
+from harness.studies.portable import PlugIn, made, packed, portable, unpacked
+from harness.studies.worst.patterns import seeds
+from harness.studies.worst.plan import CONTROL, WorstPlan
 from harness.studies.worst.results import Report
-from harness.studies.worst.sitting import Watcher, at_work
+from harness.studies.worst.session import Gathered, Watcher, at_work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection
 
     from corpora.vocabularies.model import Vocabulary
     from harness.cluster.executor import Executor
@@ -46,36 +43,36 @@ SEED_STEP = 1_000_003
 
 @dataclass(frozen=True, slots=True)
 class SearchTask:
-    """What all searches of a command share, besides the vocabulary. seeds: where they begin."""
+    """What all searches of a command share, besides the vocabulary.
 
+    plan: without participant, vocabulary and families. seeds: where they begin.
+    """
+
+    plan: WorstPlan
     participant: PlugIn
     seeds: tuple[tuple[str, Pattern], ...]
-    size: int
-    seed: int
-    guided: bool
-    memory: int
-    most: int
 
     @classmethod
     def of(cls, plan: WorstPlan) -> SearchTask:
         """What travels of a plan."""
         begins = [one for name, one in plan.families.items() if name not in plan.withheld]
-        seeds = tuple(listed.seeds(begins, plan.vocabulary))
-        return cls(
-            portable(plan.participant), seeds, plan.size, plan.seed, plan.guided, plan.memory,
-            plan.most,
-        )  # fmt: skip
+        bare: Any = {"participant": None, "vocabulary": None, "families": {}}
+        begin = tuple(seeds(begins, plan.vocabulary))
+        return cls(replace(plan, **bare), portable(plan.participant), begin)
 
     def here(self, vocabulary: Vocabulary, number: int) -> WorstPlan:
-        """Return the plan of one of the searches on this machine, which has no budget of its own.
+        """Return the plan of one of the searches on this machine.
 
         Raises ImplementationError, SelectionError.
         """
-        control = {listed.CONTROL: families()[listed.CONTROL]}
-        return WorstPlan(
-            made(self.participant), vocabulary, control, frozenset(), self.size, 0.0,
-            self.seed + number * SEED_STEP, self.guided, self.memory, self.most,
-        )  # fmt: skip
+        return replace(
+            self.plan,
+            participant=made(self.participant),
+            vocabulary=vocabulary,
+            families={CONTROL: families()[CONTROL]},
+            withheld=frozenset(),
+            seed=self.plan.seed + number * SEED_STEP,
+        )
 
 
 def perform(
@@ -84,24 +81,18 @@ def perform(
     """Search for so many seconds, wherever this is called. keep: nothing is."""
     plan = task.here(vocabulary, number)
     report = Report("", plan.participant.name, "", vocabulary.id, plan.seed, plan.size, [])
-    countdown, nobody = Countdown(seconds), Watcher()
-    with (
-        scratch.temporary("worst-") as folder,
-        at_work(plan, Path(folder), report, countdown, nobody, seeds=task.seeds) as sitting,
-    ):
-        found = sitting.searched()
-    return zlib.compress(json.dumps(found).encode(), 6)
+    countdown = Countdown(seconds)
+    with at_work(plan, None, report, countdown, Watcher(), begin=task.seeds) as session:
+        return packed(session.searched(), {})
 
 
-def unpacked(name: str, packed: bytes) -> dict[str, Any]:
-    """What a search found. Raises UnitError for what is nothing of the kind."""
+def found_by(name: str, result: bytes) -> dict[str, Any]:
+    """What a search found, as plain data. Raises UnitError for what is nothing of the kind."""
     try:
-        found = stored.parsed(stored.unzipped(packed, MAX_BYTES).decode())
-        Gathered().take(found if isinstance(found, dict) else {})
-    except ValueError as error:
+        plain, _ = unpacked(result, MAX_BYTES)
+        return dict(msgspec.to_builtins(stored.typed(plain, Gathered)))
+    except (ValueError, msgspec.MsgspecError) as error:
         raise UnitError(f"{name}: its result cannot be read: {error}") from error
-    assert isinstance(found, dict)
-    return found
 
 
 def gather(
@@ -114,7 +105,7 @@ def gather(
 ) -> None:
     """Have searches performed, each for so many seconds, and tell what each of them found.
 
-    done: the numbers of those that an earlier sitting has. Raises UnitError, ClusterError.
+    done: the numbers of those that an earlier session has. Raises UnitError, ClusterError.
     """
     usage = Usage()
 
@@ -136,14 +127,7 @@ def gather(
         came = executor.next(POLL_SECONDS)
         if came is None:
             continue
-        found = unpacked(came.name, came.result)
-        size = len(came.result)
+        found, size = found_by(came.name, came.result), len(came.result)
         take(UnitDone(came.name, came.node, came.tries, came.seconds, size, found["readings"]))
         tell(SearchGathered(left.pop(came.name), searches, found))
     tell(usage.summary())
-
-
-def gathered(events: Sequence[Event]) -> tuple[int, dict[int, dict[str, Any]]]:
-    """How many searches a record is of, 0 where it has none yet, and what those done found."""
-    known = [one for one in events if isinstance(one, SearchGathered)]
-    return max((one.searches for one in known), default=0), {one.number: one.found for one in known}
