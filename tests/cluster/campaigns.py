@@ -108,7 +108,6 @@ def everything(where: str) -> dict[str, Any]:
     whole = fuzz_campaign.everything(where)
     for *_, state, _ in whole["strands"].values():
         del state["round_size"]
-    whole["findings"] = [(target, name, event) for target, name, event, _ in whole["findings"]]
     return whole
 
 

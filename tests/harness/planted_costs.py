@@ -69,7 +69,7 @@ class Planted:
         late = 1 + self.noise * self._rng.paretovariate(1.5) if self.noise else 1.0
         return [int(self.time(data) * late)]
 
-    def measure(self, name: str, request: Measure) -> Any:
+    def answer(self, name: str, request: Measure) -> Any:
         """Nobody says himself what a call took."""
         return Results.of([Encoded((1,))])
 

@@ -171,7 +171,7 @@ def test_a_claim_that_is_never_kept_is_told_once_and_until_it_is_kept(campaign: 
     assert second.finished.exit_status == exit_statuses.FAILS
     campaign.cases = 3000
     kept = campaign.session("counts")
-    assert kept.state.findings == []
+    assert kept.findings == []
     assert kept.finished.exit_status == exit_statuses.HOLDS
 
 

@@ -54,6 +54,7 @@ def main(arguments: Sequence[str], held: object = None) -> None:
         sequence, answer = wire.read_request(requests.read)  # type: ignore[misc]
         for byte in wire.packed_beat(sequence) + wire.packed_answer(sequence, answer):
             os.write(outlet, bytes((byte,)))
+            time.sleep(0.005)  # so that not all of them are there at one look
         wire.read_request(requests.read)
         os.write(outlet, wire.PREFIX.pack(wire.MAGIC, 1 << 20, 0))
         while True:
