@@ -242,8 +242,8 @@ class Campaign:
             "rounds": whole["strands"],
             "corpus": {f"{one[:2]}": one[2:] for one in whole["inputs"]},
             "findings": {
-                f"{target} {name} {event['bucket']}": (event["input_b64"], event, batch)
-                for target, name, event, batch in whole["findings"]
+                f"{target} {name} {event['bucket']}": (event["input_b64"], event)
+                for target, name, event in whole["findings"]
             },
             "record": record_of(home / "out"),
             "reports": reports_of(home / "out"),
