@@ -80,6 +80,12 @@ class Gathered:
         )
 
 
+def beginnings(plan: WorstPlan) -> list[tuple[str, Pattern]]:
+    """Patterns to begin with, and their origins: like the listed families that are not withheld."""
+    told = [one for name, one in plan.families.items() if name not in plan.withheld]
+    return seeds(told, plan.vocabulary)
+
+
 class Session:
     """What one command does of a search. countdown: of the budget; it runs when run() is called.
 
@@ -106,8 +112,7 @@ class Session:
         self._store = None if gathered else store
         self._state = State() if self._store is None else self._store.restored()
         if begin is None:
-            told = [one for name, one in plan.families.items() if name not in plan.withheld]
-            begin = seeds(told, plan.vocabulary)
+            begin = beginnings(plan)
         self._search = Search(
             Breeder(plan.vocabulary),
             self._gauge,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 STATE = "search.json"
 
 PALPABLE = 1 << 20
-"""Bytes of memory below which a process's pages, pools and pools are all there is to see."""
+"""Bytes of memory below which a process's pages, pools and caches are all there is to see."""
 
 DEAR = 0.25
 """Share of the control's cost a byte, at the larger size, from which growth is worth a look: what
@@ -169,9 +169,9 @@ class State:
 
     seconds: how long was searched, in all sessions. readings: of inputs, of any kind. control: the
     control's cost a byte at the larger size. memory: the least bytes of memory a byte that a crowd
-    of patterns took. places: the best of each aim and niche (Mouret and
-    Clune, MAP-Elites, 2015). deaths: by kind; died: how many there were. lines: by place in the
-    source, its greatest count a byte, and whose that was. arms, taken: of the loop.
+    of patterns took. places: the best of each aim and niche (Mouret and Clune, MAP-Elites, 2015).
+    deaths: by kind; died: how many there were. lines: by place in the source, its greatest count a
+    byte, and whose that was. arms, taken: of the loop.
     """
 
     seconds: Amount = 0.0

@@ -20,10 +20,9 @@ from harness.core import stored
 from harness.core.countdown import Countdown
 from harness.events import SearchGathered, UnitDone
 from harness.studies.portable import PlugIn, made, packed, portable, unpacked
-from harness.studies.worst.patterns import seeds
 from harness.studies.worst.plan import CONTROL, WorstPlan
 from harness.studies.worst.results import Report
-from harness.studies.worst.session import Gathered, Watcher, at_work
+from harness.studies.worst.session import Gathered, Watcher, at_work, beginnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -55,10 +54,8 @@ class SearchTask:
     @classmethod
     def of(cls, plan: WorstPlan) -> SearchTask:
         """What travels of a plan."""
-        begins = [one for name, one in plan.families.items() if name not in plan.withheld]
         bare: Any = {"participant": None, "vocabulary": None, "families": {}}
-        begin = tuple(seeds(begins, plan.vocabulary))
-        return cls(replace(plan, **bare), portable(plan.participant), begin)
+        return cls(replace(plan, **bare), portable(plan.participant), tuple(beginnings(plan)))
 
     def here(self, vocabulary: Vocabulary, number: int) -> WorstPlan:
         """Return the plan of one of the searches on this machine.
