@@ -85,6 +85,12 @@ def temporary(prefix: str) -> Temporary:
     return Temporary(tempfile.mkdtemp(prefix=prefix, dir=folder()))
 
 
+def leave() -> None:
+    """Remove the folder of this process now: one that was forked ends without what others do."""
+    if _made is not None:
+        _remove(*_made)
+
+
 def sweep(where: Path) -> list[Path]:
     """Remove from ``where`` the folders of this user's dead processes, and return them.
 

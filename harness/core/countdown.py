@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import mmap
 import time
 from typing import TYPE_CHECKING, Self
 
@@ -16,35 +17,37 @@ class Countdown:
     What comes before (loading vocabularies, starting processes, compiling) is counted apart, in
     :attr:`prepared`, since a slow machine would do nothing else within a short budget. Writing the
     reports comes after it. seconds: None where there is no limit. now: a clock that
-    never goes back.
+    never goes back. Copies of this process share the moment at which it began to run.
     """
 
     def __init__(self, seconds: float | None, now: Callable[[], float] = time.monotonic) -> None:
         self.seconds = seconds
         self._now = now
         self._made = now()
-        self._started: float | None = None
+        self._shared = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("d")
+        """Whether it runs, and since when."""
 
     def start(self) -> Self:
         """Begin to run, unless it does already."""
-        if self._started is None:
-            self._started = self._now()
+        if not self.running:
+            self._shared[1] = self._now()
+            self._shared[0] = 1.0
         return self
 
     @property
     def running(self) -> bool:
         """Whether the first case was asked."""
-        return self._started is not None
+        return bool(self._shared[0])
 
     @property
     def prepared(self) -> float:
         """The seconds before the first case, up to now where there was none yet."""
-        return (self._now() if self._started is None else self._started) - self._made
+        return (self._shared[1] if self.running else self._now()) - self._made
 
     @property
     def spent(self) -> float:
         """The seconds since the first case."""
-        return 0.0 if self._started is None else self._now() - self._started
+        return self._now() - self._shared[1] if self.running else 0.0
 
     @property
     def left(self) -> float:

@@ -14,6 +14,7 @@ from impls import registry
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from harness.core.comparisons import Contract
     from harness.engine.planning import Plan, Tally
     from harness.findings.tracker import FindingTracker
     from harness.verdict.coverage import Coverage
@@ -54,9 +55,12 @@ def note(
     opened.sort(key=lambda one: places[sources[one.vocabulary]])
     last = {name: one for one in opened for name in one.implementations}
     for name in [one for one in lines if one in last]:
-        source, who = sources[last[name].vocabulary], last[name].implementations
-        members = [one for one in plan.participants if one.name in who]
-        made = contracts_of(plan.vocabularies[source](), members, plan.references, proper=True)
-        for contract in made:
-            if contract.id == last[name].id:
-                tracker.note(inputless(contract, status, name, lines[name], plan.seed))
+        contract = contract_of(plan, sources[last[name].vocabulary], last[name].id)
+        tracker.note(inputless(contract, status, name, lines[name], plan.seed))
+
+
+def contract_of(plan: Plan, source: str, name: str) -> Contract:
+    """A contract of a vocabulary by its id, as the plan has it."""
+    vocabulary = plan.vocabularies[source]()
+    made = contracts_of(vocabulary, plan.participants, plan.references, proper=True)
+    return next(one for one in made if one.id == name)

@@ -142,6 +142,7 @@ class Judge:
                 if (declined := first_declined(results)) is not None
             },
         )
+        self._run.tracker.tell()
         with self._run.lock:
             self.coverage.consume(done)
         self._run.emit(done)

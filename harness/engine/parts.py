@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.events import Counted, Found
 from harness.findings.causes import Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from harness.engine.state import RunState
     from harness.engine.study import Study
     from harness.events import Event
+
+    Tell = Callable[[Event], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,29 +33,67 @@ class Part:
     studies: Sequence[Study]
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A vocabulary to be examined now.
+
+    ahead: weights of this one and of all that nobody has begun. loading: seconds that loading took
+    so far, for each unit of weight. unmeasured: vocabularies on which growth is to be measured yet.
+    hung: who was found to time out, by whomever.
+    """
+
+    source: str
+    ahead: float
+    loading: float
+    unmeasured: int
+    hung: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a part has ended. whole: all was done that its time was enough for.
+
+    loading: seconds that loading took, where it came to its end. tally: of the part, as
+    ``Tally.plain`` gives it. unexpected: whether there is a finding that nobody expects.
+    """
+
+    whole: bool = False
+    loading: float | None = None
+    tally: Mapping[str, Any] = field(default_factory=dict)
+    unexpected: bool = False
+
+
 class Parts(Protocol):
     """Makes the parts of a run. Thread-safe."""
 
-    def begin(self, source: str) -> Part:
-        """The part of a vocabulary that a session is about to begin."""
+    def begin(self, source: str) -> Tell:
+        """Where the events of a part go that is about to begin."""
         ...
 
-    def end(self, part: Part, *, whole: bool) -> None:
-        """Take note that a part has ended. whole: all was done that its time was enough for."""
+    def part(self, source: str, tell: Tell) -> Part:
+        """The part, in the process that performs it. tell: takes its events."""
+        ...
+
+    def end(self, source: str, ended: Ended) -> None:
+        """Take note that a part has ended."""
         ...
 
 
 class Undivided:
-    """A run whose vocabularies share one tracker and one tally."""
+    """A run whose vocabularies share one tracker and one tally, in one process."""
 
     def __init__(self, run: RunState, studies: Sequence[Study]) -> None:
         self._run, self._studies = run, studies
 
-    def begin(self, source: str) -> Part:
+    def begin(self, source: str) -> Tell:
+        """See :class:`Parts`."""
+        return self._run.emit
+
+    def part(self, source: str, tell: Tell) -> Part:
         """See :class:`Parts`."""
         return Part(source, self._run, self._studies)
 
-    def end(self, part: Part, *, whole: bool) -> None:
+    def end(self, source: str, ended: Ended) -> None:
         """See :class:`Parts`."""
 
 
@@ -69,8 +109,8 @@ class Sum:
         """Add an event of a part, and return it as an event of the whole."""
         with self._lock:
             if isinstance(event, Counted):
-                self.counts[event.bucket] += 1
-                return Counted(event.bucket, self.counts[event.bucket])
+                self.counts[event.bucket] += event.more
+                return replace(event, count=self.counts[event.bucket])
             if isinstance(event, Found):
                 self.findings.pop(event.replaces or "", None)
                 self.findings[event.id] = replace(event, replaces=None)  # that was told once

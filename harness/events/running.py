@@ -344,10 +344,14 @@ class Found(Event):
 
 @event
 class Counted(Event):
-    """How often a bucket was seen so far (the last one of a bucket counts)."""
+    """How often a bucket was seen so far (the last one of a bucket counts).
+
+    more: how many of them are new since its event before.
+    """
 
     bucket: str
     count: int
+    more: int = 1
 
 
 @event

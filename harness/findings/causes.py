@@ -10,10 +10,7 @@ the rate is below 3/n, with 95 % confidence).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, Any
-
-from harness.findings.diagnosis import categories
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,12 +31,6 @@ looked into: fewer than 1.5 % of what is left is new."""
 QUIET_LATE = 60
 """The same where looking has had its share of the time: fewer than 5 %."""
 
-REGIONS = 8
-"""Places at which two encodings differ that are told apart, of one input."""
-
-TOKENS = 3
-"""Tokens of such a place that are told apart, on either side."""
-
 
 @dataclass(slots=True)
 class Causes:
@@ -59,20 +50,18 @@ class Causes:
     def worth(self, entry: Entry, *, late: bool) -> bool:
         """Whether to look into another violation."""
         enough, quiet = (ALIKE_LATE, QUIET_LATE) if late else (ALIKE, QUIET)
-        least = min(self.seen.get(trait, 0) for trait in traits(entry))
+        least = min(self.seen.get(trait, 0) for trait in entry.traits)
         if self.seen.get(entry.case.generator, 0) < ALIKE_LATE:
             return True
         return least < enough if least else self.quiet < quiet
 
     def like(self, entry: Entry) -> str:
         """The bucket in which those were counted that look most alike."""
-        return next(
-            (self.buckets[one] for one in traits(entry) if one in self.buckets), self.latest
-        )
+        return next((self.buckets[one] for one in entry.traits if one in self.buckets), self.latest)
 
     def note(self, entry: Entry, bucket: str, *, new: bool) -> None:
         """Take note of what one look has shown. new: it was a finding that nobody knew."""
-        shown = traits(entry)
+        shown = entry.traits
         if new:
             self.quiet = 0
         elif not all(trait in self.seen for trait in shown):
@@ -97,12 +86,3 @@ class Snapshot:
     findings: Sequence[Found] = ()
     causes: Sequence[tuple[Group, Causes]] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
-
-
-def traits(entry: Entry) -> list[str]:
-    """What a violation looks like: of two encodings the tokens that differ, else its outcomes."""
-    places = islice(sorted(entry.differences), REGIONS)
-    if shown := [f"{one[:TOKENS]} {other[:TOKENS]}" for one, other in places]:
-        return shown
-    outcomes = ", ".join(part.outcome.status.label for part in entry.violation.parts)
-    return [f"input {categories(entry.violation.data)}, {outcomes}"]

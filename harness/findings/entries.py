@@ -5,13 +5,21 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from corpora.generators.base import Case
 from harness.checks.base import Violation
 from harness.core.outcomes import Failed, Status
 from harness.core.partition import Part
-from harness.findings.diagnosis import bucket, differences, explain, kind_of, signature
+from harness.findings.diagnosis import (
+    bucket,
+    categories,
+    differences,
+    explain,
+    kind_of,
+    signature,
+)
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
 
 if TYPE_CHECKING:
@@ -39,6 +47,12 @@ PER_BUCKET = 8
 """Minimal inputs of one bucket that are findings of their own: what can be mended one without the
 other is not one finding. Inputs of a kind that stands out are taken to have one cause."""
 
+REGIONS = 8
+"""Places at which two encodings differ that are told apart, of one input."""
+
+TOKENS = 3
+"""Tokens of such a place that are told apart, on either side."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -64,6 +78,15 @@ class Entry:
     def differences(self) -> frozenset[Pair]:
         """The tokens in which its first two encodings differ, place by place."""
         return differences(self.violation, self.contract)
+
+    @cached_property
+    def traits(self) -> list[str]:
+        """What it looks like: of two encodings the tokens that differ, else its outcomes."""
+        places = islice(sorted(self.differences), REGIONS)
+        if shown := [f"{one[:TOKENS]} {other[:TOKENS]}" for one, other in places]:
+            return shown
+        outcomes = ", ".join(part.outcome.status.label for part in self.violation.parts)
+        return [f"input {categories(self.violation.data)}, {outcomes}"]
 
     @cached_property
     def explanation(self) -> Explained | None:

@@ -73,6 +73,7 @@ class FindingTracker:
         self._findings: dict[str, Found] = {}
         self._causes: defaultdict[Group, Causes] = defaultdict(Causes)
         self._counts: Counter[str] = Counter()
+        self._untold: Counter[str] = Counter()
         self._open: list[tuple[Entry, str, Found | None]] = []
         self._time = Patience(unhurried=unhurried, share=patience)
         self._lock = threading.RLock()
@@ -93,6 +94,7 @@ class FindingTracker:
             self._findings = {found.id: found for found in known.findings}
             self._causes = defaultdict(Causes, deepcopy([*known.causes]))
             self._counts = Counter(known.counts)
+            self._untold.clear()
             self._open.clear()
 
     @property
@@ -121,7 +123,21 @@ class FindingTracker:
 
     def alike(self, entry: Entry) -> bool:
         """Count a violation that is like others, if enough of these were looked into."""
-        return not self._worth_looking(entry) and self._at_sight(entry) is not None
+        if self._worth_looking(entry):
+            return False
+        self._count_with_others(entry)
+        return True
+
+    def tell(self) -> None:
+        """Tell how often each bucket was counted since this was told last.
+
+        Not with each violation: thousands come at once, and whoever waits for the record of a run
+        then waits for each of them.
+        """
+        with self._lock:
+            for name, more in self._untold.items():
+                self._emit(Counted(name, self._counts[name], more))
+            self._untold.clear()
 
     def settle(self, pool: WorkerPool) -> None:
         """Go on with what was found on a pool's vocabulary and is not minimal yet.
@@ -145,6 +161,7 @@ class FindingTracker:
             for entry, reason, found in left
             if found is None and self._at_sight(entry) is None
         )
+        self.tell()
         with self._lock:
             for (contract, check, culprits, reason), count in unknown.items():
                 self._emit(Unsettled(contract, check, list(culprits), reason, count))
@@ -174,8 +191,7 @@ class FindingTracker:
         """
         causes = self._causes[entry.group]
         if not self._worth_looking(entry):
-            with self._lock:  # or the bucket may be another one meanwhile
-                return self._count(causes.like(entry))
+            return self._count_with_others(entry)
         if not self._expected.whole(told := entry.bucket(WHATEVER), entry.contract):
             return None
         for name in causes.minimal.values():
@@ -183,6 +199,11 @@ class FindingTracker:
                 causes.note(entry, name, new=False)
                 return self._count(name)
         return None
+
+    def _count_with_others(self, entry: Entry) -> str:
+        """Count a violation with those that it looks like; gives their bucket."""
+        with self._lock:  # or the bucket may be another one meanwhile
+            return self._count(self._causes[entry.group].like(entry))
 
     def _considered(self, asking: Asking) -> str:
         entry = asking.entry
@@ -308,7 +329,7 @@ class FindingTracker:
     def _count(self, name: str) -> str:
         with self._lock:
             self._counts[name] += 1
-            self._emit(Counted(name, self._counts[name]))
+            self._untold[name] += 1
         return name
 
     def _shrink(self, asking: Asking) -> tuple[Entry, str | None]:
@@ -374,6 +395,7 @@ class FindingTracker:
         elif replaces is not None:
             self._replace(replaces, former)
         self._count(name)
+        self.tell()
         # Made minimal, an example may show what its entry says.
         open_ = unfinished and entry.case.generator == EXAMPLES
         return UNSURE if open_ and not self._expected.shown(name, contract) else name
@@ -383,6 +405,7 @@ class FindingTracker:
         if old.id == found.id:
             return
         with self._lock:
+            self.tell()
             self._findings.pop(old.id, None)
             self._findings[found.id] = found
             self._emit(replace(found, replaces=old.id))

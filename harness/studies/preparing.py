@@ -26,6 +26,7 @@ from corpora.vocabularies.caches import compiled_folder
 from corpora.vocabularies.embedded import RANDOM
 from harness.core.comparisons import algorithm_of
 from harness.core.outcomes import Inputs
+from harness.engine.parts import Part
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
@@ -37,9 +38,11 @@ from harness.studies.growth.study import Growth
 from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    import threading
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
+    from harness.engine.parts import Ended, Tell
     from harness.engine.planning import Plan
     from harness.engine.study import Session
     from harness.events import Event
@@ -75,16 +78,8 @@ def prepare(plan: Plan, emit: Callable[[Event], None], stop: threading.Event) ->
         asked={},
     )
     progress = Progress(emit, weights(load() for load in part.vocabularies.values()))
-    tracker = FindingTracker(progress.consume, lambda *_: None, (), plan.versions)
-    state = RunState(part, progress.consume, tracker)
-    state.stop = stop
-
-    def done(session: Session) -> None:
-        progress.done(session.vocabulary.id)
-        for marker in missing[session.source]:
-            marker.touch()
-
-    Sessions(state, [Preparation(state, done)]).run(None)
+    preparations = Preparations(part, progress, missing, stop)
+    Sessions(preparations.whole, parts=preparations).run(None)
     return len(missing)
 
 
@@ -190,18 +185,53 @@ class Progress:
             return min(1.0, done / sum(self._weights.values()))
 
 
-class Preparation:
-    """Has everybody load each vocabulary, and makes what generators, families and judges make.
+class Preparations:
+    """The parts of a preparation (:class:`harness.engine.parts.Parts`).
 
-    done: called with each session for which all is made.
+    missing: the markers of each vocabulary, which are made when all else is. stop: ends it.
     """
+
+    def __init__(
+        self,
+        plan: Plan,
+        progress: Progress,
+        missing: Mapping[str, Sequence[Path]],
+        stop: threading.Event,
+    ) -> None:
+        self._plan, self._progress, self._missing = plan, progress, missing
+        self.whole = self._state(progress.consume)
+        self.whole.stop = stop
+
+    def _state(self, tell: Tell) -> RunState:
+        nothing = FindingTracker(tell, lambda *_: None, (), self._plan.versions)
+        return RunState(self._plan, tell, nothing)
+
+    def begin(self, source: str) -> Tell:
+        """See :class:`harness.engine.parts.Parts`."""
+        return self._progress.consume
+
+    def part(self, source: str, tell: Tell) -> Part:
+        """See :class:`harness.engine.parts.Parts`."""
+        state = self._state(tell)
+        state.stop = self.whole.stop
+        return Part(source, state, [Preparation(state)])
+
+    def end(self, source: str, ended: Ended) -> None:
+        """See :class:`harness.engine.parts.Parts`."""
+        if ended.whole:
+            self._progress.done(self._plan.vocabularies[source]().id)
+            for marker in self._missing[source]:
+                marker.touch()
+
+
+class Preparation:
+    """Has everybody load each vocabulary, and makes what generators, families and judges make."""
 
     beside = False
     alone = False
 
-    def __init__(self, run: RunState, done: Callable[[Session], None]) -> None:
+    def __init__(self, run: RunState) -> None:
         self._run = run
-        self._done = done
         self._growth = Growth(run)
         self._forced = ForcedSample(run)
 
@@ -229,5 +259,3 @@ class Preparation:
                     return
         if self._forced.concerns(session.source):
             self._forced.step(session)
-        if not run.stop.is_set():
-            self._done(session)

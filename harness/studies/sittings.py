@@ -24,6 +24,7 @@ from harness.studies.part_results import PartResult, packed_files, write_files
 from harness.studies.preparing import prepare
 
 if TYPE_CHECKING:
+    from harness.engine.parts import Ended, Tell
     from harness.engine.runner import Elsewhere
     from harness.engine.state import RunState
     from harness.events import Event
@@ -41,7 +42,6 @@ class Begun:
     """A part on its way: its events so far."""
 
     since: float
-    tracker: FindingTracker
     events: list[Event] = field(default_factory=list)
 
 
@@ -98,39 +98,41 @@ class Sitting:
                 )
             )
 
-    def begin(self, source: str) -> Part:
+    def begin(self, source: str) -> Tell:
         """See :class:`harness.engine.parts.Parts`."""
-        run, plan = self._run, self._run.plan
-        events: list[Event] = []
-        keeping = self._several
+        begun = self._begun[source] = Begun(time.monotonic())
 
-        def emit(event: Event) -> None:
+        def take(event: Event) -> None:
             with self._lock:  # in the record in the order of their counts
-                if keeping:
-                    events.append(event)
-                run.emit(self._sum.take(event))
+                if self._several:
+                    begun.events.append(event)
+                self._run.emit(self._sum.take(event))
 
+        return take
+
+    def part(self, source: str, tell: Tell) -> Part:
+        """See :class:`harness.engine.parts.Parts`."""
+        plan = self._run.plan
         tracker = FindingTracker(
-            emit,
+            tell,
             self._folder.save_finding,
             plan.expectations,
             plan.versions,
             unhurried=plan.unhurried,
         )
-        self._begun[source] = Begun(time.monotonic(), tracker, events)
-        part = run.part(emit, tracker)
+        part = self._run.part(tell, tracker)
         tracker.limit_by(part.left_for_findings)
         return Part(source, part, studies(part))
 
-    def end(self, part: Part, *, whole: bool) -> None:
+    def end(self, source: str, ended: Ended) -> None:
         """See :class:`harness.engine.parts.Parts`."""
-        begun, tally = self._begun.pop(part.source), part.run.tally.plain()
+        begun, tally = self._begun.pop(source), dict(ended.tally)
         with self._run.lock:
             self._run.tally.add(tally)
-        if whole and self._several:
-            result = self._packed(begun.events, tally, unexpected=begun.tracker.unexpected)
+        if ended.whole and self._several:
+            result = self._packed(begun.events, tally, unexpected=ended.unexpected)
             seconds = time.monotonic() - begun.since
-            self._journal.keep(Done(part.source, result, NODE, "", 1, seconds))
+            self._journal.keep(Done(source, result, NODE, "", 1, seconds))
             self._run.going_on = "; the same command with --resume goes on"
 
     def _packed(self, events: list[Event], tally: dict[str, Any], *, unexpected: bool) -> bytes:

@@ -1,7 +1,8 @@
 """A process that has imported what our own workers run, and begins each of them as its copy.
 
-Started by :mod:`harness.workers.forking` as ``python -m harness.workers.fork_server DESCRIPTOR
-MODULE..``: a socket, and what to import. Imports are two thirds of what it takes to start a worker.
+Started by :mod:`harness.workers.forking` as ``python -m harness.workers.fork_server
+DESCRIPTOR,.. MODULE..``: a socket for each process that asks, and what to import. Imports are two
+thirds of what it takes to start a worker.
 It runs no code of others: no implementation is loaded here, and nothing starts a thread.
 
 A request is one message on the socket, with the descriptors that go with it: the process copies
@@ -10,7 +11,7 @@ itself and becomes the worker, as a process that was started anew does. The answ
 the keeper, with a descriptor of the process (``pidfd``), or a negative number: why there is none.
 How it ended is told by its report; nobody waits for it here.
 
-It ends when the socket does, and so with the harness: the kernel's signal for the end of a parent
+It ends when its sockets do, and so with the harness: the kernel's signal for the end of a parent
 comes when the parent's thread has ended, which is earlier.
 """
 
@@ -23,6 +24,7 @@ import fcntl
 import gc
 import importlib
 import os
+import select
 import signal
 import socket
 import struct
@@ -74,26 +76,36 @@ class Begin(msgspec.Struct, frozen=True):
 
 
 def main(arguments: list[str]) -> None:
-    """Serve until the socket ends."""
-    descriptor, *modules = arguments
-    connection = socket.socket(fileno=int(descriptor))
+    """Serve until the sockets end."""
+    descriptors, *modules = arguments
+    connections = [socket.socket(fileno=int(one)) for one in descriptors.split(",")]
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a keeper
     for module in modules:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()  # what is collected later need not be copied for it
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(connection, LONGEST, DESCRIPTORS)
-        if not message:
-            return
-        _begin(connection, msgspec.json.decode(message, type=Begin), descriptors)
+    while connections:
+        ready, _, _ = select.select(connections, [], [])
+        for connection in ready:
+            message, passed, _, _ = socket.recv_fds(connection, LONGEST, DESCRIPTORS)
+            if message:
+                request = msgspec.json.decode(message, type=Begin)
+                _begin(connection, connections, request, passed)
+            else:
+                connections.remove(connection)
 
 
-def _begin(connection: socket.socket, request: Begin, descriptors: list[int]) -> None:
+def _begin(
+    connection: socket.socket,
+    connections: list[socket.socket],
+    request: Begin,
+    descriptors: list[int],
+) -> None:
     try:
         pid = os.fork()
         if pid == 0:
-            connection.close()
+            for one in connections:
+                one.close()
             _keep(request, descriptors)
         process = os.pidfd_open(pid)
     except OSError as error:

@@ -97,34 +97,46 @@ class Copy:
 
 
 class ForkServer:
-    """The process of which workers are copies; to be closed. Thread-safe."""
+    """The process of which workers are copies; to be closed. Thread-safe.
 
-    def __init__(self) -> None:
+    processes: that ask it: copies of this one, each of which calls :meth:`speak_as` first.
+    """
+
+    def __init__(self, processes: int = 1) -> None:
         """Start it, where the machine has what it needs: then it imports, while others work."""
         self._lock = threading.Lock()
         self._environment = {**os.environ, **caches_of(None, os.environ)}
         self._popen: subprocess.Popen[bytes] | None = None
+        self._sockets: list[socket.socket] = []
         self._socket: socket.socket | None = None
         if not hasattr(signal, "pidfd_send_signal"):
             return
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
+        with contextlib.ExitStack() as theirs:
+            passed = []
+            for _ in range(processes):
+                mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                mine.settimeout(PATIENCE_SECONDS)
+                self._sockets.append(mine)
+                passed.append(theirs.enter_context(other).fileno())
             try:
                 os.close(os.pidfd_open(os.getpid()))
                 self._popen = subprocess.Popen(
-                    [*COMMAND, str(theirs.fileno()), *MODULES],
+                    [*COMMAND, ",".join(map(str, passed)), *MODULES],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    pass_fds=[theirs.fileno()],
+                    pass_fds=passed,
                     start_new_session=True,
                     env={**self._environment, IN_WORKER: NO_WORD},
                 )
             except OSError:
-                ours.close()
+                self._end()
                 return
-        ours.settimeout(PATIENCE_SECONDS)
-        self._socket = ours
+        self._socket = self._sockets[0]
+
+    def speak_as(self, place: int) -> None:
+        """Ask on a connection of one's own, in a process that is a copy of the one that began."""
+        self._socket = self._sockets[place] if self._sockets else None
 
     def begin(
         self,
@@ -176,28 +188,32 @@ class ForkServer:
 
     def _end(self) -> None:
         """Let go of the process: what is not begun yet is started anew."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
-        if self._popen is not None:
-            self._popen.kill()
-            self._popen.wait()
-            self._popen = None
+        for one in self._sockets:
+            one.close()
+        self._sockets, self._socket = [], None
 
     def close(self) -> None:
         """End the process. Workers that still run are those of their keepers."""
         with self._lock:
             self._end()
+            if self._popen is not None:
+                self._popen.kill()
+                self._popen.wait()
+                self._popen = None
 
 
 @contextlib.contextmanager
-def shared_server(participants: Sequence[Participant]) -> Iterator[ForkServer | None]:
+def shared_server(
+    participants: Sequence[Participant], processes: int = 1
+) -> Iterator[ForkServer | None]:
     """A fork server for all pools of these participants; None where too few of them are ours.
+
+    processes: that have pools, each a copy of this one.
 
     What it imports takes seconds of processor time, which several pools need not spend each.
     """
     if sum(registry.our_own(one.spec) for one in participants) < WORTH:
         yield None
         return
-    with contextlib.closing(ForkServer()) as server:
+    with contextlib.closing(ForkServer(processes)) as server:
         yield server

@@ -98,6 +98,7 @@ class Scene:
         return [(f.bucket, base64.b64decode(f.input_b64)) for f in self.tracker.findings]
 
     def counts(self) -> dict[str, int]:
+        self.tracker.tell()
         return {event.bucket: event.count for event in self.events if isinstance(event, Counted)}
 
 
