@@ -28,7 +28,7 @@ class Answering(Protocol):
         ...
 
 
-class TimedByProgram:
+class Timed:
     """The times of a program's calls.
 
     nanoseconds: what the last call that encodes took, by the program's own ``ns``, or else from its

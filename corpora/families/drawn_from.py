@@ -127,7 +127,7 @@ def sampled(parts: Iterable[bytes]) -> Recipe | None:
 def usable_tokens(vocabulary: Vocabulary) -> tuple[bytes, ...]:
     """Spellings of tokens that are text, and not too long, longest first."""
     found = [token for token in material(vocabulary).text if len(token) <= LONGEST]
-    return tuple(sorted(found, key=lambda token: (-len(token), token)))
+    return tuple(sorted(sorted(found), key=len, reverse=True))
 
 
 @lru_cache(maxsize=KEPT)
@@ -144,15 +144,17 @@ def long_tokens(vocabulary: Vocabulary) -> Recipe | None:
     return sampled(tokens[: max(PARTS, len(tokens) // 50)])
 
 
+def some_tokens(vocabulary: Vocabulary) -> list[bytes]:
+    """Tokens that have a proper prefix worth following, spread evenly: more than a draw takes."""
+    found = [token for token in usable_tokens(vocabulary) if len(token) >= PREFIX_MIN]
+    return found[:: max(1, len(found) // (PARTS * PARTS))]
+
+
 @lru_cache(maxsize=KEPT)
 def token_prefixes(vocabulary: Vocabulary) -> Recipe:
     """Tokens at random, each without its last byte, where that is text."""
-    cut = [
-        token[:-1]
-        for token in usable_tokens(vocabulary)
-        if len(token) >= PREFIX_MIN and (token.isascii() or is_text(token[:-1]))
-    ]
-    return sampled(cut) or Letters(letters(vocabulary))
+    cut = [token[:-1] for token in some_tokens(vocabulary)]
+    return sampled(filter(is_text, cut)) or Letters(letters(vocabulary))
 
 
 @lru_cache(maxsize=KEPT)
@@ -169,12 +171,8 @@ def longest_prefix(vocabulary: Vocabulary) -> Recipe:
 @lru_cache(maxsize=KEPT)
 def token_suffixes(vocabulary: Vocabulary) -> Recipe:
     """Tokens at random, each without its first byte, where that is text."""
-    cut = [
-        token[1:]
-        for token in usable_tokens(vocabulary)
-        if len(token) >= PREFIX_MIN and (token.isascii() or is_text(token[1:]))
-    ]
-    return sampled(cut) or Letters(letters(vocabulary))
+    cut = [token[1:] for token in some_tokens(vocabulary)]
+    return sampled(filter(is_text, cut)) or Letters(letters(vocabulary))
 
 
 def depths(vocabulary: Vocabulary) -> dict[int, int]:
@@ -205,19 +203,18 @@ def merge_chain(vocabulary: Vocabulary) -> Recipe | None:
 def overlapping_merges(vocabulary: Vocabulary) -> Recipe | None:
     """Parts x y z of which both x y and y z are merged, the second pair first."""
     usable = set(usable_tokens(vocabulary))
-    merges = vocabulary.merges
-    pairs = list(zip(merges.left.tolist(), merges.right.tolist(), strict=True))
-    rank = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
-    followers: dict[int, list[int]] = {}
-    for left, right in pairs:
-        followers.setdefault(left, []).append(right)
+    left, right = vocabulary.merges.left, vocabulary.merges.right
+    by_left = np.argsort(left, kind="stable")
+    some = np.arange(0, len(left), max(1, len(left) // 2000))
+    first = np.searchsorted(left[by_left], right[some])
+    past = np.searchsorted(left[by_left], right[some], side="right")
     found: list[bytes] = []
-    for left, right in pairs[:: max(1, len(pairs) // 2000)]:
-        if left == right:
-            continue
-        for third in followers.get(right, [])[:8]:
-            parts = [spelling(vocabulary, token) for token in (left, right, third)]
-            if rank[right, third] < rank[left, right] and usable.issuperset(parts):
+    for place, start, end in zip(some.tolist(), first.tolist(), past.tolist(), strict=True):
+        # A merge's place is its rank: of those that go on from its right side, earlier ones.
+        for other in by_left[start : min(end, start + 8)].tolist():
+            tokens = int(left[place]), int(right[place]), int(right[other])
+            parts = [spelling(vocabulary, token) for token in tokens]
+            if other < place and tokens[0] != tokens[1] and usable.issuperset(parts):
                 found.append(b"".join(parts))
                 break
     return sampled(found)
@@ -283,7 +280,7 @@ def charsmap_prefixes(vocabulary: Vocabulary) -> Recipe | None:
     blob = vocabulary.normalizer.charsmap
     if not blob:
         return None
-    keys = sorted(charsmap_keys(blob), key=lambda key: (-len(key), key))
+    keys = sorted(sorted(charsmap_keys(blob)), key=len, reverse=True)
     return sampled(key.decode()[:-1].encode() for key in keys[: PARTS * 4] if is_text(key))
 
 
@@ -294,8 +291,8 @@ def charsmap_expansions(vocabulary: Vocabulary) -> Recipe | None:
     if not blob:
         return None
     keys = charsmap_keys(blob)
-    order = sorted(keys, key=lambda key: (keys[key] / len(key), key), reverse=True)
-    longest = next(filter(is_text, order), None)
+    texts = filter(is_text, keys)
+    longest = max(texts, key=lambda key: (keys[key] / len(key), key), default=None)
     return None if longest is None else Repeated(longest)
 
 

@@ -268,12 +268,16 @@ class AsksAtOnce(Check):
         ]
         answers = ask([Probe(given.participant.name, one.request) for given, one in asked])
         for (given, one), answer in zip(asked, answers, strict=True):
-            if answer.same_as(one.right):
-                judgement.note(given.participant.name, len(given.rows))
-            elif not answer.unsupported:
-                some = subjects(self, seen, given.participant, judgement, given.rows)
-                for subject, right, outcome in zip(some, one.right, answer, strict=True):
-                    subject.judge(outcome, self.fault(subject, one, right, outcome))
+            if answer.unsupported:
+                continue
+            participant, apart = given.participant, one.right.differing(answer)
+            if len(apart) < len(given.rows):
+                judgement.note(participant.name, len(given.rows) - len(apart))
+            for row in apart:
+                index, right, outcome = given.rows[row], one.right.outcome(row), answer.outcome(row)
+                data, first = seen.inputs[index], seen.results[participant.name].outcome(index)
+                subject = Subject(self, seen, participant, index, data, first, judgement)
+                subject.judge(outcome, self.fault(subject, one, right, outcome))
         return judgement
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity, Shows
 from harness.core.comparisons import ComparedGroup, Contract
-from harness.core.outcomes import Outcome, Results, Unsupported
+from harness.core.outcomes import Outcome, Unsupported
 from harness.core.standing import Standing
 
 
@@ -41,7 +40,7 @@ class Equivalence(Check):
         judgement.exercised.update(compared(seen, groups))
         for group in groups:
             pivot, *others = (seen.results[name] for name in group.names)
-            suspects = {index for one in others for index in differing(pivot, one)}
+            suspects = {index for one in others for index in pivot.differing(one)}
             for index in sorted(suspects):
                 outcomes = {name: seen.results[name].outcome(index) for name in group.names}
                 if not undefined(seen.contract, group, outcomes):
@@ -69,17 +68,3 @@ def undefined(contract: Contract, group: ComparedGroup, outcomes: Mapping[str, O
     judges = [name for name in group.names if group.standing[name] >= Standing.DEFINITION]
     refused = (isinstance(outcomes[name], Unsupported) for name in judges)
     return bool(contract.vocabulary.unexpressed and judges) and all(refused)
-
-
-def differing(one: Results, other: Results) -> list[int]:
-    """Indices at which two results may differ (exact for encodings; all else is a suspect)."""
-    if one.same_as(other):
-        return []
-    pairs = enumerate(zip(rows_of(one), rows_of(other), strict=True))
-    return [index for index, (row, another) in pairs if row != another]
-
-
-def rows_of(results: Results) -> Iterator[tuple[int, bytes]]:
-    """The status of each input, and its ids as bytes."""
-    ids, ends = results.ids.tobytes(), (results.ends * results.ids.itemsize).tolist()
-    return zip(results.status.tolist(), (ids[a:b] for a, b in pairwise([0, *ends])), strict=True)

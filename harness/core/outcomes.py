@@ -133,6 +133,10 @@ class Spent:
     elsewhere: Count | None = None
 
 
+SPAN_TO_ID = 4
+"""Bytes of the offsets of a token for each byte of its id: two int64 beside an int32."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Results:
     """Outcomes of a batch of n inputs.
@@ -167,15 +171,10 @@ class Results:
         spans = None if self.offsets is None else tuple(map(tuple, self.offsets.tolist()))
         rows = zip(self.status.tolist(), pairwise(ends), texts, strict=True)
         for index, (number, (start, end), text) in enumerate(rows):
-            message = self.messages.get(index, "")
             if number == _ENCODED:
                 yield Encoded(ids[start:end], text, None if spans is None else spans[start:end])
-            elif number == _REJECTED:
-                yield Rejected(message)
-            elif number == _UNSUPPORTED:
-                yield Unsupported(message)
             else:
-                yield Failed(Status(number), message)
+                yield _not_encoded(number, self.messages.get(index, ""))
 
     def row(self, index: int) -> NDArray[np.int32]:
         """The token ids of one input."""
@@ -189,6 +188,8 @@ class Results:
 
     def outcome(self, index: int) -> Outcome:
         """One row."""
+        if self.status.item(index) != _ENCODED:
+            return _not_encoded(self.status.item(index), self.messages.get(index, ""))
         return next(iter(self.part(index, index + 1)))
 
     @property
@@ -212,6 +213,22 @@ class Results:
             and _equal(self.text_ends, other.text_ends)
             and _equal(self.offsets, other.offsets)
         )
+
+    def differing(self, other: Results) -> list[int]:
+        """The rows that may differ: those that are the same encodings are not among them."""
+        if self.same_as(other):
+            return []
+        pairs = enumerate(zip(self._in_bytes(), other._in_bytes(), strict=True))
+        return [row for row, (one, another) in pairs if one != another]
+
+    def _in_bytes(self) -> Iterator[tuple[int, bytes, bytes, bytes]]:
+        """The status of each input, and its ids, text and offsets as bytes."""
+        empty = [b""] * len(self)
+        ends, offsets = self.ends * self.ids.itemsize, self.offsets
+        ids = _cut(self.ids.tobytes(), ends)
+        text = empty if self.text_ends is None else _cut(self.text, self.text_ends)
+        spans = empty if offsets is None else _cut(offsets.tobytes(), ends * SPAN_TO_ID)
+        return zip(self.status.tolist(), ids, text, spans, strict=True)
 
     def part(self, first: int, last: int) -> Results:
         """The outcomes of the inputs from ``first`` to before ``last``, as of a batch of those.
@@ -288,6 +305,18 @@ class Inputs:
     def of(cls, inputs: Sequence[bytes]) -> Inputs:
         """Pack a list of inputs."""
         return cls(b"".join(inputs), _ends(inputs))
+
+
+def _not_encoded(number: int, message: str) -> Outcome:
+    """An outcome that is no encoding, by the number of its status."""
+    if number == _REJECTED:
+        return Rejected(message)
+    return Unsupported(message) if number == _UNSUPPORTED else Failed(Status(number), message)
+
+
+def _cut(data: bytes, ends: NDArray[np.int64]) -> Iterator[bytes]:
+    """The parts of data, of which each ends here."""
+    return (data[start:end] for start, end in pairwise([0, *ends.tolist()]))
 
 
 def _ends(rows: Sequence[Sized]) -> NDArray[np.int64]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from impls.external_timing import Timed
 from impls.interface import Counts, EncodesBatches, Unsupported
 from impls.prepared import Prepares, PreparesBatch, PreparesCount
 
@@ -15,33 +16,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from impls.interface import Encoder, Mode
-
-
-@runtime_checkable
-class Timed(Protocol):
-    """An encoder that works in another process, where the clock of this one does not reach.
-
-    nanoseconds: what its last call took, as the other process says: finer than any clock, as the
-    protocol is left out, but only its word. Whoever judges by it looks at the clock, too. told:
-    whether it says so; else it is ``waited``, the time from the request until the answer.
-    exchanged: bytes of the request and of the answer.
-    """
-
-    nanoseconds: int
-    told: bool
-    waited: int
-    exchanged: tuple[int, int]
-
-    def processor_time(self) -> int:
-        """Nanoseconds of CPU time that the other process has taken, by the kernel's count."""
-        ...
-
-    def echo(self) -> int | None:
-        """Nanoseconds from a request of the same length as the last one until it is answered.
-
-        The other process has nothing to do for it but to read it. None where it does not answer.
-        """
-        ...
 
 
 def without_pipe(encoder: Timed, spent: int) -> int:

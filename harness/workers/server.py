@@ -37,7 +37,7 @@ from harness.workers import collecting, compiling, meters
 from harness.workers.answers import (
     TRACEBACKS,
     clean_ids,
-    decoded,
+    decoder_of,
     encoded,
     line_of,
     located,
@@ -48,7 +48,7 @@ from harness.workers.answers import (
     served,
     told,
 )
-from harness.workers.calls import Timed, is_batch
+from harness.workers.calls import is_batch
 from harness.workers.cell import Progress
 from harness.workers.opening import opened
 from harness.workers.otherwise import otherwise
@@ -59,6 +59,7 @@ from harness.workers.timing import measured, undisturbed
 from harness.workers.tracebacks import frames
 from impls import registry
 from impls.external import ExternalEncoder
+from impls.external_timing import Timed
 from impls.interface import (
     Died,
     Encoder,
@@ -160,14 +161,18 @@ class Server:
         spans = zip([0, *ends], ends, strict=False)
         asked: list[list[int]] = [request.ids[start:end].tolist() for start, end in spans]
         other = streamed if request.stream else skipped if request.skip else cleaned_up
+        decoded = decoder_of(encoder)
         if request.timed:
-            call: Callable[[Encoder, list[int]], object] = other if request.stream else decoded
+
+            def call(ids: list[int]) -> object:
+                return other(encoder, ids) if request.stream else decoded(ids)
+
             return self._metered(
-                asked, 1, lambda ids: meters.processor_time(encoder, lambda: call(encoder, ids))
+                asked, 1, lambda ids: meters.processor_time(encoder, lambda: call(ids))
             )
         if request.stream or request.skip or request.clean:
             return self._one_by_one(asked, lambda ids: Encoded(tuple(ids), other(encoder, ids)))
-        return self._one_by_one(asked, lambda ids: decoded(encoder, ids))
+        return self._one_by_one(asked, decoded)
 
     def _serve(self, request: Serve, encoder: Encoder) -> Results:
         numbers = iter(request.numbers)

@@ -15,7 +15,6 @@ import numpy as np
 
 from harness.core.outcomes import Results, Spent
 from harness.workers.calls import (
-    Timed,
     as_ids,
     batch_call,
     characters_apart,
@@ -23,6 +22,7 @@ from harness.workers.calls import (
     encoding_call,
     without_pipe,
 )
+from impls.external_timing import Timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

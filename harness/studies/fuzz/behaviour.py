@@ -180,7 +180,7 @@ def _disagreements(seen: Observation, witness: str) -> dict[int, str]:
         if name not in exact:
             suspects.update(np.flatnonzero(results.status > Status.UNSUPPORTED).tolist())
             continue
-        suspects.update(_differing(results, base))
+        suspects.update(results.differing(base))
     found = {}
     for index in sorted(suspects):
         outcomes = {name: results.outcome(index) for name, results in seen.results.items()}
@@ -188,12 +188,6 @@ def _disagreements(seen: Observation, witness: str) -> dict[int, str]:
         if shape is not None:
             found[index] = shape
     return found
-
-
-def _differing(one: Results, other: Results) -> list[int]:
-    from harness.checks.equivalence import differing  # noqa: PLC0415 (checks import outcomes)
-
-    return differing(one, other)
 
 
 def disagreement(outcomes: dict[str, Outcome], contract: Contract) -> str | None:
