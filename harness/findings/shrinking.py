@@ -10,7 +10,7 @@ alone before others are taken out, as most mistakes need a few characters that s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 Failing = Callable[[Sequence[bytes]], list[bool]]
@@ -59,12 +59,14 @@ def shrink(
     deadline = time.monotonic() + seconds
     best = before = data
     candidates = _candidates(data)
+    passed: set[bytes] = set()  # of a run of one character nearly all candidates are the same
     while time.monotonic() <= deadline and not enough():
-        if asked := _request(candidates, most):
-            for (at, candidate), fails in zip(asked, failing([c for _, c in asked]), strict=True):
+        if asked := _request(candidates, most, passed):
+            for (candidate, at), fails in zip(asked.items(), failing([*asked]), strict=True):
                 if fails:
                     best, candidates = candidate, _candidates(candidate, at)
                     break
+                passed.add(candidate)
         elif best == before:
             return best, True
         else:
@@ -72,12 +74,16 @@ def shrink(
     return best, False
 
 
-def _request(candidates: Iterator[tuple[At, bytes]], most: int) -> list[tuple[At, bytes]]:
-    """The next candidates, as many as one request has."""
-    asked: list[tuple[At, bytes]] = []
+def _request(
+    candidates: Iterator[tuple[At, bytes]], most: int, passed: Container[bytes]
+) -> dict[bytes, At]:
+    """The next candidates, as many as one request has, each once. passed: known not to fail."""
+    asked: dict[bytes, At] = {}
     size = 0
     for at, candidate in candidates:
-        asked.append((at, candidate))
+        if candidate in asked or candidate in passed:
+            continue
+        asked[candidate] = at
         size += len(candidate)
         if len(asked) >= most or size >= ROUND_BYTES:
             break
@@ -111,12 +117,20 @@ def _candidates(data: bytes, at: At = None) -> Iterator[tuple[At, bytes]]:
 
 
 def _simplified(units: Any) -> Iterator[Any]:
-    """A text or bytes with one atom made simpler: every one alike first, then each by itself."""
+    """A text or bytes with atoms made simpler: all that are alike first, then ever shorter chunks
+    made the simplest, then each by itself."""
     simple: Any = SIMPLE if isinstance(units, str) else SIMPLE_BYTE
     if isinstance(units, str):
         for character in dict.fromkeys(units):
             for simpler in simple.partition(character)[0]:
                 yield units.replace(character, simpler)
+    chunk = len(units) // 2
+    while chunk > 1:
+        for place in range(0, len(units), chunk):
+            part = units[place : place + chunk]
+            if part != (simplest := simple[:1] * len(part)):
+                yield units[:place] + simplest + units[place + chunk :]
+        chunk //= 2
     for place in range(len(units)):
         before = simple.partition(units[place : place + 1])[0]
         for at in range(len(before)):
