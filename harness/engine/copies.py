@@ -1,168 +1,248 @@
 """An examiner in a process of its own, which is a copy of this one.
 
 Judging answers takes as much of a processor as giving them, and the threads of one process share
-one. A copy has the plan as it is, plug-ins and loaders included, which could not be sent. What it
-tells comes back event by event.
+one. A copy has the plan as it is, plug-ins and loaders included, which could not be sent. Both
+speak in lines of JSON: a vocabulary to examine, and what is told of it event by event.
 """
 
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
+import logging
 import os
-import pickle
-import queue
 import signal
+import socket
+import sys
 import threading
+import time
 import warnings
+from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from corpora.vocabularies import scratch
-from harness.engine.parts import Ended
+from harness.core.writing import NO_ROOM, OutputError, cannot_write
+from harness.engine.ending import BrokenOff, words_of
+from harness.engine.opening import NamedFailed
+from harness.engine.parts import Ended, Left, Turn
 from harness.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from multiprocessing.connection import Connection
+    from typing import NoReturn
 
-    from harness.engine.examining import Examiner, Left
-    from harness.engine.parts import Tell, Turn
+    from harness.engine.parts import Examines, Tell
 
-STOP = "stop"
-"""What ends an examination early."""
+EVENT = b'{"event"'
+"""A line that begins so is one of the record; others are of the types below."""
+
+STOP, CLOSE = b'"stop"', b'"close"'
+"""These lines end an examination early, and an examiner."""
 
 GRACE_SECONDS = 60.0
 """A copy that is to end has so many seconds until it is killed: it waits for its workers."""
 
+LOOK_SECONDS = 0.02
 
-class CopyEnded(Exception):
-    """A copy has ended without a word: it was killed, by whomever."""
+LOG = logging.getLogger(__name__)
+
+
+class Closed(msgspec.Struct, frozen=True, tag=True):
+    """The end of a copy, with what its workers left behind."""
+
+    left: list[Left]
+
+
+class Raised(msgspec.Struct, frozen=True, tag=True):
+    """What an examination has raised: the name of the exception, and what it is made of."""
+
+    kind: str
+    words: list[str]
+
+    @classmethod
+    def of(cls, error: Exception) -> Raised:
+        """The form that travels."""
+        if isinstance(error, NamedFailed):
+            return cls(NamedFailed.__name__, [error.name, error.vocabulary, error.trace])
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            error = cannot_write(error.filename or "a temporary file", error)
+        if isinstance(error, OutputError):
+            return cls(OutputError.__name__, [str(error)])
+        LOG.debug("an examination broke off", exc_info=error)
+        return cls(BrokenOff.__name__, [words_of(error)])
+
+    def error(self) -> Exception:
+        """The exception here."""
+        kinds = {one.__name__: one for one in (NamedFailed, OutputError, BrokenOff)}
+        return kinds[self.kind](*self.words)
 
 
 class Copy:
     """One of several examiners of a run, as the process sees it that has begun them.
 
-    others: those that were begun before: their connections are not this one's to hold open.
+    others: those that were begun before: their sockets are not this one's to hold open.
     """
 
-    def __init__(self, make: Callable[[], Examiner], others: Sequence[Copy]) -> None:
-        self._connection, theirs = multiprocessing.Pipe()
-        held = [one._connection for one in (*others, self)]
-        context = multiprocessing.get_context("fork")
-        self._process = context.Process(target=_work, args=(make, theirs, held), daemon=True)
-        with theirs, warnings.catch_warnings():
+    def __init__(self, make: Callable[[], Examines], others: Sequence[Copy]) -> None:
+        self._socket, theirs = socket.socketpair()
+        self._lines = self._socket.makefile("rb")
+        self._sending = threading.Lock()
+        self._ended: int | None = None
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with warnings.catch_warnings():
             # Other threads of this process only show how far the run is: a copy has no use for
             # what they may hold.
             warnings.simplefilter("ignore", DeprecationWarning)
-            self._process.start()
-        self._sending = threading.Lock()
+            self._pid = os.fork()
+        if self._pid == 0:
+            for one in (*others, self):
+                one._lines.close()
+                one._socket.close()
+            _work(make, theirs)
+        theirs.close()
 
     def examine(self, turn: Turn, tell: Tell) -> Ended:
         """As of an examiner."""
-        self._send(turn)
+        self._send(msgspec.json.encode(turn))
         while True:
-            told = self._received()
+            told = self._told()
             if isinstance(told, Ended):
                 return told
-            tell(told)
+            if isinstance(told, Raised):
+                raise told.error()
+            if isinstance(told, Event):
+                tell(told)
 
     def stop(self) -> None:
         """As of an examiner."""
-        with contextlib.suppress(CopyEnded):
+        with contextlib.suppress(BrokenOff):
             self._send(STOP)
-        killing = threading.Timer(GRACE_SECONDS, self._process.kill)
+        killing = threading.Timer(GRACE_SECONDS, self._kill)
         killing.daemon = True
         killing.start()
 
     def close(self) -> list[Left]:
         """As of an examiner."""
-        left: object = None
-        with contextlib.suppress(
-            CopyEnded, EOFError, OSError
-        ):  # which was told where it was missed
-            self._send(None)
-            while not isinstance(left, list):  # what was on its way when it was stopped
-                left = self._connection.recv()
-        self._connection.close()
-        self._process.join(GRACE_SECONDS)
-        self._process.kill()
-        return left if isinstance(left, list) else []
+        told: object = None
+        with contextlib.suppress(BrokenOff):  # which was told where it was missed
+            self._send(CLOSE)
+            while not isinstance(told, Closed):  # what was on its way when it was stopped
+                told = self._told()
+        self._lines.close()
+        self._socket.close()
+        end = time.monotonic() + GRACE_SECONDS
+        while not self._has_ended() and time.monotonic() < end:
+            time.sleep(LOOK_SECONDS)
+        self._kill()
+        return told.left if isinstance(told, Closed) else []
 
-    def _send(self, what: Turn | str | None) -> None:
+    def _send(self, line: bytes) -> None:
         try:
             with self._sending:
-                self._connection.send(what)
+                self._socket.sendall(line + b"\n")
         except OSError as error:
-            raise CopyEnded(self._last_words) from error
+            raise BrokenOff("a process of the run has ended by itself") from error
 
-    def _received(self) -> Any:
-        """What it says next. Raises CopyEnded, and what it has raised."""
-        try:
-            told = self._connection.recv()
-        except (EOFError, OSError) as error:
-            raise CopyEnded(self._last_words) from error
-        if isinstance(told, BaseException):
-            raise told
-        return told
+    def _told(self) -> Event | Ended | Closed | Raised | None:
+        """What it tells next. Raises BrokenOff where it has ended."""
+        line = b""
+        with contextlib.suppress(OSError):
+            line = self._lines.readline()
+        if not line.endswith(b"\n"):
+            raise BrokenOff("a process of the run has ended by itself")
+        if line.startswith(EVENT):
+            return Event.from_json(line.decode())
+        return msgspec.json.decode(line, type=Ended | Closed | Raised)
 
-    @property
-    def _last_words(self) -> str:
-        self._process.join(1.0)
-        return f"a process of the run has ended by itself, with status {self._process.exitcode}"
+    def _has_ended(self) -> bool:
+        """Whether the process has ended; it is waited for once."""
+        with self._sending:
+            if self._ended is None:
+                pid, status = os.waitpid(self._pid, os.WNOHANG)
+                self._ended = status if pid else None
+            return self._ended is not None
+
+    def _kill(self) -> None:
+        with self._sending:
+            if self._ended is None:
+                os.kill(self._pid, signal.SIGKILL)
+                _, self._ended = os.waitpid(self._pid, 0)
 
 
-def _work(make: Callable[[], Examiner], connection: Connection, held: Sequence[Connection]) -> None:
-    """Examine what one is told to, until there is no more, or nobody who would tell."""
-    for one in held:
-        one.close()
-    for number in (signal.SIGINT, signal.SIGTERM):  # they are the other one's to hear
-        signal.signal(number, lambda *_: None)
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """In place of an examiner that could not begin: it says so when it is asked."""
+
+    error: Exception
+
+    def examine(self, turn: Turn, tell: Tell) -> Ended:
+        """As of an examiner."""
+        raise self.error
+
+    def stop(self) -> None:
+        """As of an examiner."""
+
+    def close(self) -> list[Left]:
+        """As of an examiner."""
+        return []
+
+
+def _work(make: Callable[[], Examines], connection: socket.socket) -> NoReturn:
+    """Be a copy: examine what one is told to, until there is no more, and end."""
+    status = 1
     try:
-        examiner = make()
-    except Exception as error:
-        connection.send(_sendable(error))
-        return
-    turns: queue.SimpleQueue[Turn | None] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(connection, turns, examiner), daemon=True).start()
-    sending = threading.Lock()
-
-    def send(what: Event | Ended | BaseException | list[Left]) -> None:
-        with sending:
-            connection.send(what)
-
-    try:
-        while (turn := turns.get()) is not None:
-            try:
-                send(examiner.examine(turn, send))
-            except Exception as error:
-                send(_sendable(error))
-        send(examiner.close())
+        for number in (signal.SIGINT, signal.SIGTERM):  # they are the other one's to hear
+            signal.signal(number, lambda *_: None)
+        _examine(make, connection)
+        status = 0
     except BrokenPipeError:
-        examiner.close()
+        pass  # nobody is left who would be told
+    except BaseException as error:
+        LOG.debug("a copy broke off", exc_info=error)
     finally:
         scratch.leave()
+        sys.stderr.flush()
+        os._exit(status)
 
 
-def _listen(
-    connection: Connection, turns: queue.SimpleQueue[Turn | None], examiner: Examiner
-) -> None:
+def _examine(make: Callable[[], Examines], connection: socket.socket) -> None:
+    sending = threading.Lock()
+
+    def send(what: Any) -> None:
+        line = what.to_json().encode() if isinstance(what, Event) else msgspec.json.encode(what)
+        with sending:
+            connection.sendall(line + b"\n")
+
+    try:
+        examiner: Examines = make()
+    except Exception as error:
+        examiner = Failed(error)
+    turns: SimpleQueue[Turn | None] = SimpleQueue()
+    threading.Thread(target=_listen, args=(connection, turns, examiner), daemon=True).start()
+    while (turn := turns.get()) is not None:
+        try:
+            ended = examiner.examine(turn, send)
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            send(Raised.of(error))
+        else:
+            send(ended)
+    send(Closed(examiner.close()))
+
+
+def _listen(connection: socket.socket, turns: SimpleQueue[Turn | None], examiner: Examines) -> None:
     """Pass on what is to be examined; stop where that is said, or where nobody is left to say."""
-    try:
-        while (told := connection.recv()) is not None:
-            if told == STOP:
-                examiner.stop()
-            else:
-                turns.put(told)
-    except (EOFError, OSError):
-        examiner.stop()
-        os.kill(os.getpid(), signal.SIGKILL)  # workers end with their connections
-    turns.put(None)
-
-
-def _sendable(error: Exception) -> Exception:
-    """An error that can be sent: itself, or another one with its kind and its words."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
+    for line in connection.makefile("rb"):
+        if line.startswith(CLOSE):
+            turns.put(None)
+            return
+        if line.startswith(STOP):
+            examiner.stop()
+        else:
+            turns.put(msgspec.json.decode(line, type=Turn))
+    # The run was killed: workers end with their connections.
+    os.kill(os.getpid(), signal.SIGKILL)

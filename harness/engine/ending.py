@@ -54,6 +54,15 @@ def to_the_end(work: Callable[[], None], mendable: tuple[type[Exception], ...] =
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise cannot_write(error.filename or "a temporary file", error) from error
         LOG.debug("the work broke off", exc_info=error)
-        line = str(error).split("\n", 1)[0]
-        return Ending(f"broke off ({type(error).__name__}: {line})", exit_statuses.CANNOT_START)
+        return Ending(f"broke off ({words_of(error)})", exit_statuses.CANNOT_START)
     return Ending()
+
+
+class BrokenOff(Exception):
+    """The work of another process of ours broke off: its words say how."""
+
+
+def words_of(error: Exception) -> str:
+    """What an error is, in a line."""
+    line = str(error).split("\n", 1)[0].encode(errors="replace").decode()
+    return line if isinstance(error, BrokenOff) else f"{type(error).__name__}: {line}"

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.engine.budgeting import share
-from harness.engine.parts import Ended
+from harness.engine.parts import Ended, Left
 from harness.engine.study import Session
 from harness.events import Phase, Withdrawn
 from harness.verdict.bounds import own_candidates
@@ -25,19 +24,6 @@ if TYPE_CHECKING:
     from harness.engine.state import RunState
     from harness.engine.study import Study
     from harness.workers.forking import ForkServer
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """What a worker left behind when it ended, in a line.
-
-    contract, source: the last contract under which it was asked, and its vocabulary.
-    """
-
-    name: str
-    line: str
-    contract: str
-    source: str
 
 
 class Examiner:
@@ -58,7 +44,7 @@ class Examiner:
 
     def examine(self, turn: Turn, tell: Tell) -> Ended:
         """Examine a vocabulary. tell: takes the events. Raises what a study raises."""
-        self._run.tally.hung |= turn.hung
+        self._run.tally.hung.update(turn.hung)
         part, whole, self._loading = self._parts.part(turn.source, tell), False, 0.0
         try:
             whole = self._session(part, lambda: self._share(turn))

@@ -57,10 +57,6 @@ class NamedFailed(Exception):
         line = message.split("\n", 1)[0]
         super().__init__(f"{name} cannot load {vocabulary}: {line}")
 
-    def __reduce__(self) -> tuple[type[NamedFailed], tuple[str, str, str]]:
-        """Another process makes it again of these."""
-        return NamedFailed, (self.name, self.vocabulary, self.trace)
-
 
 @dataclass(slots=True)
 class Opened:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
 
 from harness.events import Counted, Found
 from harness.findings.causes import Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from harness.engine.state import RunState
     from harness.engine.study import Study
@@ -33,8 +35,7 @@ class Part:
     studies: Sequence[Study]
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(msgspec.Struct, frozen=True):
     """A vocabulary to be examined now.
 
     ahead: weights of this one and of all that nobody has begun. loading: seconds that loading took
@@ -46,11 +47,10 @@ class Turn:
     ahead: float
     loading: float
     unmeasured: int
-    hung: frozenset[str] = frozenset()
+    hung: list[str] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(msgspec.Struct, frozen=True, tag=True):
     """How a part has ended. whole: all was done that its time was enough for.
 
     loading: seconds that loading took, where it came to its end. tally: of the part, as
@@ -59,8 +59,36 @@ class Ended:
 
     whole: bool = False
     loading: float | None = None
-    tally: Mapping[str, Any] = field(default_factory=dict)
+    tally: dict[str, Any] = {}
     unexpected: bool = False
+
+
+class Left(msgspec.Struct, frozen=True):
+    """What a worker left behind when it ended, in a line.
+
+    contract, source: the last contract under which it was asked, and its vocabulary.
+    """
+
+    name: str
+    line: str
+    contract: str
+    source: str
+
+
+class Examines(Protocol):
+    """Examines vocabularies: an examiner, or its copy."""
+
+    def examine(self, turn: Turn, tell: Tell) -> Ended:
+        """Examine one. tell: takes the events. Raises what a study raises."""
+        ...
+
+    def stop(self) -> None:
+        """End it, from any thread."""
+        ...
+
+    def close(self) -> list[Left]:
+        """End all workers; what they have left behind."""
+        ...
 
 
 class Parts(Protocol):

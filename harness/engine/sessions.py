@@ -10,7 +10,7 @@ import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from corpora.vocabularies import embedded
 from harness.checks import CHECKS
@@ -27,26 +27,10 @@ from harness.workers.forking import shared_server
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.engine.examining import Left
-    from harness.engine.parts import Ended, Parts, Tell
+    from harness.engine.parts import Examines, Parts
     from harness.engine.state import RunState
     from harness.engine.study import Study
     from harness.workers.forking import ForkServer
-
-    class Examines(Protocol):
-        """Examines vocabularies: an examiner, or its copy."""
-
-        def examine(self, turn: Turn, tell: Tell) -> Ended:
-            """Examine one."""
-            ...
-
-        def stop(self) -> None:
-            """End it, from any thread."""
-            ...
-
-        def close(self) -> list[Left]:
-            """End all workers; what they have left behind."""
-            ...
 
 
 class Sessions:
@@ -60,7 +44,8 @@ class Sessions:
     ) -> None:
         self._run = run
         self._parts = parts or Undivided(run, studies)
-        self._jobs = max(1, min(run.plan.jobs, len(run.plan.visited)))
+        # What all vocabularies share is in one process.
+        self._jobs = max(1, min(run.plan.jobs, len(run.plan.visited))) if parts else 1
         self._examiners: list[Examines] = []
         self._unmeasured = set(run.plan.scaled)
         self._weight = sum(map(run.plan.weight, run.plan.visited))
@@ -155,5 +140,5 @@ class Sessions:
             ahead = self._weight
             self._weight -= self._run.plan.weight(source)
             usual = sum(self._loads) / len(self._loads) if self._loads else 0.0
-            hung = frozenset(self._run.tally.hung)
+            hung = sorted(self._run.tally.hung)
         return Turn(source, ahead, usual, len(self._unmeasured), hung)

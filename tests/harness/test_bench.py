@@ -26,6 +26,7 @@ from harness.studies.bench.plan import chosen_texts, parse_size, participants
 from harness.workers.calls import as_ids, characters_apart, shared_out
 from harness.workers.timing import measured
 from impls import registry
+from impls.external_timing import Timed
 from impls.interface import About, Mode, Unsupported
 from tests.breadth import thorough_from
 from tests.harness.command import TOKGATE, here, tokgate
@@ -357,15 +358,10 @@ class TestBatches:
             measured(TestClock.Counting(), self.request(threads=2, shared=False))
 
     def test_a_program_behind_the_protocol_is_asked_one_thing_at_a_time(self) -> None:
-        class Program(TestClock.Counting):
-            nanoseconds = waited = 1
-            told, exchanged = True, (1, 1)
+        class Program(Timed, TestClock.Counting):
+            """A program, by its times."""
 
-            def processor_time(self) -> int:
-                return 0
-
-            def echo(self) -> int | None:
-                return None
+            _program = None
 
         with pytest.raises(Unsupported, match="one thing at a time"):
             measured(Program(), self.request(threads=2))

@@ -19,6 +19,7 @@ from harness.verdict.told import Told, judge_told
 from harness.workers import Limits
 from harness.workers.calls import without_pipe
 from harness.workers.pool import WorkerPool
+from impls.external_timing import Timed
 
 PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.program --kind"
 
@@ -90,7 +91,7 @@ def test_one_size_alone_is_no_evidence() -> None:
     assert judge_told({SIZES[0]: told[SIZES[0]]}) is Verdict.INCONCLUSIVE
 
 
-class Behind:
+class Behind(Timed):
     """An encoder behind a pipe, as the clock meets it."""
 
     nanoseconds, waited, exchanged = 900, 900, (10, 10)

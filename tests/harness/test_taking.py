@@ -111,7 +111,12 @@ def test_what_is_at_fault_is_the_case_of_the_batch() -> None:
     plan = SimpleNamespace(checks=[Wrong(2)], sampled=True, places={})
     stop = threading.Event()
     run = SimpleNamespace(
-        plan=plan, stop=stop, tally=tally, lock=threading.Lock(), emit=events.append
+        tracker=SimpleNamespace(tell=lambda: None),
+        plan=plan,
+        stop=stop,
+        tally=tally,
+        lock=threading.Lock(),
+        emit=events.append,
     )
     pool = SimpleNamespace(judge=judge)
     for number in (0, 1):  # it is put to every second batch
@@ -139,7 +144,12 @@ def test_of_a_users_texts_all_that_is_at_fault_is_told() -> None:
         generators=[], budget=Budget(),
     )  # fmt: skip
     run: Any = SimpleNamespace(
-        plan=plan, stop=threading.Event(), tally=tally, lock=threading.Lock(), emit=lambda one: None
+        tracker=SimpleNamespace(tell=lambda: None),
+        plan=plan,
+        stop=threading.Event(),
+        tally=tally,
+        lock=threading.Lock(),
+        emit=lambda one: None,
     )
     texts = Texts(plan, lambda event: None)
     texts.compared = lambda seen, batch: None  # type: ignore[method-assign]

@@ -1,0 +1,174 @@
+"""Examiners in processes of their own: what they tell, what they raise, and how they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from harness.core.writing import OutputError
+from harness.engine import copies
+from harness.engine.copies import Copy
+from harness.engine.ending import BrokenOff
+from harness.engine.opening import NamedFailed
+from harness.engine.parts import Ended, Left, Turn
+from harness.events import Event, Phase
+from tests.cluster.plans import plug_in, small_plan
+from tests.harness.test_sittings import sat
+
+LEFT = Left("mine", "sleep 600", "toy/raw", "toy")
+
+HANG_SECONDS = 60.0
+
+
+class Scripted:
+    """An examiner that does as the vocabulary's name says."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+
+    def examine(self, turn: Turn, tell: Callable[[Event], None]) -> Ended:
+        tell(Phase(f"examining {turn.source} \udc80"))
+        match turn.source:
+            case "named":
+                raise NamedFailed("mine", "toy", "two\nlines")
+            case "full":
+                raise OSError(28, "no room", "/out/file")
+            case "written":
+                raise OutputError("--out x: cannot be written")
+            case "broken":
+                raise KeyError("ids")
+            case "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "long":
+                end = time.monotonic() + HANG_SECONDS
+                while not self.stopped and time.monotonic() < end:
+                    time.sleep(0.01)
+                return Ended(whole=not self.stopped)
+            case "talking":
+                for number in range(100_000):
+                    tell(Phase(f"{number} {'x' * 100}"))
+        return Ended(whole=True, loading=0.5, tally={"hung": sorted(turn.hung), "claims": [["a"]]})
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def close(self) -> list[Left]:
+        return [LEFT]
+
+
+def made() -> Any:
+    return Scripted()
+
+
+def turn(source: str, *hung: str) -> Turn:
+    return Turn(source, 1.0, 0.0, 0, list(hung))
+
+
+@pytest.fixture
+def copy() -> Iterator[Copy]:
+    one = Copy(made, [])
+    try:
+        yield one
+    finally:
+        assert one.close() in ([LEFT], [])
+        assert one._has_ended()
+
+
+def test_what_it_tells_comes_back_event_by_event(copy: Copy) -> None:
+    events: list[Event] = []
+    ended = copy.examine(turn("usual", "bpe.naive"), events.append)
+    assert ended == Ended(True, 0.5, {"hung": ["bpe.naive"], "claims": [["a"]]})
+    assert events == [Phase("examining usual \udc80")]
+    assert copy.examine(turn("next"), events.append).whole
+    assert copy.close() == [LEFT]
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "words"),
+    [
+        ("named", NamedFailed, "mine cannot load toy: two"),
+        ("full", OutputError, "/out/file"),
+        ("written", OutputError, "--out x: cannot be written"),
+        ("broken", BrokenOff, "KeyError: 'ids'"),
+        ("killed", BrokenOff, "ended by itself"),
+    ],
+)
+def test_what_it_raises_is_raised_here(
+    copy: Copy, source: str, kind: type[Exception], words: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        copy.examine(turn(source), lambda event: None)
+    assert words in str(caught.value)
+    if isinstance(caught.value, NamedFailed):
+        assert caught.value.trace == "two\nlines"
+
+
+def test_one_that_cannot_begin_says_why() -> None:
+    def failing() -> Any:
+        raise ValueError("no room for a process")
+
+    copy = Copy(failing, [])
+    with pytest.raises(BrokenOff, match="ValueError: no room for a process"):
+        copy.examine(turn("usual"), lambda event: None)
+    assert copy.close() == []
+
+
+def test_it_is_stopped_while_it_examines(copy: Copy) -> None:
+    def stop(event: Event) -> None:
+        copy.stop()
+
+    assert not copy.examine(turn("long"), stop).whole
+    assert copy.close() == [LEFT]
+
+
+def test_what_nobody_takes_is_passed_over_at_the_end(copy: Copy) -> None:
+    """Ctrl-C ends the thread that hears it, while it goes on telling."""
+
+    def interrupted(event: Event) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copy.examine(turn("talking"), interrupted)
+    assert copy.close() == [LEFT]
+
+
+def test_one_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copies, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(Scripted, "stop", lambda self: None)
+    copy = Copy(made, [])
+    copy.stop()
+    with pytest.raises(BrokenOff):
+        copy.examine(turn("long"), lambda event: None)
+    assert copy.close() == []
+    assert os.WTERMSIG(cast("int", copy._ended)) == signal.SIGKILL
+
+
+def test_it_ends_with_the_process_that_has_begun_it() -> None:
+    first, second = Copy(made, []), None
+    second = Copy(made, [first])
+    first._lines.close()
+    first._socket.close()  # as the kernel does when that process is killed
+    end = time.monotonic() + HANG_SECONDS
+    while not first._has_ended() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert first._has_ended()
+    assert second.examine(turn("usual"), lambda event: None).whole
+    assert second.close() == [LEFT]
+
+
+def test_a_run_of_two_processes_is_the_run_of_one(tmp_path: Path) -> None:
+    plan = small_plan(plug_in(tmp_path))
+    one = sat(plan, tmp_path / "one")
+    two = sat(replace(plan, jobs=2), tmp_path / "two")
+    assert len(plan.visited) > 2
+    assert [found.id for found in two.findings] or not one.findings
+    assert sorted(found.id for found in two.findings) == sorted(found.id for found in one.findings)
+    assert two.finished.verdict == one.finished.verdict
+    assert two.finished.cases == one.finished.cases
