@@ -26,6 +26,7 @@ from harness.workers.forking import shared_server
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Future
 
     from harness.engine.parts import Examines, Parts
     from harness.engine.state import RunState
@@ -79,10 +80,10 @@ class Sessions:
             ]
             try:
                 # Wake up now and then: a thread that only waits is deaf to Ctrl-C.
-                while wait(futures, timeout=0.2).not_done:
-                    if any(f.done() and f.exception() for f in futures):
-                        break
-                for future in futures:
+                failed: list[Future[None]] = []
+                while not failed and wait(futures, timeout=0.2).not_done:
+                    failed = [one for one in futures if one.done() and one.exception()]
+                for future in (*failed, *futures):
                     future.result()
             except BaseException:
                 self.stop()
