@@ -21,6 +21,7 @@ from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Outcome, Results
 from harness.core.participants import Participant
+from harness.engine.parts import Sum
 from harness.events import Counted, Event, Found
 from harness.findings import minimising
 from harness.findings.asking import NEUTRAL
@@ -377,3 +378,17 @@ def test_the_invariants_see_a_finding_that_is_gone() -> None:
     scene.tracker._findings.clear()
     with pytest.raises(AssertionError, match="whose finding is gone"):
         check_invariants(scene.tracker)
+
+
+def test_what_is_counted_is_told_once_for_many() -> None:
+    scene = Scene(ref=right, bad=wrong_at(b"!"))
+    scene.check("equivalence", *(b"!%d" % number for number in range(50)))
+    scene.tracker.tell()
+    told = [event for event in scene.events if isinstance(event, Counted)]
+    assert len(told) < 10
+    assert sum(event.more for event in told) == told[-1].count == 50
+    # Vocabularies that are examined apart are summed up.
+    whole = Sum()
+    for event in (*told, *told):
+        whole.take(event)
+    assert whole.snapshot().counts == {told[-1].bucket: 100}

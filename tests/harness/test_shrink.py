@@ -103,3 +103,17 @@ def test_a_word_in_a_long_text_is_found_with_little_asked() -> None:
     # Who else asks the same workers never waits for more than one input and a full request.
     assert max(requests) < len(data) + ROUND_BYTES
     assert sum(requests) < 5 * len(data)
+
+
+def test_in_a_run_of_one_character_no_candidate_is_tried_twice() -> None:
+    data = b"7" * 200 + "\N{THUMBS UP SIGN}".encode()
+    tried: list[bytes] = []
+
+    def failing(candidates: Sequence[bytes]) -> list[bool]:
+        tried.extend(candidates)
+        # What matters is how long it is, not what it consists of.
+        return [len(one) >= 120 and one.endswith(data[-4:]) for one in candidates]
+
+    best, ended = shrink(data, failing, AMPLE)
+    assert (best, ended) == (b"a" * 116 + data[-4:], True)
+    assert len(tried) < 4000
