@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from corpora.generators.base import FunctionGenerator
@@ -45,7 +45,9 @@ def words(locale: Locale, rng: random.Random) -> list[str]:
     available = letters(locale)
     used = rng.choices(available, k=_LETTERS)
     length = picker(rng, _WORD_LENGTHS)
-    made = ["".join(rng.choices(used, cum_weights=_FREQUENCIES, k=length())) for _ in range(_WORDS)]
+    ends = list(accumulate(length() for _ in range(_WORDS)))
+    drawn = rng.choices(used, cum_weights=_FREQUENCIES, k=ends[-1])
+    made = ["".join(drawn[start:end]) for start, end in pairwise([0, *ends])]
     if locale.casing:
         made += [word.capitalize() for word in made[::4]] + [word.upper() for word in made[::30]]
     digits = [chr(ord(locale.zero) + digit) for digit in range(10)]

@@ -135,10 +135,11 @@ def reachable(vocabulary: Vocabulary) -> NDArray[np.bool_] | None:
     known = np.zeros(first_past(vocabulary), dtype=np.bool_)
     known[: len(tokens)] = [is_symbol(vocabulary, token_id) for token_id in range(len(tokens))]
     known[[*added_ids(vocabulary)]] = True
-    count = -1
-    while count != (count := int(known.sum())):
-        known[merged[known[left] & known[right]]] = True
-        if vocabulary.rank_order is RankOrder.IDS:
+    before = count = -1
+    while before != (before := int(known.sum())):
+        while count != (count := int(known.sum())):
+            known[merged[known[left] & known[right]]] = True
+        if vocabulary.rank_order is RankOrder.IDS:  # of the few that no merge has made
             for token_id in np.flatnonzero(~known[: len(tokens)]).tolist():
                 known[token_id] = is_parted(vocabulary, known, tokens[token_id])
     return known

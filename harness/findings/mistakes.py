@@ -164,11 +164,9 @@ def longest_first(vocabulary: Vocabulary, piece: bytes) -> list[int]:
 def _ranks(vocabulary: Vocabulary) -> dict[tuple[int, int], tuple[int, int]]:
     """The rank of each pair that can be merged, and what it becomes; the first rank of several."""
     merges = vocabulary.merges
-    pairs = zip(merges.left.tolist(), merges.right.tolist(), strict=True)
-    ranked: dict[tuple[int, int], tuple[int, int]] = {}
-    for pair, made in zip(pairs, enumerate(merges.merged.tolist()), strict=True):
-        ranked.setdefault(pair, made)
-    return ranked
+    pairs = list(zip(merges.left.tolist(), merges.right.tolist(), strict=True))
+    made = list(enumerate(merges.merged.tolist()))
+    return dict(zip(reversed(pairs), reversed(made), strict=True))
 
 
 WAYS: dict[str, Way] = {

@@ -101,6 +101,18 @@ def test_it_is_measured_on_every_family_before_a_reference_on_any(clock: Clock) 
     assert "theirs" not in names[2 : len(names) - names[::-1].index("mine")]
 
 
+def step(data: bytes) -> float:
+    """What one plug-in took beside four busy loops: from 256 KiB on each byte is twice as dear."""
+    size = len(data)
+    return 18_000 + size * (9.4 if size < 300_000 else 15.4 if size < 600_000 else 19.2)
+
+
+def test_a_step_at_the_largest_sizes_is_followed_beyond_them(clock: Clock) -> None:
+    cells, _, _ = measured({"mine": on(clock, step)}, ["mine"], 30.0, FITTING[:2], ())
+    assert {one.verdict for one in cells.values()} == {"linear"}
+    assert max(size for one in cells.values() for size, _ in one.points) > 1 << 20
+
+
 @pytest.mark.parametrize(
     ("law", "families"),
     [

@@ -51,6 +51,9 @@ AT_ONCE = 2
 """Sizes asked in one request of a candidate that is to be decided: what becomes exponential shows
 before the second, but in a narrow range."""
 
+BEYOND = 4
+"""So many times the largest size of a suite is asked of a candidate that it leaves open."""
+
 STEP_SIZES = tuple(256 << doubling for doubling in range(5))
 """Sizes at which steps are counted, interpreted: exact, so that few bytes tell."""
 
@@ -228,11 +231,15 @@ class Prober:
         """One size more for a cell that those so far do not decide, if there is time for it.
 
         A cost that begins late shows in no number of repetitions. The size counts once it was
-        asked as often as the others were at the first look.
+        asked as often as the others were at the first look. Where the largest leaves a candidate
+        open, what looks like growth there may be a step, such as the end of a cache.
         """
-        if not cell.times or not cell.stopped or cell.failure or cell.refused or cell.given_up:
+        if not cell.times or cell.failure or cell.refused or cell.given_up:
             return
-        sizes = next_sizes(cell.seconds_a_call, limit, self._most(cell))
+        if not cell.stopped and not (cell.own and cell.open):
+            return
+        beyond = BEYOND if cell.own else 1
+        sizes = next_sizes(cell.seconds_a_call, limit, self._most(cell, beyond))
         if not sizes:
             return
         # A candidate's is to be decided soon: it is asked as often at once.
@@ -246,10 +253,10 @@ class Prober:
             cell.young.clear()
             cell.stop_at(sizes[0], (cell.counted or cell.times)[sizes[0]] / 1e9)
 
-    def _most(self, cell: Cell) -> int:
-        """Bytes of the largest input that a cell may be asked."""
-        most = cell.participant.about.max_input
-        return self._largest if most is None else min(self._largest, most)
+    def _most(self, cell: Cell, times: int = 1) -> int:
+        """Bytes of the largest input that a cell may be asked; times: that of the suite."""
+        most, largest = cell.participant.about.max_input, times * self._largest
+        return largest if most is None else min(largest, most)
 
     def _look_below(self, cell: Cell) -> None:
         """The smaller sizes of a cell that has too few; that it dies there, too, says no more.
