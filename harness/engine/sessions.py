@@ -18,7 +18,7 @@ from harness.core.countdown import Countdown
 from harness.core.outcomes import Status
 from harness.engine import claiming
 from harness.engine.copies import Copy
-from harness.engine.examining import Examiner
+from harness.engine.examiner import Examiner
 from harness.engine.parts import Turn, Undivided
 from harness.engine.unvisited import Unvisited
 from harness.findings.entries import inputless
