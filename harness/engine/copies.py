@@ -12,7 +12,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 import threading
 import time
 import warnings
@@ -90,8 +89,6 @@ class Copy:
         self._lines = self._socket.makefile("rb")
         self._sending = threading.Lock()
         self._ended: int | None = None
-        sys.stdout.flush()
-        sys.stderr.flush()
         with warnings.catch_warnings():
             # Other threads of this process only show how far the run is: a copy has no use for
             # what they may hold.
@@ -133,9 +130,7 @@ class Copy:
                 told = self._told()
         self._lines.close()
         self._socket.close()
-        end = time.monotonic() + GRACE_SECONDS
-        while not self._has_ended() and time.monotonic() < end:
-            time.sleep(LOOK_SECONDS)
+        self._wait(GRACE_SECONDS)
         self._kill()
         return told.left if isinstance(told, Closed) else []
 
@@ -144,7 +139,7 @@ class Copy:
             with self._sending:
                 self._socket.sendall(line + b"\n")
         except OSError as error:
-            raise BrokenOff("a process of the run has ended by itself") from error
+            raise self._gone() from error
 
     def _told(self) -> Event | Ended | Closed | Raised | None:
         """What it tells next. Raises BrokenOff where it has ended."""
@@ -152,10 +147,23 @@ class Copy:
         with contextlib.suppress(OSError):
             line = self._lines.readline()
         if not line.endswith(b"\n"):
-            raise BrokenOff("a process of the run has ended by itself")
+            raise self._gone()
         if line.startswith(EVENT):
             return Event.from_json(line.decode())
         return msgspec.json.decode(line, type=Ended | Closed | Raised)
+
+    def _gone(self) -> BrokenOff:
+        """The error that it has ended without a word."""
+        self._wait(GRACE_SECONDS)
+        if self._ended is not None and os.WIFSIGNALED(self._ended):
+            how = f"was killed by {signal.Signals(os.WTERMSIG(self._ended)).name}"
+            return BrokenOff(f"a process of the run {how}; if memory is short, use --jobs 1")
+        return BrokenOff("a process of the run has ended by itself")
+
+    def _wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while not self._has_ended() and time.monotonic() < end:
+            time.sleep(LOOK_SECONDS)
 
     def _has_ended(self) -> bool:
         """Whether the process has ended; it is waited for once."""
@@ -204,8 +212,7 @@ def _work(make: Callable[[], Examines], connection: socket.socket) -> NoReturn:
         LOG.debug("a copy broke off", exc_info=error)
     finally:
         scratch.leave()
-        sys.stderr.flush()
-        os._exit(status)
+        os._exit(status)  # what is not written yet is the other one's to write
 
 
 def _examine(make: Callable[[], Examines], connection: socket.socket) -> None:

@@ -97,7 +97,7 @@ def test_what_it_tells_comes_back_event_by_event(copy: Copy) -> None:
         ("full", OutputError, "/out/file"),
         ("written", OutputError, "--out x: cannot be written"),
         ("broken", BrokenOff, "KeyError: 'ids'"),
-        ("killed", BrokenOff, "ended by itself"),
+        ("killed", BrokenOff, "killed by SIGKILL; if memory is short, use --jobs 1"),
     ],
 )
 def test_what_it_raises_is_raised_here(
