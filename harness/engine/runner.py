@@ -94,7 +94,12 @@ def execute(
     if plan.texts is not None:
         emit(texts_given(plan, plan.texts))
     tracker = FindingTracker(
-        emit, folder.save_finding, plan.expectations, plan.versions, unhurried=plan.unhurried
+        emit,
+        folder.save_finding,
+        plan.expectations,
+        plan.versions,
+        unhurried=plan.unhurried,
+        drop=folder.drop,
     )
     run = RunState(plan, emit, tracker)
     tracker.limit_by(run.left_for_findings)

@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.core.writing import Lines, OutputError, cannot_write, write_whole, writing
-from harness.events import Found
 from harness.findings.describing import described, difference
 from harness.findings.recipes import by_tokgate, own, plain_name
 from harness.findings.reproducer import reproducer
@@ -73,6 +72,10 @@ class FindingsFolder:
         write_whole(folder / "repro.py", source)
         write_whole(folder / "input.bin", violation.data)
         return f"findings/{name}/repro.py"
+
+    def drop(self, name: str) -> None:
+        """Remove ``findings/<name>/``."""
+        shutil.rmtree(self.path / "findings" / name, ignore_errors=True)
 
     def _library(self, participant: Participant, contract: Contract, asks: str) -> Library:
         """How scripts run an implementation: by its own recipe if it has one, else by tokgate."""
@@ -156,13 +159,8 @@ class RunFolder(FindingsFolder):
         return self.path / RECORD
 
     def consume(self, event: Event) -> None:
-        """Append an event; a finding that another replaces loses its folder.
-
-        Raises OutputError.
-        """
+        """Append an event. Raises OutputError."""
         self._record.add(event.to_json())
-        if isinstance(event, Found) and event.replaces is not None:
-            shutil.rmtree(self.path / "findings" / event.replaces, ignore_errors=True)
 
     def close(self) -> None:
         """Close the record."""

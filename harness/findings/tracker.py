@@ -52,9 +52,10 @@ class FindingTracker:
     """The findings of one run.
 
     save: writes the folder of a finding (input, outcomes, reproducer) and gives the path of its
-    ``repro.py`` relative to the output folder, or None. unhurried: the clock decides nothing, so
-    that the same cases give the same findings (runs whose budget is a number of cases).
-    patience: for how much of the usual time a finding is minimised.
+    ``repro.py`` relative to the output folder, or None. drop: removes the folder of a finding that
+    another one has replaced; whoever reads the events later may meet one that was written again.
+    unhurried: the clock decides nothing, so that the same cases give the same findings (runs whose
+    budget is a number of cases). patience: for how much of the usual time a finding is minimised.
     """
 
     def __init__(
@@ -66,9 +67,11 @@ class FindingTracker:
         *,
         unhurried: bool = False,
         patience: float = 1.0,
+        drop: Callable[[str], None] = lambda identity: None,
     ) -> None:
         self._emit = emit
         self._save = save
+        self._drop = drop
         self._expected = ExpectedFindings(expectations, versions)
         self._findings: dict[str, Found] = {}
         self._causes: defaultdict[Group, Causes] = defaultdict(Causes)
@@ -409,6 +412,7 @@ class FindingTracker:
             self._findings.pop(old.id, None)
             self._findings[found.id] = found
             self._emit(replace(found, replaces=old.id))
+            self._drop(old.id)
             if old.bucket in {one.bucket for one in self._findings.values()}:
                 return
             if old.bucket in self._counts:

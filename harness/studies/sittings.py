@@ -119,6 +119,7 @@ class Sitting:
             plan.expectations,
             plan.versions,
             unhurried=plan.unhurried,
+            drop=self._folder.drop,
         )
         part = self._run.part(tell, tracker)
         tracker.limit_by(part.left_for_findings)

@@ -78,6 +78,7 @@ def perform(
             plan.expectations,
             plan.versions,
             unhurried=amount.seconds is None,
+            drop=folder.drop,
         )
         run = RunState(plan, events.append, tracker)
         tracker.limit_by(run.left_for_findings)

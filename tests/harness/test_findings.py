@@ -76,8 +76,13 @@ class Scene:
         )
         self.events: list[Event] = []
         self.saved: list[str] = []
+        self.dropped: list[str] = []
         self.tracker = FindingTracker(
-            self.events.append, self._save, expectations, dict.fromkeys(encoders, "1")
+            self.events.append,
+            self._save,
+            expectations,
+            dict.fromkeys(encoders, "1"),
+            drop=self.dropped.append,
         )
 
     def _save(self, name: str, violation: Violation, contract: Contract) -> str | None:
@@ -124,6 +129,7 @@ def test_a_finding_is_written_at_once_and_again_when_it_is_minimal() -> None:
     assert (first.minimal, last.minimal) == (False, True)
     assert base64.b64decode(first.input_b64) == b"some text! and more"
     assert last.replaces == first.id
+    assert scene.dropped == [first.id]
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
     assert scene.saved == [first.id, last.id]
     assert last.culprits == ["bad"]

@@ -10,35 +10,9 @@ import pytest
 
 from harness.core.outcomes import Encoded
 from harness.core.writing import OutputError, write_whole
-from harness.events import Found, Phase, read_events
+from harness.events import Phase, read_events
 from harness.findings.folder import RunFolder
 from tests.harness.samples import contract, violation
-
-
-def found(identity: str, replaces: str | None = None) -> Found:
-    return Found(
-        id=identity,
-        check="equivalence",
-        stage="merges",
-        bucket="equivalence/bpe/raw/merges/more/x",
-        contract="toy_bytes/raw",
-        vocabulary="toy_bytes",
-        mode="raw",
-        culprits=["x"],
-        partition=[],
-        input_b64="",
-        difference="",
-        first_difference=None,
-        generator="edge",
-        seed=0,
-        index=0,
-        original_bytes=0,
-        minimal=replaces is not None,
-        expected=None,
-        link=None,
-        reproducer=None,
-        replaces=replaces,
-    )
 
 
 def test_events_are_on_disk_before_the_record_is_closed(tmp_path: Path) -> None:
@@ -175,8 +149,8 @@ def test_a_finding_that_is_replaced_loses_its_folder(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     for name in ("f-any", "f-small"):
         (tmp_path / "findings" / name).mkdir(parents=True)
-    folder.consume(found("f-any"))
-    folder.consume(found("f-small", replaces="f-any"))
+    folder.drop("f-any")
+    folder.drop("f-gone")  # it may be there no more
     folder.close()
     assert [path.name for path in (tmp_path / "findings").iterdir()] == ["f-small"]
 
