@@ -18,7 +18,7 @@ from harness.core.outcomes import Failed, Outcome, Status
 from harness.events import Measured
 from harness.studies.growth.cell import FIRST_LOOK
 from harness.studies.growth.measurement import GOING_ON_SECONDS, Measurement
-from harness.workers.pool import WorkerPool
+from harness.workers.pool import OutOfTime, WorkerPool
 from tests.harness.test_scaling_measured import (
     Answer,
     Clock,
@@ -99,6 +99,31 @@ def test_it_is_measured_on_every_family_before_a_reference_on_any(clock: Clock) 
     # But for the warming up of both.
     assert names.index("mine") <= 1
     assert "theirs" not in names[2 : len(names) - names[::-1].index("mine")]
+
+
+@pytest.mark.parametrize(("law", "verdict"), [(linear, "linear"), (quadratic, "inconclusive")])
+def test_who_is_cut_off_in_its_first_round_has_its_first_look_all_the_same(
+    clock: Clock, law: Callable[[bytes], float], verdict: str
+) -> None:
+    """On a busy machine it would seem to be undecided, where others are only not measured."""
+    usual = on(clock, law)
+
+    def answer(data: bytes) -> int | Outcome:
+        if len(pool.asked) > 4 and pool.left() < 1e9:
+            raise OutOfTime
+        return usual(data)
+
+    pool = Simulated({"mine": answer})
+    pool.left = lambda: 0.0
+    said: list[Measured] = []
+    taking = contract([participant("mine")])
+    measurement = Measurement(
+        cast("WorkerPool", pool), [taking], FITTING[:3], 1 << 20, own=["mine"]
+    )
+    measurement.run(60.0, said.append)
+    (one,) = said
+    assert (one.family, one.rounds, one.verdict) == (FITTING[0].name, FIRST_LOOK, verdict)
+    assert measurement.missed == {"mine": [family.name for family in FITTING[1:3]]}
 
 
 def step(data: bytes) -> float:

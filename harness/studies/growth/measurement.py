@@ -238,11 +238,15 @@ class Measurement:
         return found
 
     def _look_once(self, owed: Collection[str], stopped: Callable[[], bool]) -> None:
-        """Give the first cell of these its first look, where none of their cells has had one."""
-        looked = {cell.participant.name for cells in self._cells for cell in cells if cell.looked}
-        for cell in self._firsts():
-            if cell.participant.name in looked or cell.participant.name not in owed:
-                continue
+        """Give the first cell of these its first look, where none of their cells has had one.
+
+        And an own candidate's that was cut off in the midst of it: it would seem to be undecided.
+        """
+        every = [cell for cells in self._cells for cell in cells]
+        unseen = set(owed) - {cell.participant.name for cell in every if cell.looked}
+        first = [cell for cell in self._firsts() if cell.participant.name in unseen]
+        cut_off = [cell for cell in every if cell.own and cell.cut_off and not cell.looked]
+        for cell in {id(one): one for one in (*first, *cut_off)}.values():
             self._pool.limit_by(lambda: math.inf)
             self._prober.warm_up(cell)
             while not (stopped() or cell.decided or cell.rounds >= FIRST_LOOK):
