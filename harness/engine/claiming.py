@@ -12,7 +12,7 @@ from harness.workers.claims import Claim, false_claims
 from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan, Tally
@@ -55,12 +55,14 @@ def note(
     opened.sort(key=lambda one: places[sources[one.vocabulary]])
     last = {name: one for one in opened for name in one.implementations}
     for name in [one for one in lines if one in last]:
-        contract = contract_of(plan, sources[last[name].vocabulary], last[name].id)
+        where = last[name]
+        source = sources[where.vocabulary]
+        contract = contract_of(plan, source, where.id, where.implementations)
         tracker.note(inputless(contract, status, name, lines[name], plan.seed))
 
 
-def contract_of(plan: Plan, source: str, name: str) -> Contract:
-    """A contract of a vocabulary by its id, as the plan has it."""
-    vocabulary = plan.vocabularies[source]()
-    made = contracts_of(vocabulary, plan.participants, plan.references, proper=True)
+def contract_of(plan: Plan, source: str, name: str, who: Collection[str]) -> Contract:
+    """A contract of a vocabulary by its id, with those who took part in it."""
+    members = [one for one in plan.participants if one.name in who]
+    made = contracts_of(plan.vocabularies[source](), members, plan.references, proper=True)
     return next(one for one in made if one.id == name)

@@ -8,6 +8,7 @@ speak in lines of JSON: a vocabulary to examine, and what is told of it event by
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import signal
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 EVENT = b'{"event"'
 """A line that begins so is one of the record; others are of the types below."""
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 STOP, CLOSE = b'"stop"', b'"close"'
 """These lines end an examination early, and an examiner."""
 
@@ -46,6 +49,10 @@ GRACE_SECONDS = 60.0
 LOOK_SECONDS = 0.02
 
 LOG = logging.getLogger(__name__)
+
+
+class NobodyListens(Exception):
+    """The process that has begun a copy is gone."""
 
 
 class Closed(msgspec.Struct, frozen=True, tag=True):
@@ -88,22 +95,23 @@ class Copy:
         self._socket, theirs = socket.socketpair()
         self._lines = self._socket.makefile("rb")
         self._sending = threading.Lock()
+        self._stopped = False
         self._ended: int | None = None
         with warnings.catch_warnings():
             # Other threads of this process only show how far the run is: a copy has no use for
             # what they may hold.
             warnings.simplefilter("ignore", DeprecationWarning)
+            # They are this process's to hear: a copy has its own handlers before it hears any.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
             self._pid = os.fork()
         if self._pid == 0:
-            for one in (*others, self):
-                one._lines.close()
-                one._socket.close()
-            _work(make, theirs)
+            _work(make, theirs, [*others, self])
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
 
     def examine(self, turn: Turn, tell: Tell) -> Ended:
         """As of an examiner."""
-        self._send(msgspec.json.encode(turn))
+        self._send(line_of(turn))
         while True:
             told = self._told()
             if isinstance(told, Ended):
@@ -115,6 +123,7 @@ class Copy:
 
     def stop(self) -> None:
         """As of an examiner."""
+        self._stopped = True
         with contextlib.suppress(BrokenOff):
             self._send(STOP)
         killing = threading.Timer(GRACE_SECONDS, self._kill)
@@ -124,14 +133,22 @@ class Copy:
     def close(self) -> list[Left]:
         """As of an examiner."""
         told: object = None
-        with contextlib.suppress(BrokenOff):  # which was told where it was missed
+        if self._socket.fileno() < 0:
+            return []
+        try:
             self._send(CLOSE)
-            while not isinstance(told, Closed):  # what was on its way when it was stopped
+            while not isinstance(told, Closed | Raised):  # what was on its way when it was stopped
                 told = self._told()
-        self._lines.close()
-        self._socket.close()
-        self._wait(GRACE_SECONDS)
-        self._kill()
+        except BrokenOff:
+            if not self._stopped:  # or it is told already why
+                raise
+        finally:
+            self._lines.close()
+            self._socket.close()
+            self._wait(GRACE_SECONDS)
+            self._kill()
+        if isinstance(told, Raised) and not self._stopped:
+            raise told.error()
         return told.left if isinstance(told, Closed) else []
 
     def _send(self, line: bytes) -> None:
@@ -150,7 +167,7 @@ class Copy:
             raise self._gone()
         if line.startswith(EVENT):
             return Event.from_json(line.decode())
-        return msgspec.json.decode(line, type=Ended | Closed | Raised)
+        return msgspec.convert(json.loads(line), type=Ended | Closed | Raised)
 
     def _gone(self) -> BrokenOff:
         """The error that it has ended without a word."""
@@ -198,16 +215,30 @@ class Failed:
         return []
 
 
-def _work(make: Callable[[], Examines], connection: socket.socket) -> NoReturn:
-    """Be a copy: examine what one is told to, until there is no more, and end."""
+def line_of(what: Turn | Ended | Closed | Raised) -> bytes:
+    """A line of ASCII, as names and messages of others may have lone surrogates."""
+    return json.dumps(msgspec.to_builtins(what)).encode()
+
+
+def _work(
+    make: Callable[[], Examines], connection: socket.socket, held: Sequence[Copy]
+) -> NoReturn:
+    """Be a copy: examine what one is told to, until there is no more, and end.
+
+    held: whose sockets are the other one's.
+    """
     status = 1
     try:
-        for number in (signal.SIGINT, signal.SIGTERM):  # they are the other one's to hear
+        for one in held:
+            one._lines.close()
+            one._socket.close()
+        for number in SIGNALS:
             signal.signal(number, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         _examine(make, connection)
         status = 0
-    except BrokenPipeError:
-        pass  # nobody is left who would be told
+    except NobodyListens:
+        pass
     except BaseException as error:
         LOG.debug("a copy broke off", exc_info=error)
     finally:
@@ -219,9 +250,12 @@ def _examine(make: Callable[[], Examines], connection: socket.socket) -> None:
     sending = threading.Lock()
 
     def send(what: Any) -> None:
-        line = what.to_json().encode() if isinstance(what, Event) else msgspec.json.encode(what)
-        with sending:
-            connection.sendall(line + b"\n")
+        line = what.to_json().encode() if isinstance(what, Event) else line_of(what)
+        try:
+            with sending:
+                connection.sendall(line + b"\n")
+        except OSError as error:
+            raise NobodyListens from error
 
     try:
         examiner: Examines = make()
@@ -232,24 +266,30 @@ def _examine(make: Callable[[], Examines], connection: socket.socket) -> None:
     while (turn := turns.get()) is not None:
         try:
             ended = examiner.examine(turn, send)
-        except BrokenPipeError:
+        except NobodyListens:
             raise
         except Exception as error:
             send(Raised.of(error))
         else:
             send(ended)
-    send(Closed(examiner.close()))
+    try:
+        left = examiner.close()
+    except Exception as error:
+        send(Raised.of(error))
+    else:
+        send(Closed(left))
 
 
 def _listen(connection: socket.socket, turns: SimpleQueue[Turn | None], examiner: Examines) -> None:
     """Pass on what is to be examined; stop where that is said, or where nobody is left to say."""
-    for line in connection.makefile("rb"):
-        if line.startswith(CLOSE):
-            turns.put(None)
-            return
-        if line.startswith(STOP):
-            examiner.stop()
-        else:
-            turns.put(msgspec.json.decode(line, type=Turn))
+    with contextlib.suppress(OSError):  # the other end is gone, and has not read all
+        for line in connection.makefile("rb"):
+            if line.startswith(CLOSE):
+                turns.put(None)
+                return
+            if line.startswith(STOP):
+                examiner.stop()
+            else:
+                turns.put(msgspec.convert(json.loads(line), type=Turn))
     # The run was killed: workers end with their connections.
     os.kill(os.getpid(), signal.SIGKILL)

@@ -38,9 +38,11 @@ class Examiner:
         own = own_candidates(plan.participants, plan.named, plan.references)
         self._pool = WorkerPool(plan.participants, plan.limits, server=server, watched=own)
         self._pool.limit_by(run.left_for_questions)
-        self._asked: dict[str, tuple[str, str]] = {}
-        """The last contract under which each implementation was asked, and its vocabulary."""
+        self._asked: dict[str, tuple[str, str, list[str]]] = {}
+        """The last contract under which each implementation was asked, its vocabulary, and who took
+        part in it."""
         self._loading = 0.0
+        self._closed = False
 
     def examine(self, turn: Turn, tell: Tell) -> Ended:
         """Examine a vocabulary. tell: takes the events. Raises what a study raises."""
@@ -63,7 +65,10 @@ class Examiner:
         self._pool.kill()
 
     def close(self) -> list[Left]:
-        """End all workers; what they have left behind."""
+        """End all workers, once; what they have left behind."""
+        if self._closed:
+            return []
+        self._closed = True
         self._pool.close()
         lines = self._pool.left().items()
         return [Left(name, line, *self._asked[name]) for name, line in lines if name in self._asked]
@@ -103,7 +108,8 @@ class Examiner:
         run.countdown.start()
         session = Session(pool, source, vocabulary, opened, time.monotonic() + seconds())
         self._study(run, session, part.studies)
-        self._asked |= {n: (one.id, source) for one in opened.contracts() for n in one.names}
+        for one in opened.contracts():
+            self._asked |= dict.fromkeys(one.names, (one.id, source, list(one.names)))
         if run.stop.is_set():
             return False
         run.note_excused(pool, vocabulary.id)

@@ -66,13 +66,15 @@ class Ended(msgspec.Struct, frozen=True, tag=True):
 class Left(msgspec.Struct, frozen=True):
     """What a worker left behind when it ended, in a line.
 
-    contract, source: the last contract under which it was asked, and its vocabulary.
+    contract, source, who: the last contract under which it was asked, its vocabulary, and all who
+    took part in it.
     """
 
     name: str
     line: str
     contract: str
     source: str
+    who: list[str]
 
 
 class Examines(Protocol):
@@ -87,7 +89,7 @@ class Examines(Protocol):
         ...
 
     def close(self) -> list[Left]:
-        """End all workers; what they have left behind."""
+        """End all workers, once; what they have left behind."""
         ...
 
 

@@ -18,6 +18,7 @@ from harness.core.countdown import Countdown
 from harness.core.outcomes import Status
 from harness.engine import claiming
 from harness.engine.copies import Copy
+from harness.engine.ending import BrokenOff
 from harness.engine.examiner import Examiner
 from harness.engine.parts import Turn, Undivided
 from harness.engine.unvisited import Unvisited
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Future
 
-    from harness.engine.parts import Examines, Parts
+    from harness.engine.parts import Examines, Left, Parts
     from harness.engine.state import RunState
     from harness.engine.study import Study
     from harness.workers.forking import ForkServer
@@ -48,6 +49,7 @@ class Sessions:
         # What all vocabularies share is in one process.
         self._jobs = max(1, min(run.plan.jobs, len(run.plan.visited))) if parts else 1
         self._examiners: list[Examines] = []
+        self._left: list[Left] = []
         self._unmeasured = set(run.plan.scaled)
         self._weight = sum(map(run.plan.weight, run.plan.visited))
         self._loads: list[float] = []
@@ -57,15 +59,21 @@ class Sessions:
 
         An exception of an examiner, KeyboardInterrupt included, stops all and is raised again.
         """
+        if seconds != self._run.countdown.seconds:
+            self._run.countdown = Countdown(seconds)
+        try:
+            self._examine_all()
+        finally:
+            self._note_left()
+
+    def _examine_all(self) -> None:
         run, plan = self._run, self._run.plan
-        if seconds != run.countdown.seconds:
-            run.countdown = Countdown(seconds)
         unvisited = Unvisited(plan.visited, embedded.algorithm, plan.weight)
         with contextlib.ExitStack() as open_:
             server = open_.enter_context(shared_server(plan.participants, self._jobs))
             for job in range(self._jobs):
                 examiner = self._begun(job, server)
-                open_.callback(self._close, examiner)
+                open_.callback(examiner.close)
                 with run.lock:
                     self._examiners.append(examiner)
             # What ends one that was stopped meanwhile comes too late for those made since.
@@ -111,16 +119,28 @@ class Sessions:
             server.speak_as(job)
         return Examiner(self._run, self._parts, self._jobs, server)
 
-    def _close(self, examiner: Examines) -> None:
-        """End an examiner, and tell what its workers left behind."""
-        run, left = self._run, examiner.close()
+    def _note_left(self) -> None:
+        """Tell what workers left behind."""
+        run = self._run
         if CHECKS["survival"] in run.plan.checks:
-            for one in left:
-                where = claiming.contract_of(run.plan, one.source, one.contract)
+            for one in self._left:
+                where = claiming.contract_of(run.plan, one.source, one.contract, one.who)
                 status = Status.LEFT_PROCESSES
                 run.tracker.note(inputless(where, status, one.name, one.line, run.plan.seed))
 
     def _go_through(self, unvisited: Unvisited, job: int, examiner: Examines) -> None:
+        """Have an examiner examine what is left to do, and end it, with its workers."""
+        try:
+            self._have_examined(unvisited, job, examiner)
+        except BaseException as error:
+            examiner.stop()
+            # Where all is stopped anyway it does not matter how one of several has ended.
+            if not (isinstance(error, BrokenOff) and self._run.stop.is_set()):
+                raise
+        finally:
+            self._left += examiner.close()
+
+    def _have_examined(self, unvisited: Unvisited, job: int, examiner: Examines) -> None:
         run = self._run
         while not run.stop.is_set() and (source := unvisited.take(job)) is not None:
             if run.left <= 0 and not run.plan.owed(source):

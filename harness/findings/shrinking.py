@@ -9,6 +9,7 @@ alone before others are taken out, as most mistakes need a few characters that s
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
@@ -66,7 +67,7 @@ def shrink(
                 if fails:
                     best, candidates = candidate, _candidates(candidate, at)
                     break
-                passed.add(candidate)
+                passed.add(_digest(candidate))
         elif best == before:
             return best, True
         else:
@@ -77,17 +78,25 @@ def shrink(
 def _request(
     candidates: Iterator[tuple[At, bytes]], most: int, passed: Container[bytes]
 ) -> dict[bytes, At]:
-    """The next candidates, as many as one request has, each once. passed: known not to fail."""
+    """The next candidates, as many as one request has, each once.
+
+    passed: the digests of those that are known not to fail.
+    """
     asked: dict[bytes, At] = {}
     size = 0
     for at, candidate in candidates:
-        if candidate in asked or candidate in passed:
+        if candidate in asked or _digest(candidate) in passed:
             continue
         asked[candidate] = at
         size += len(candidate)
         if len(asked) >= most or size >= ROUND_BYTES:
             break
     return asked
+
+
+def _digest(candidate: bytes) -> bytes:
+    """What stands for a candidate: of a long input thousands are tried."""
+    return hashlib.blake2b(candidate, digest_size=16).digest()
 
 
 def subsequence(part: bytes, whole: bytes) -> bool:
@@ -109,7 +118,11 @@ def _candidates(data: bytes, at: At = None) -> Iterator[tuple[At, bytes]]:
             yield None, _bytes(units[place : place + size])
     chunk, start = at or ((len(units) + 1) // 2, 0)
     while chunk:
-        for place in range(start, len(units), 1 if chunk <= SMALL_CHUNK else chunk):
+        step = 1 if chunk <= SMALL_CHUNK else chunk
+        for place in range(start, len(units), step):
+            before = max(start, place - step)
+            if before < place and units[before:place] == units[before + chunk : place + chunk]:
+                continue  # as if it were taken out at the place before: so it is in a long run
             yield (chunk, place), _bytes(units[:place] + units[place + chunk :])
         chunk, start = chunk - 1 if chunk <= SMALL_CHUNK else max(SMALL_CHUNK, chunk // 2), 0
     for simpler in _simplified(units):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 
 from harness.core.writing import OutputError
 from harness.engine import copies
-from harness.engine.copies import Copy
+from harness.engine.copies import Copy, line_of
 from harness.engine.ending import BrokenOff
 from harness.engine.opening import NamedFailed
 from harness.engine.parts import Ended, Left, Turn
@@ -22,7 +23,7 @@ from harness.events import Event, Phase
 from tests.cluster.plans import plug_in, small_plan
 from tests.harness.test_sittings import sat
 
-LEFT = Left("mine", "sleep 600", "toy/raw", "toy")
+LEFT = Left("mine", "sleep \udc80 600", "toy/raw", "toy", ["mine", "other"])
 
 HANG_SECONDS = 60.0
 
@@ -37,11 +38,13 @@ class Scripted:
         tell(Phase(f"examining {turn.source} \udc80"))
         match turn.source:
             case "named":
-                raise NamedFailed("mine", "toy", "two\nlines")
+                raise NamedFailed("mine", "toy", "two\nlines \udc80")
             case "full":
                 raise OSError(28, "no room", "/out/file")
             case "written":
                 raise OutputError("--out x: cannot be written")
+            case "piped":
+                raise BrokenPipeError("a program has ended")
             case "broken":
                 raise KeyError("ids")
             case "killed":
@@ -54,7 +57,9 @@ class Scripted:
             case "talking":
                 for number in range(100_000):
                     tell(Phase(f"{number} {'x' * 100}"))
-        return Ended(whole=True, loading=0.5, tally={"hung": sorted(turn.hung), "claims": [["a"]]})
+        return Ended(
+            whole=True, loading=0.5, tally={"hung": sorted(turn.hung), "claims": [["\udc80"]]}
+        )
 
     def stop(self) -> None:
         self.stopped = True
@@ -77,14 +82,15 @@ def copy() -> Iterator[Copy]:
     try:
         yield one
     finally:
+        one._stopped = True  # nothing more is to be told of how it ends
         assert one.close() in ([LEFT], [])
         assert one._has_ended()
 
 
 def test_what_it_tells_comes_back_event_by_event(copy: Copy) -> None:
     events: list[Event] = []
-    ended = copy.examine(turn("usual", "bpe.naive"), events.append)
-    assert ended == Ended(True, 0.5, {"hung": ["bpe.naive"], "claims": [["a"]]})
+    ended = copy.examine(turn("usual", "\udc80"), events.append)
+    assert ended == Ended(True, 0.5, {"hung": ["\udc80"], "claims": [["\udc80"]]})
     assert events == [Phase("examining usual \udc80")]
     assert copy.examine(turn("next"), events.append).whole
     assert copy.close() == [LEFT]
@@ -97,6 +103,7 @@ def test_what_it_tells_comes_back_event_by_event(copy: Copy) -> None:
         ("full", OutputError, "/out/file"),
         ("written", OutputError, "--out x: cannot be written"),
         ("broken", BrokenOff, "KeyError: 'ids'"),
+        ("piped", BrokenOff, "BrokenPipeError: a program has ended"),
         ("killed", BrokenOff, "killed by SIGKILL; if memory is short, use --jobs 1"),
     ],
 )
@@ -107,7 +114,7 @@ def test_what_it_raises_is_raised_here(
         copy.examine(turn(source), lambda event: None)
     assert words in str(caught.value)
     if isinstance(caught.value, NamedFailed):
-        assert caught.value.trace == "two\nlines"
+        assert caught.value.trace == "two\nlines \udc80"
 
 
 def test_one_that_cannot_begin_says_why() -> None:
@@ -150,9 +157,13 @@ def test_one_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> No
     assert os.WTERMSIG(cast("int", copy._ended)) == signal.SIGKILL
 
 
-def test_it_ends_with_the_process_that_has_begun_it() -> None:
-    first, second = Copy(made, []), None
+@pytest.mark.parametrize("unread", [False, True])
+def test_it_ends_with_the_process_that_has_begun_it(unread: bool) -> None:
+    first = Copy(made, [])
     second = Copy(made, [first])
+    if unread:  # then its end comes as an error
+        first._send(line_of(turn("long")))
+        first._socket.recv(1, socket.MSG_PEEK)
     first._lines.close()
     first._socket.close()  # as the kernel does when that process is killed
     end = time.monotonic() + HANG_SECONDS
@@ -161,6 +172,16 @@ def test_it_ends_with_the_process_that_has_begun_it() -> None:
     assert first._has_ended()
     assert second.examine(turn("usual"), lambda event: None).whole
     assert second.close() == [LEFT]
+
+
+def test_what_workers_left_is_not_lost_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether anything was left behind nobody knows then."""
+    monkeypatch.setattr(Scripted, "close", lambda self: 1 / 0)
+    copy = Copy(made, [])
+    assert copy.examine(turn("usual"), lambda event: None).whole
+    with pytest.raises(BrokenOff, match="ZeroDivisionError"):
+        copy.close()
+    assert copy.close() == []
 
 
 def test_a_run_of_two_processes_is_the_run_of_one(tmp_path: Path) -> None:

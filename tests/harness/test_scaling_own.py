@@ -14,7 +14,7 @@ import harness.studies.growth.schedule
 from corpora.families.base import Family
 from corpora.families.catalog import FAMILIES, TELLING
 from corpora.vocabularies import sources
-from harness.core.outcomes import Failed, Outcome, Status
+from harness.core.outcomes import Failed, Outcome, Rejected, Status
 from harness.events import Measured
 from harness.studies.growth.cell import FIRST_LOOK
 from harness.studies.growth.measurement import GOING_ON_SECONDS, Measurement
@@ -136,6 +136,20 @@ def test_a_step_at_the_largest_sizes_is_followed_beyond_them(clock: Clock) -> No
     cells, _, _ = measured({"mine": on(clock, step)}, ["mine"], 30.0, FITTING[:2], ())
     assert {one.verdict for one in cells.values()} == {"linear"}
     assert max(size for one in cells.values() for size, _ in one.points) > 1 << 20
+
+
+@pytest.mark.parametrize(
+    "answer", [Failed(Status.ERRORED, "too long"), Failed(Status.OUT_OF_MEMORY, ""), Rejected("no")]
+)
+def test_nobody_is_held_to_what_is_longer_than_the_suite(clock: Clock, answer: Outcome) -> None:
+    usual = on(clock, step)
+
+    def mine(data: bytes) -> int | Outcome:
+        return answer if len(data) > 1 << 20 else usual(data)
+
+    cells, _, _ = measured({"mine": mine}, ["mine"], 30.0, FITTING[:2], ())
+    assert {one.verdict for one in cells.values()} == {"inconclusive"}
+    assert not any("stopped at" in one.note for one in cells.values())
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,8 @@ class Prober:
         """The least nanoseconds of a call on a few bytes, by name."""
         self._given: dict[str, set[int]] = defaultdict(set)
         """The hashes of the texts that each was asked, by name."""
+        self._silent_beyond: set[tuple[str, str]] = set()
+        """By name and family, who gave no answer beyond the largest size of the suite."""
         self._stale: dict[str, set[tuple[str, int]]] = defaultdict(set)
         """Families and sizes of which each was asked an old text at the last."""
 
@@ -238,20 +240,28 @@ class Prober:
             return
         if not cell.stopped and not (cell.own and cell.open):
             return
-        beyond = BEYOND if cell.own else 1
+        place = cell.participant.name, cell.family.name
+        beyond = BEYOND if cell.own and place not in self._silent_beyond else 1
         sizes = next_sizes(cell.seconds_a_call, limit, self._most(cell, beyond))
         if not sizes:
             return
         # A candidate's is to be decided soon: it is asked as often at once.
+        deaths = self._deaths[place[0]]
         calls = self._calls(cell, sizes * (FIRST_LOOK if cell.own else 1))
         if calls is None:
+            if sizes[0] > self._largest:
+                # The suite asks nothing so long, and nobody is held to it.
+                self._silent_beyond.add(place)
+                self._deaths[place[0]] = deaths
+                cell.failure, cell.refused = "", False
             return
         cell.young += calls
         if len(cell.young) >= FIRST_LOOK:
             for call in cell.young:
                 cell.add(sizes[0], call)
             cell.young.clear()
-            cell.stop_at(sizes[0], (cell.counted or cell.times)[sizes[0]] / 1e9)
+            if sizes[0] <= self._largest:
+                cell.stop_at(sizes[0], (cell.counted or cell.times)[sizes[0]] / 1e9)
 
     def _most(self, cell: Cell, times: int = 1) -> int:
         """Bytes of the largest input that a cell may be asked; times: that of the suite."""
