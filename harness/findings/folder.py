@@ -74,7 +74,10 @@ class FindingsFolder:
         return f"findings/{name}/repro.py"
 
     def drop(self, name: str) -> None:
-        """Remove ``findings/<name>/``."""
+        """Remove ``findings/<name>/``, of a finding that another one has replaced.
+
+        A record that a kill has cut short may still name it.
+        """
         shutil.rmtree(self.path / "findings" / name, ignore_errors=True)
 
     def _library(self, participant: Participant, contract: Contract, asks: str) -> Library:
