@@ -44,8 +44,13 @@ def run(command: list[str], folder: Path, **environment: str) -> subprocess.Comp
 
 
 def target(algorithm: str, *options: str) -> list[str]:
-    """The command of a target."""
-    return [sys.executable, "-m", "harness.studies.guided.target", algorithm, *options]
+    """The command of a target.
+
+    libFuzzer takes for its own the most memory that the process had which has started it: that of
+    pytest, after a thousand tests, is beyond its limit.
+    """
+    module = "harness.studies.guided.target"
+    return [sys.executable, "-m", module, algorithm, *options, "-rss_limit_mb=0"]
 
 
 def named(algorithm: str) -> list[str]:
