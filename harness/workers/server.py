@@ -54,7 +54,7 @@ from harness.workers.opening import opened
 from harness.workers.otherwise import otherwise
 from harness.workers.requests import rows
 from harness.workers.serving import serve
-from harness.workers.shapes import cleaned_up, shaped, skipped, streamed
+from harness.workers.shapes import cleaned_up, shaper_of, skipped, streamed
 from harness.workers.timing import measured, undisturbed
 from harness.workers.tracebacks import frames
 from impls import registry
@@ -184,10 +184,8 @@ class Server:
         if request.way is not None:
             return self._by_way(request, encoder, request.way)
         if request.shape is not None:
-            shape, mode = request.shape, request.mode
-            return self._one_by_one(
-                request.inputs, lambda data: Encoded(clean_ids(shaped(encoder, data, shape, mode)))
-            )
+            shaped = shaper_of(encoder, request.shape, request.mode)
+            return self._one_by_one(request.inputs, lambda data: Encoded(clean_ids(shaped(data))))
         if request.threads:
             return self._in_threads(request, encoder)
         if request.offsets:

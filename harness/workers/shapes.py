@@ -18,7 +18,7 @@ from impls.interface import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from harness.core.messages import Shape
     from impls.interface import Encoder, Mode
@@ -45,27 +45,44 @@ def cleaned_up(encoder: Encoder, ids: Sequence[int]) -> bytes:
     return encoder.decode_cleaned(ids)
 
 
-def shaped(encoder: Encoder, data: bytes, shape: Shape, mode: Mode) -> Sequence[int]:
-    """The windows or rows one after another, as :class:`harness.core.messages.Encode` says.
+def shaper_of(encoder: Encoder, shape: Shape, mode: Mode) -> Callable[[bytes], Sequence[int]]:
+    """What gives windows or rows one after another, as :class:`harness.core.messages.Encode` says.
 
-    Raises Unsupported of who makes none, and ValueError for an answer that is none.
+    It raises Unsupported of who makes none, and ValueError for an answer that is none. What an
+    encoder can do is looked up once, as of :func:`harness.workers.answers.decoder_of`.
     """
     if isinstance(shape, Windows) and isinstance(encoder, Truncates):
-        cut = encoder.truncated(data, shape.length, shape.overlap, shape.left, mode)
-        return numbers_of(cut)
+        size, overlap, left = shape.length, shape.overlap, shape.left
+        return lambda data: numbers_of(encoder.truncated(data, size, overlap, left, mode))
     if isinstance(shape, Padding) and isinstance(encoder, Pads):
-        rows = encoder.padded([data, data + data, b""], shape.multiple, shape.left, mode)
-        if len(rows) != 3 or any(len(ids) != len(mask) for ids, mask in rows):
-            raise ValueError("padded gave no mask for each id, or not a row for each text")
-        return [number for ids, mask in rows for number in (len(ids), *mask, *ids)]
+        return lambda data: padded(encoder, data, shape, mode)
     if isinstance(shape, Template) and isinstance(encoder, AddsSpecials):
-        return encoder.encode_with_added(data, data + data if shape.pair else None, mode)
+        two = shape.pair
+        return lambda data: encoder.encode_with_added(data, data + data if two else None, mode)
     if isinstance(shape, Dropout) and isinstance(encoder, DropsMerges):
-        return numbers_of(encoder.encode_with_dropout(data, mode) for _ in range(shape.draws))
+        draws = range(shape.draws)
+        return lambda data: numbers_of(encoder.encode_with_dropout(data, mode) for _ in draws)
     if isinstance(shape, Unstable) and isinstance(encoder, EncodesUnstable):
-        stable, completions = encoder.encode_with_unstable(data, mode)
-        every = sorted(completions, key=tuple)
-        # As far apart as there is room for.
-        picked = every[:: -(-len(every) // shape.most) or 1]
-        return numbers_of([stable, *picked])
+        return lambda data: unstable(encoder, data, shape, mode)
+    return shapeless
+
+
+def shapeless(data: bytes) -> Sequence[int]:
+    """Raise Unsupported."""
     raise Unsupported("has no such shape of its encodings")
+
+
+def padded(encoder: Pads, data: bytes, shape: Padding, mode: Mode) -> Sequence[int]:
+    """The rows of a text, of it twice over, and of nothing; each after its length, and its mask."""
+    rows = encoder.padded([data, data + data, b""], shape.multiple, shape.left, mode)
+    if len(rows) != 3 or any(len(ids) != len(mask) for ids, mask in rows):
+        raise ValueError("padded gave no mask for each id, or not a row for each text")
+    return [number for ids, mask in rows for number in (len(ids), *mask, *ids)]
+
+
+def unstable(encoder: EncodesUnstable, data: bytes, shape: Unstable, mode: Mode) -> Sequence[int]:
+    """What is stable of a text, and some of its completions, as far apart as there is room for."""
+    stable, completions = encoder.encode_with_unstable(data, mode)
+    every = sorted(completions, key=tuple)
+    picked = every[:: -(-len(every) // shape.most) or 1]
+    return numbers_of([stable, *picked])
