@@ -206,8 +206,9 @@ def overlapping_merges(vocabulary: Vocabulary) -> Recipe | None:
     left, right = vocabulary.merges.left, vocabulary.merges.right
     by_left = np.argsort(left, kind="stable")
     some = np.arange(0, len(left), max(1, len(left) // 2000))
-    first = np.searchsorted(left[by_left], right[some])
-    past = np.searchsorted(left[by_left], right[some], side="right")
+    sorted_left, wanted = left[by_left], right[some]
+    first = np.searchsorted(sorted_left, wanted)
+    past = np.searchsorted(sorted_left, wanted, side="right")
     found: list[bytes] = []
     for place, start, end in zip(some.tolist(), first.tolist(), past.tolist(), strict=True):
         # A merge's place is its rank: of those that go on from its right side, earlier ones.

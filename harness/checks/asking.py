@@ -273,10 +273,11 @@ class AsksAtOnce(Check):
             participant, apart = given.participant, one.right.differing(answer)
             if len(apart) < len(given.rows):
                 judgement.note(participant.name, len(given.rows) - len(apart))
-            for row in apart:
-                index, right, outcome = given.rows[row], one.right.outcome(row), answer.outcome(row)
-                data, first = seen.inputs[index], seen.results[participant.name].outcome(index)
-                subject = Subject(self, seen, participant, index, data, first, judgement)
+            if not apart:
+                continue
+            some = subjects(self, seen, participant, judgement, [given.rows[row] for row in apart])
+            for subject, row in zip(some, apart, strict=True):
+                right, outcome = one.right.outcome(row), answer.outcome(row)
                 subject.judge(outcome, self.fault(subject, one, right, outcome))
         return judgement
 

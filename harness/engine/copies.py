@@ -85,13 +85,13 @@ class Raised(msgspec.Struct, frozen=True, tag=True):
         return kinds[self.kind](*self.words)
 
 
-class Copy:
+class ExaminerProcess:
     """One of several examiners of a run, as the process sees it that has begun them.
 
     others: those that were begun before: their sockets are not this one's to hold open.
     """
 
-    def __init__(self, make: Callable[[], Examines], others: Sequence[Copy]) -> None:
+    def __init__(self, make: Callable[[], Examines], others: Sequence[ExaminerProcess]) -> None:
         self._socket, theirs = socket.socketpair()
         self._lines = self._socket.makefile("rb")
         self._sending = threading.Lock()
@@ -221,7 +221,7 @@ def line_of(what: Turn | Ended | Closed | Raised) -> bytes:
 
 
 def _work(
-    make: Callable[[], Examines], connection: socket.socket, held: Sequence[Copy]
+    make: Callable[[], Examines], connection: socket.socket, held: Sequence[ExaminerProcess]
 ) -> NoReturn:
     """Be a copy: examine what one is told to, until there is no more, and end.
 

@@ -18,7 +18,7 @@ from harness.engine.bus import Bus
 from harness.engine.ending import to_the_end
 from harness.engine.planning import Plan, Tally
 from harness.engine.sessions import Sessions
-from harness.engine.state import RunState
+from harness.engine.state import RunState, tracker_of
 from harness.engine.texts import given as texts_given
 from harness.events import (
     FAIL,
@@ -28,7 +28,6 @@ from harness.events import (
     Found,
     Started,
 )
-from harness.findings.tracker import FindingTracker
 from harness.verdict import gate
 from harness.verdict.bounds import judge_growth, own_candidates
 from harness.verdict.coverage import Coverage
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
     from harness.engine.study import Study
     from harness.findings.folder import RunFolder
+    from harness.findings.tracker import FindingTracker
 
     Elsewhere = Callable[[RunState, RunFolder, FindingTracker], None]
     """Goes through the vocabularies of a run in another way. What it finds, the tracker knows at
@@ -93,14 +93,7 @@ def execute(
     )
     if plan.texts is not None:
         emit(texts_given(plan, plan.texts))
-    tracker = FindingTracker(
-        emit,
-        folder.save_finding,
-        plan.expectations,
-        plan.versions,
-        unhurried=plan.unhurried,
-        drop=folder.drop,
-    )
+    tracker = tracker_of(plan, emit, folder)
     run = RunState(plan, emit, tracker)
     tracker.limit_by(run.left_for_findings)
 

@@ -17,7 +17,7 @@ from harness.checks import CHECKS
 from harness.core.countdown import Countdown
 from harness.core.outcomes import Status
 from harness.engine import claiming
-from harness.engine.copies import Copy
+from harness.engine.copies import ExaminerProcess
 from harness.engine.ending import BrokenOff
 from harness.engine.examiner import Examiner
 from harness.engine.parts import Turn, Undivided
@@ -109,8 +109,8 @@ class Sessions:
         """The examiner of a job."""
         if self._jobs == 1:
             return Examiner(self._run, self._parts, 1, server)
-        others = [one for one in self._examiners if isinstance(one, Copy)]
-        return Copy(partial(self._copied, job, server), others)
+        others = [one for one in self._examiners if isinstance(one, ExaminerProcess)]
+        return ExaminerProcess(partial(self._copied, job, server), others)
 
     def _copied(self, job: int, server: ForkServer | None) -> Examiner:
         """The examiner of a job, in its own process, which has no use for the locks of this one."""

@@ -12,6 +12,7 @@ from harness.engine.budgeting import left_for_cases
 from harness.engine.opening import NamedFailed, Opened
 from harness.engine.planning import Plan, Tally
 from harness.events import NotReached, SlowOnce
+from harness.findings.tracker import FindingTracker
 from harness.workers.claims import Claim, summed
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.events import Event
-    from harness.findings.tracker import FindingTracker
+    from harness.findings.folder import FindingsFolder
     from harness.workers.pool import WorkerPool
 
 
@@ -32,6 +33,18 @@ if it takes that long, and for longer on a busy machine. To ask again and to mak
 takes up to four seconds for each kind of difference, and most runs find a few kinds on a
 vocabulary. Where everything is wrong it would take hours, and what is left is told by the event
 ``Unsettled``."""
+
+
+def tracker_of(plan: Plan, emit: Callable[[Event], None], folder: FindingsFolder) -> FindingTracker:
+    """A tracker of what a plan finds, with its folders."""
+    return FindingTracker(
+        emit,
+        folder.save_finding,
+        plan.expectations,
+        plan.versions,
+        unhurried=plan.unhurried,
+        drop=folder.drop,
+    )
 
 
 class RunState:

@@ -199,12 +199,9 @@ class Preparations:
         stop: threading.Event,
     ) -> None:
         self._plan, self._progress, self._missing = plan, progress, missing
-        self.whole = self._state(progress.consume)
+        self._nothing = FindingTracker(progress.consume, lambda *_: None, (), plan.versions)
+        self.whole = RunState(plan, progress.consume, self._nothing)
         self.whole.stop = stop
-
-    def _state(self, tell: Tell) -> RunState:
-        nothing = FindingTracker(tell, lambda *_: None, (), self._plan.versions)
-        return RunState(self._plan, tell, nothing)
 
     def begin(self, source: str) -> Tell:
         """See :class:`harness.engine.parts.Parts`."""
@@ -212,8 +209,7 @@ class Preparations:
 
     def part(self, source: str, tell: Tell) -> Part:
         """See :class:`harness.engine.parts.Parts`."""
-        state = self._state(tell)
-        state.stop = self.whole.stop
+        state = self.whole.part(tell, self._nothing)
         return Part(source, state, [Preparation(state)])
 
     def end(self, source: str, ended: Ended) -> None:

@@ -16,9 +16,9 @@ from harness.cluster.executor import Done, UnitError
 from harness.engine.parts import Part, Sum
 from harness.engine.planning import Tally
 from harness.engine.sessions import Sessions
+from harness.engine.state import tracker_of
 from harness.events import Phase, VocabularyLoaded
 from harness.findings.causes import Snapshot
-from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
 from harness.studies.part_results import PartResult, packed_files, write_files
 from harness.studies.preparing import prepare
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from harness.engine.state import RunState
     from harness.events import Event
     from harness.findings.folder import RunFolder
+    from harness.findings.tracker import FindingTracker
     from harness.studies.journal import Journal
 
 NODE = "this machine"
@@ -112,15 +113,7 @@ class Sitting:
 
     def part(self, source: str, tell: Tell) -> Part:
         """See :class:`harness.engine.parts.Parts`."""
-        plan = self._run.plan
-        tracker = FindingTracker(
-            tell,
-            self._folder.save_finding,
-            plan.expectations,
-            plan.versions,
-            unhurried=plan.unhurried,
-            drop=self._folder.drop,
-        )
+        tracker = tracker_of(self._run.plan, tell, self._folder)
         part = self._run.part(tell, tracker)
         tracker.limit_by(part.left_for_findings)
         return Part(source, part, studies(part))

@@ -22,11 +22,10 @@ from harness.core.outcomes import Status
 from harness.engine.opening import NamedFailed
 from harness.engine.parts import Sum
 from harness.engine.sessions import Sessions
-from harness.engine.state import RunState
+from harness.engine.state import RunState, tracker_of
 from harness.engine.suites import Budget
 from harness.events import Event, Found, UnitDone, UnitResumed
 from harness.findings.folder import FindingsFolder
-from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
 from harness.studies.part_results import PartResult, packed_files, write_files
 from harness.studies.portable import Portable
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from harness.cluster.executor import Done, Executor
     from harness.engine.runner import Elsewhere
     from harness.findings.folder import RunFolder
+    from harness.findings.tracker import FindingTracker
     from harness.studies.journal import Journal
 
 AHEAD = 2
@@ -71,15 +71,7 @@ def perform(
     )
     events: list[Event] = []
     with scratch.temporary("unit-") as path:
-        folder = FindingsFolder(Path(path))
-        tracker = FindingTracker(
-            events.append,
-            folder.save_finding,
-            plan.expectations,
-            plan.versions,
-            unhurried=amount.seconds is None,
-            drop=folder.drop,
-        )
+        tracker = tracker_of(plan, events.append, FindingsFolder(Path(path)))
         run = RunState(plan, events.append, tracker)
         tracker.limit_by(run.left_for_findings)
         failed: list[str] = []

@@ -15,7 +15,7 @@ import pytest
 
 from harness.core.writing import OutputError
 from harness.engine import copies
-from harness.engine.copies import Copy, line_of
+from harness.engine.copies import ExaminerProcess, line_of
 from harness.engine.ending import BrokenOff
 from harness.engine.opening import NamedFailed
 from harness.engine.parts import Ended, Left, Turn
@@ -77,8 +77,8 @@ def turn(source: str, *hung: str) -> Turn:
 
 
 @pytest.fixture
-def copy() -> Iterator[Copy]:
-    one = Copy(made, [])
+def copy() -> Iterator[ExaminerProcess]:
+    one = ExaminerProcess(made, [])
     try:
         yield one
     finally:
@@ -87,7 +87,7 @@ def copy() -> Iterator[Copy]:
         assert one._has_ended()
 
 
-def test_what_it_tells_comes_back_event_by_event(copy: Copy) -> None:
+def test_what_it_tells_comes_back_event_by_event(copy: ExaminerProcess) -> None:
     events: list[Event] = []
     ended = copy.examine(turn("usual", "\udc80"), events.append)
     assert ended == Ended(True, 0.5, {"hung": ["\udc80"], "claims": [["\udc80"]]})
@@ -108,7 +108,7 @@ def test_what_it_tells_comes_back_event_by_event(copy: Copy) -> None:
     ],
 )
 def test_what_it_raises_is_raised_here(
-    copy: Copy, source: str, kind: type[Exception], words: str
+    copy: ExaminerProcess, source: str, kind: type[Exception], words: str
 ) -> None:
     with pytest.raises(kind) as caught:
         copy.examine(turn(source), lambda event: None)
@@ -121,13 +121,13 @@ def test_one_that_cannot_begin_says_why() -> None:
     def failing() -> Any:
         raise ValueError("no room for a process")
 
-    copy = Copy(failing, [])
+    copy = ExaminerProcess(failing, [])
     with pytest.raises(BrokenOff, match="ValueError: no room for a process"):
         copy.examine(turn("usual"), lambda event: None)
     assert copy.close() == []
 
 
-def test_it_is_stopped_while_it_examines(copy: Copy) -> None:
+def test_it_is_stopped_while_it_examines(copy: ExaminerProcess) -> None:
     def stop(event: Event) -> None:
         copy.stop()
 
@@ -135,7 +135,7 @@ def test_it_is_stopped_while_it_examines(copy: Copy) -> None:
     assert copy.close() == [LEFT]
 
 
-def test_what_nobody_takes_is_passed_over_at_the_end(copy: Copy) -> None:
+def test_what_nobody_takes_is_passed_over_at_the_end(copy: ExaminerProcess) -> None:
     """Ctrl-C ends the thread that hears it, while it goes on telling."""
 
     def interrupted(event: Event) -> None:
@@ -149,7 +149,7 @@ def test_what_nobody_takes_is_passed_over_at_the_end(copy: Copy) -> None:
 def test_one_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copies, "GRACE_SECONDS", 0.2)
     monkeypatch.setattr(Scripted, "stop", lambda self: None)
-    copy = Copy(made, [])
+    copy = ExaminerProcess(made, [])
     copy.stop()
     with pytest.raises(BrokenOff):
         copy.examine(turn("long"), lambda event: None)
@@ -159,8 +159,8 @@ def test_one_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("unread", [False, True])
 def test_it_ends_with_the_process_that_has_begun_it(unread: bool) -> None:
-    first = Copy(made, [])
-    second = Copy(made, [first])
+    first = ExaminerProcess(made, [])
+    second = ExaminerProcess(made, [first])
     if unread:  # then its end comes as an error
         first._send(line_of(turn("long")))
         first._socket.recv(1, socket.MSG_PEEK)
@@ -177,7 +177,7 @@ def test_it_ends_with_the_process_that_has_begun_it(unread: bool) -> None:
 def test_what_workers_left_is_not_lost_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether anything was left behind nobody knows then."""
     monkeypatch.setattr(Scripted, "close", lambda self: 1 / 0)
-    copy = Copy(made, [])
+    copy = ExaminerProcess(made, [])
     assert copy.examine(turn("usual"), lambda event: None).whole
     with pytest.raises(BrokenOff, match="ZeroDivisionError"):
         copy.close()

@@ -246,14 +246,8 @@ class Prober:
         if not sizes:
             return
         # A candidate's is to be decided soon: it is asked as often at once.
-        deaths = self._deaths[place[0]]
         calls = self._calls(cell, sizes * (FIRST_LOOK if cell.own else 1))
         if calls is None:
-            if sizes[0] > self._largest:
-                # The suite asks nothing so long, and nobody is held to it.
-                self._silent_beyond.add(place)
-                self._deaths[place[0]] = deaths
-                cell.failure, cell.refused = "", False
             return
         cell.young += calls
         if len(cell.young) >= FIRST_LOOK:
@@ -423,6 +417,11 @@ class Prober:
                 return
 
     def _no_answer(self, cell: Cell, results: Results, at: int, size: int) -> None:
+        """Note why an input of a size has no answer."""
+        if size > self._largest:
+            # The suite asks nothing so long, and nobody is held to it.
+            self._silent_beyond.add((cell.participant.name, cell.family.name))
+            return
         status = Status(int(results.status[at]))
         line = results.messages.get(at, "").split("\n", 1)[0]
         withdrawn = self._pool.withdrawn().get(cell.participant.name)
