@@ -11,7 +11,7 @@ from harness.cli.display import Display
 from harness.cli.options import command_line
 from harness.cli.progress.moving import Progress
 from harness.cli.records import opened, reported
-from harness.engine.runner import execute
+from harness.engine.runner import USUAL, execute
 from harness.events import by_cause
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
@@ -25,28 +25,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.engine.planning import Plan
-    from harness.engine.runner import Elsewhere
+    from harness.engine.units import Ways
 
 
 def perform(
     plan: Plan,
     out: Path,
     ledger: str | None = None,
-    elsewhere: Elsewhere | None = None,
+    ways: Ways = USUAL,
     whole: Callable[[], None] = lambda: None,
 ) -> NoReturn:
     """Carry out a plan into a folder, write all reports, and exit with the verdict's status.
 
-    elsewhere: as :func:`harness.engine.runner.execute` takes it. whole: is called where the run
+    ways: as :func:`harness.engine.runner.execute` takes it. whole: is called where the run
     came to its own end. Raises LedgerError, OutputError.
     """
     opened(ledger)  # one that cannot be used is told before the run
     console = Display(stderr=True)
     progress = Progress(console, plan.budget.seconds)
     try:
-        result = execute(
-            plan, RunFolder(out), [progress.consume], command_line(), studies, elsewhere
-        )
+        result = execute(plan, RunFolder(out), [progress.consume], command_line(), studies, ways)
     finally:
         progress.stop()
     finished = result.finished

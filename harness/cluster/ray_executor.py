@@ -1,8 +1,7 @@
 """The executor of a Ray cluster: actors on its nodes, which units are handed to.
 
-Ray starts and watches the actors and carries what travels. Each actor is placed on a node that is
-known by name, so that a node that always fails can be told from a unit that does (``blame.py``). An
-actor that is lost, with its process or with its node, has its unit performed by another one.
+Ray starts and watches the actors and carries what travels. An actor that is lost, with its process
+or with its node, has its unit performed by another one, on another node where there is one.
 """
 
 from __future__ import annotations
@@ -13,15 +12,14 @@ import signal
 import threading
 import time
 import warnings
-from collections import Counter, deque
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import ray
 from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from harness.cluster.blame import FAILURES, Blame
 from harness.cluster.executor import ClusterError, Done, UnitError
 from harness.core.interruption import Terminated
 from harness.events.cluster import NodeJoined, NodeLeft, UnitLost, UnitStarted
@@ -33,6 +31,9 @@ if TYPE_CHECKING:
     from harness.cluster.executor import Unit
     from harness.events import Event
 
+TRIES = 3
+"""A unit that has failed so often is to blame, and a node on which so many actors never began."""
+
 LOOK_SECONDS = 1.0
 """Seconds between two looks at which nodes there are."""
 
@@ -41,7 +42,6 @@ POLL_SECONDS = 0.2
 
 NOBODY_SECONDS = 120.0
 """For so long a cluster may have no node that takes part: one that grows takes minutes to."""
-
 
 TERMINATED = threading.Event()
 """Whether SIGTERM has come."""
@@ -67,7 +67,7 @@ class Actor:
     """An actor of ours, what it was asked last, and the unit that it is at."""
 
     place: str
-    node: str
+    node: Node
     handle: Any
     asked: Any
     ready: bool = False
@@ -75,17 +75,23 @@ class Actor:
     began: float = 0.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Node:
     """A node that takes part. cpus, memory: of each of its slots. unstarted: actors that never
-    answered, one after another."""
+    answered, one after another; where there are too many, it is given no more. reason: the last."""
 
+    identity: str
     name: str
     slots: int
     cpus: int
     memory: int
     unstarted: int = 0
-    excluded: bool = False
+    reason: str = ""
+
+    @property
+    def excluded(self) -> bool:
+        """Whether nothing is performed there."""
+        return self.unstarted >= TRIES
 
 
 class RayExecutor:
@@ -102,15 +108,13 @@ class RayExecutor:
         self._nodes: dict[str, Node] = {}
         self._actors: list[Actor] = []
         self._made = 0
-        self._waiting: deque[Unit] = deque()
-        self._finished: deque[Done] = deque()
-        self._blame = Blame()
+        self._waiting: list[Unit] = []
+        self._finished: list[Done] = []
+        self._failed: dict[str, list[Node]] = {}
         self._lost: Counter[str] = Counter()
         self._shared: dict[str, Any] = {}
         self._looked = 0.0
         self._somebody = time.monotonic()
-        self._reasons: dict[str, str] = {}
-        """By node, why something failed there last."""
         self._ours = not ray.is_initialized()
         if self._ours:
             connect(address)
@@ -174,21 +178,15 @@ class RayExecutor:
             for one in ready:
                 if asked[one] in self._actors:  # it may be dismissed by what another one said
                     self._answered(asked[one])
-        return self._finished.popleft()
+        return self._finished.pop(0)
 
     def close(self) -> None:
         """Kill all actors, and with them what they have started."""
-        for actor in self._actors:
-            with contextlib.suppress(RayError, ConnectionError):
-                ray.kill(actor.handle)
-        self._actors.clear()
+        for actor in list(self._actors):
+            self._dismiss(actor)
         self._shared.clear()
         if self._ours:
             ray.shutdown()
-
-    @property
-    def _eligible(self) -> list[str]:
-        return [identity for identity, node in self._nodes.items() if not node.excluded]
 
     def _look(self) -> None:
         """Take note of nodes that came and went, and have an actor in each slot."""
@@ -198,25 +196,21 @@ class RayExecutor:
             if raw["Alive"] and raw["Resources"].get("CPU", 0) >= 1
         }
         for identity in [one for one in self._nodes if one not in alive]:
-            node = self._nodes.pop(identity)
-            for actor in [one for one in self._actors if one.node == identity]:
-                self._dismiss(actor)
-                self._again(actor, node, "its node is gone")
-            self._blame.gone(identity)
-            if not node.excluded:
-                self._tell(NodeLeft(node.name, "it is gone", excluded=False))
+            self._leave(self._nodes.pop(identity), "its node is gone", excluded=False)
         for identity, raw in alive.items():
             if identity not in self._nodes:
                 node = self._nodes[identity] = self._node(identity, raw)
                 self._tell(NodeJoined(node.name, node.slots))
-        self._place()
+        present = Counter(actor.node.identity for actor in self._actors)
+        eligible = [node for node in self._nodes.values() if not node.excluded]
+        for node in eligible:
+            for _ in range(node.slots - present[node.identity]):
+                self._place(node)
         now = self._looked = time.monotonic()
-        if self._eligible:
+        if eligible:
             self._somebody = now
         elif self._nodes:
-            reasons = " ".join(
-                f"{self._nodes[one].name}: {why}" for one, why in self._reasons.items()
-            )
+            reasons = " ".join(f"{node.name}: {node.reason}" for node in self._nodes.values())
             raise ClusterError(f"every node of the cluster fails: {reasons}")
         elif now - self._somebody > NOBODY_SECONDS:
             raise ClusterError("no node of the cluster is left; add some, and run again")
@@ -228,126 +222,104 @@ class RayExecutor:
         memory = min(self._memory, int(resources.get("memory", 0)))
         by_memory = int(resources["memory"] // memory) if memory else int(resources["CPU"])
         slots = max(1, min(int(resources["CPU"]) // cpus, by_memory))
-        return Node(f"{raw['NodeManagerHostname']}-{identity[:6]}", slots, cpus, memory)
+        name = f"{raw['NodeManagerHostname']}-{identity[:6]}"
+        return Node(identity, name, slots, cpus, memory)
 
-    def _place(self) -> None:
-        present = Counter(actor.node for actor in self._actors)
-        for identity in self._eligible:
-            node = self._nodes[identity]
-            for _ in range(node.slots - present[identity]):
-                made = ray.remote(Performer).options(
-                    num_cpus=node.cpus,
-                    memory=node.memory or None,
-                    max_restarts=0,
-                    max_task_retries=0,
-                    scheduling_strategy=NodeAffinitySchedulingStrategy(identity, soft=False),
-                )
-                handle = made.remote()
-                self._made += 1
-                place = f"{identity}/{self._made}"
-                self._actors.append(Actor(place, identity, handle, handle.hello.remote()))
+    def _place(self, node: Node) -> None:
+        """Begin an actor on a node. It is placed there by name: who has failed where is known."""
+        made = ray.remote(Performer).options(
+            num_cpus=node.cpus,
+            memory=node.memory or None,
+            max_restarts=0,
+            max_task_retries=0,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node.identity, soft=False),
+        )
+        handle = made.remote()
+        self._made += 1
+        place = f"{node.identity}/{self._made}"
+        self._actors.append(Actor(place, node, handle, handle.hello.remote()))
 
     def _hand_out(self) -> None:
-        """Give each idle actor a unit: such as prefers it first, then the first that may go there.
-
-        Where nobody is at work, whatever waits may go anywhere.
-        """
-        nodes = self._eligible
+        """Give each idle actor a unit that may go there."""
         for actor in self._actors:
-            if not self._waiting:
-                return
-            if not actor.ready or actor.asked is not None:
-                continue
-            if not self._blame.waits(actor.node, nodes):
-                fitting = [u for u in self._waiting if self._blame.fits(u.name, actor.node, nodes)]
-                unit = self._preferred(actor, fitting)
-                if unit is not None:
-                    self._hand(actor, unit)
-        idle = [actor for actor in self._actors if actor.ready]
-        if self._waiting and idle and not any(actor.asked for actor in self._actors):
-            self._hand(idle[0], self._waiting[0])
+            if actor.ready and actor.asked is None and (unit := self._fitting(actor)) is not None:
+                self._waiting.remove(unit)
+                actor.unit = unit
+                self._tell(UnitStarted(unit.name, actor.node.name, self._lost[unit.name] + 1))
+                actor.began = time.monotonic()
+                actor.asked = actor.handle.perform.remote(unit.work, *unit.shared, *unit.arguments)
 
-    def _preferred(self, actor: Actor, units: list[Unit]) -> Unit | None:
+    def _fitting(self, actor: Actor) -> Unit | None:
+        """The first unit that prefers an actor, or else the first that no other idle one is warm
+        for; none that has failed on its node, while there are nodes where it has not."""
+        nodes = [node for node in self._nodes.values() if not node.excluded]
         idle = {one.place for one in self._actors if one.ready and one.asked is None}
-        for unit in units:
-            if unit.prefers == actor.place:
-                return unit
-        # What another idle actor is warm for is left to that one.
-        return next((unit for unit in units if unit.prefers not in idle), None)
-
-    def _hand(self, actor: Actor, unit: Unit) -> None:
-        self._waiting.remove(unit)
-        actor.unit = unit
-        self._tell(UnitStarted(unit.name, self._nodes[actor.node].name, self._lost[unit.name] + 1))
-        actor.began = time.monotonic()
-        actor.asked = actor.handle.perform.remote(unit.work, *unit.shared, *unit.arguments)
+        able = [
+            unit
+            for unit in self._waiting
+            for failed in [self._failed.get(unit.name, [])]
+            if actor.node not in failed or all(node in failed for node in nodes)
+        ]
+        own = (unit for unit in able if unit.prefers == actor.place)
+        return next(own, next((unit for unit in able if unit.prefers not in idle), None))
 
     def _answered(self, actor: Actor) -> None:
-        node = self._nodes[actor.node]
+        """Take what an actor has answered. Raises UnitError."""
         try:
             result = ray.get(actor.asked)
-        except RayTaskError as error:
-            # The actor is well, and the unit raised: here, or everywhere.
+        except RayTaskError as error:  # the actor is well, and the unit raised
             line = str(error.cause or error).strip().split("\n", 1)[0]
             actor.asked = None
-            self._failed(actor, node, f"{type(error.cause).__name__}: {line}")
+            self._again(actor, f"{type(error.cause).__name__}: {line}", blamed=True)
         except RayError as error:
+            reason = line_of(error)
             self._dismiss(actor)
             if actor.ready:
-                self._failed(actor, node, line_of(error))
-            else:
-                self._unstarted(actor.node, line_of(error))
+                self._again(actor, reason, blamed=True)
+                return
+            actor.node.unstarted += 1
+            actor.node.reason = reason
+            if actor.node.excluded:
+                self._leave(actor.node, reason, excluded=True)
         else:
             actor.asked = None
             unit, actor.unit = actor.unit, None
             if unit is None:
-                actor.ready, node.unstarted = True, 0
+                actor.ready, actor.node.unstarted = True, 0
                 return
             seconds = time.monotonic() - actor.began
             tries = self._lost[unit.name] + 1
-            done = Done(unit.name, result, node.name, actor.place, tries, seconds)
+            done = Done(unit.name, result, actor.node.name, actor.place, tries, seconds)
             self._finished.append(done)
-            for identity in self._blame.done(unit.name, actor.node):
-                self._exclude(identity)
+            self._failed.pop(unit.name, None)
 
-    def _failed(self, actor: Actor, node: Node, reason: str) -> None:
-        """Have a unit that failed performed again, unless it is to blame. Raises UnitError."""
-        unit = actor.unit
+    def _again(self, actor: Actor, reason: str, *, blamed: bool) -> None:
+        """Have the unit of an actor performed again, before those that wait.
+
+        blamed: the unit may be at fault; it is where it has failed too often, which raises
+        UnitError.
+        """
+        unit, actor.unit = actor.unit, None
         if unit is None:
             return
-        self._blame.failed(unit.name, actor.node)
-        self._reasons[actor.node] = reason
-        self._again(actor, node, reason)
-        if self._blame.hopeless(unit.name, self._eligible):
-            raise UnitError(
-                f"{unit.name}: failed {self._lost[unit.name]} times, the last time on "
-                f"{node.name}: {reason}"
-            )
+        self._lost[unit.name] += 1
+        self._tell(UnitLost(unit.name, actor.node.name, reason))
+        self._waiting.insert(0, replace(unit, prefers=""))
+        if blamed:
+            failed = self._failed.setdefault(unit.name, [])
+            failed.append(actor.node)
+            if len(failed) >= TRIES:
+                raise UnitError(
+                    f"{unit.name}: failed {len(failed)} times, the last time on "
+                    f"{actor.node.name}: {reason}"
+                )
 
-    def _again(self, actor: Actor, node: Node, reason: str) -> None:
-        """Have the unit of an actor performed again, before those that wait."""
-        unit, actor.unit = actor.unit, None
-        if unit is not None:
-            self._lost[unit.name] += 1
-            self._tell(UnitLost(unit.name, node.name, reason))
-            self._waiting.appendleft(unit)
-
-    def _unstarted(self, identity: str, reason: str) -> None:
-        """Take note that an actor never answered, and exclude a node where none ever does."""
-        node = self._nodes[identity]
-        node.unstarted += 1
-        self._reasons[identity] = reason
-        if node.unstarted >= FAILURES:
-            self._exclude(identity)
-
-    def _exclude(self, identity: str) -> None:
-        node = self._nodes[identity]
-        node.excluded = True
-        reason = self._reasons[identity]
-        self._tell(NodeLeft(node.name, reason, excluded=True))
-        for actor in [one for one in self._actors if one.node == identity]:
+    def _leave(self, node: Node, reason: str, *, excluded: bool) -> None:
+        """Have what is on a node performed elsewhere, as it is gone, or is given no more."""
+        for actor in [one for one in self._actors if one.node is node]:
             self._dismiss(actor)
-            self._again(actor, node, "its node is excluded")
+            self._again(actor, reason, blamed=False)
+        self._tell(NodeLeft(node.name, reason, excluded=excluded))
 
     def _dismiss(self, actor: Actor) -> None:
         """Take leave of an actor."""

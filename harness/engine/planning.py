@@ -151,3 +151,10 @@ class Tally:
                 kept.update(value)
             else:
                 kept.extend(tuple(one) for one in value)
+
+
+def budget_text(plan: Plan) -> str:
+    """The budget as it was given, for the record."""
+    if plan.budget.cases is not None:
+        return f"{plan.budget.cases}cases"
+    return "none" if plan.budget.seconds is None else f"{plan.budget.seconds:g}s"

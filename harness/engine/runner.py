@@ -16,10 +16,10 @@ from harness.core.writing import OutputError
 from harness.engine import claiming
 from harness.engine.bus import Bus
 from harness.engine.ending import to_the_end
-from harness.engine.planning import Plan, Tally
-from harness.engine.sessions import Sessions
+from harness.engine.planning import Plan, Tally, budget_text
 from harness.engine.state import RunState, tracker_of
 from harness.engine.texts import given as texts_given
+from harness.engine.units import Units, Ways
 from harness.events import (
     FAIL,
     Event,
@@ -36,13 +36,10 @@ from impls.specs import from_anywhere
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from harness.engine.study import Study
+    from harness.engine.units import Studies
     from harness.findings.folder import RunFolder
-    from harness.findings.tracker import FindingTracker
 
-    Elsewhere = Callable[[RunState, RunFolder, FindingTracker], None]
-    """Goes through the vocabularies of a run in another way. What it finds, the tracker knows at
-    the end."""
+USUAL = Ways()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +56,13 @@ def execute(
     folder: RunFolder,
     consumers: Sequence[Callable[[Event], None]],
     command: str,
-    studies: Callable[[RunState], Sequence[Study]],
-    elsewhere: Elsewhere | None = None,
+    studies: Studies,
+    ways: Ways = USUAL,
 ) -> RunResult:
     """Run a plan. Nothing found is lost: Ctrl-C, or a fault, gives a result that is not complete.
 
-    studies: what is done with each vocabulary, of the run as it begins. elsewhere: has all of it
-    done in another way instead, such as on other machines.
-
-    Raises OutputError where the record itself cannot be written.
+    studies: what is done with each vocabulary, of the run as it begins. ways: where, and what is
+    kept of it. Raises OutputError where the record itself cannot be written.
     """
     started = time.monotonic()
     coverage = Coverage()
@@ -98,10 +93,7 @@ def execute(
     tracker.limit_by(run.left_for_findings)
 
     def whole() -> None:
-        if elsewhere is None:
-            Sessions(run, studies(run)).run(plan.budget.seconds)
-        else:
-            elsewhere(run, folder, tracker)
+        Units(run, folder, studies, ways).go()
         if not run.stop.is_set():
             claiming.note(tracker, claiming.broken(plan, run.tally), plan, coverage)
 
@@ -192,13 +184,6 @@ def went_on(
     if not reasons or seconds <= 0:
         return []
     return [f"exceeded the budget by {seconds:.0f} s {', and '.join(reasons)}"]
-
-
-def budget_text(plan: Plan) -> str:
-    """The budget as it was given, for the record."""
-    if plan.budget.cases is not None:
-        return f"{plan.budget.cases}cases"
-    return "none" if plan.budget.seconds is None else f"{plan.budget.seconds:g}s"
 
 
 def versions(plan: Plan) -> dict[str, str]:

@@ -38,16 +38,23 @@ if TYPE_CHECKING:
 class Sessions:
     """Goes through the vocabularies of a run, for its studies.
 
-    parts: makes the studies of each vocabulary, in place of those that all share.
+    parts: makes the studies of each vocabulary, in place of those that all share. elsewhere: who
+    examines them, each in a thread of its own, in place of examiners of this machine.
     """
 
     def __init__(
-        self, run: RunState, studies: Sequence[Study] = (), parts: Parts | None = None
+        self,
+        run: RunState,
+        studies: Sequence[Study] = (),
+        parts: Parts | None = None,
+        elsewhere: Sequence[Examines] = (),
     ) -> None:
         self._run = run
         self._parts = parts or Undivided(run, studies)
+        self._elsewhere = elsewhere
         # What all vocabularies share is in one process.
-        self._jobs = max(1, min(run.plan.jobs, len(run.plan.visited))) if parts else 1
+        most = (len(elsewhere) or run.plan.jobs) if parts else 1
+        self._jobs = max(1, min(most, len(run.plan.visited)))
         self._examiners: list[Examines] = []
         self._left: list[Left] = []
         self._unmeasured = set(run.plan.scaled)
@@ -70,7 +77,9 @@ class Sessions:
         run, plan = self._run, self._run.plan
         unvisited = Unvisited(plan.visited, embedded.algorithm, plan.weight)
         with contextlib.ExitStack() as open_:
-            server = open_.enter_context(shared_server(plan.participants, self._jobs))
+            server = None
+            if not self._elsewhere:
+                server = open_.enter_context(shared_server(plan.participants, self._jobs))
             for job in range(self._jobs):
                 examiner = self._begun(job, server)
                 open_.callback(examiner.close)
@@ -107,6 +116,8 @@ class Sessions:
 
     def _begun(self, job: int, server: ForkServer | None) -> Examines:
         """The examiner of a job."""
+        if self._elsewhere:
+            return self._elsewhere[job]
         if self._jobs == 1:
             return Examiner(self._run, self._parts, 1, server)
         others = [one for one in self._examiners if isinstance(one, ExaminerProcess)]
@@ -120,10 +131,10 @@ class Sessions:
         return Examiner(self._run, self._parts, self._jobs, server)
 
     def _note_left(self) -> None:
-        """Tell what workers left behind."""
+        """Tell what workers left behind, once for each implementation."""
         run = self._run
         if CHECKS["survival"] in run.plan.checks:
-            for one in self._left:
+            for one in {one.name: one for one in self._left}.values():
                 where = claiming.contract_of(run.plan, one.source, one.contract, one.who)
                 status = Status.LEFT_PROCESSES
                 run.tracker.note(inputless(where, status, one.name, one.line, run.plan.seed))

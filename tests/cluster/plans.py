@@ -16,14 +16,15 @@ from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.cluster.executor import Executor
 from harness.engine import selection
+from harness.engine.journal import Journal
 from harness.engine.planning import Plan
 from harness.engine.runner import RunResult, execute
 from harness.engine.suites import SUITES, Budget
+from harness.engine.units import Ways
 from harness.events import Event
 from harness.findings.folder import RunFolder
-from harness.studies import units
 from harness.studies.default import studies
-from harness.studies.journal import Journal
+from harness.studies.preparing import prepare
 from harness.workers import Limits
 
 VOCABULARIES = ("toy_bytes", "random:4")
@@ -127,8 +128,8 @@ def finished(
     journal: Journal | None = None,
 ) -> RunResult:
     """Run a plan here, or by an executor."""
-    elsewhere = None if executor is None else units.on(executor, journal)
-    return execute(plan, RunFolder(out), [consume], "tokgate run", studies, elsewhere)
+    ways = Ways(prepare, journal, executor=executor)
+    return execute(plan, RunFolder(out), [consume], "tokgate run", studies, ways)
 
 
 OF_THE_MACHINE = (

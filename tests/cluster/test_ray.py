@@ -16,8 +16,8 @@ import pytest
 
 from harness.cluster.executor import ClusterError, Done, Executor, Unit, UnitError
 from harness.engine import streams
+from harness.engine.journal import Journal
 from harness.events import Event, NodeJoined, NodeLeft, UnitDone, UnitLost
-from harness.studies.journal import Journal
 from tests.cluster.nodes import (
     MEMORY,
     Watching,
@@ -79,7 +79,7 @@ def test_whatever_is_killed_nothing_is_lost_and_nothing_comes_twice(
 
 
 def drive(address: str, out: Path, spec: str) -> None:
-    """Be a driver that kills itself when two units are done and others are on."""
+    """Be a driver that kills itself when two units are done, of which one is kept."""
     from harness.cluster.ray_executor import RayExecutor, connect
 
     def kill(event: Event) -> None:
@@ -112,7 +112,7 @@ def test_a_driver_that_is_killed_is_gone_on_with(lasting: Any, tmp_path: Path) -
     record = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
     resumed = [one["unit"] for one in record if one["event"] == "UnitResumed"]
     done = [one["unit"] for one in record if one["event"] == "UnitDone"]
-    assert len(resumed) == 2
+    assert len(resumed) == 1, "the second was not kept yet"
     assert Counter(resumed + done) == Counter(plan.visited)
 
 
@@ -158,7 +158,7 @@ def all_of(made: Executor, count: int) -> list[Done]:
     return results
 
 
-def test_a_node_that_always_fails_is_excluded(lasting: Any) -> None:
+def test_what_fails_on_one_node_is_done_on_others(lasting: Any) -> None:
     made = executor(lasting)
     events: list[Event] = []
     made.listen(events.append)
@@ -167,11 +167,10 @@ def test_a_node_that_always_fails_is_excluded(lasting: Any) -> None:
         made.submit(Unit(str(number), elsewhere_only, arguments=(banned, number)))
     assert sorted(one.result for one in all_of(made, 24)) == [bytes([n]) for n in range(24)]
     made.close()
-    (left,) = [one for one in events if isinstance(one, NodeLeft)]
-    assert left.excluded
-    assert left.node.endswith(banned)
-    assert "no disk here" in left.reason
-    assert {one.node for one in events if isinstance(one, UnitLost)} == {left.node}
+    lost = [one for one in events if isinstance(one, UnitLost)]
+    assert lost
+    assert max(Counter(one.unit for one in lost).values()) == 1
+    assert {one.node.rpartition("-")[2] for one in lost} == {banned}
 
 
 def never(keep: dict[str, Any]) -> bytes:

@@ -15,9 +15,9 @@ from harness.cluster.executor import UnitError
 from harness.cluster.local import LocalExecutor
 from harness.core import stored
 from harness.engine import selection
+from harness.engine.portable import packed
 from harness.engine.steps import conduct
 from harness.events import ClusterUsed, Event, Searched, SearchGathered, UnitDone, read_events
-from harness.studies.portable import packed
 from harness.studies.worst.plan import WorstPlan
 from harness.studies.worst.run import WorstStudy
 from harness.studies.worst.session import Gathered, Watcher

@@ -17,13 +17,13 @@ from harness.cluster import opening
 from harness.cluster.executor import ClusterError, Done, Unit, UnitError
 from harness.cluster.local import LocalExecutor
 from harness.core.writing import OutputError
+from harness.engine.journal import FOLDER, Journal
 from harness.engine.planning import Plan
+from harness.engine.portable import write_sent
 from harness.engine.runner import RunResult
+from harness.engine.unit_results import UnitResult
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
 from harness.studies.fuzz.units import Came
-from harness.studies.journal import FOLDER, Journal
-from harness.studies.part_results import PartResult
-from harness.studies.portable import write_sent
 from tests.cluster.plans import claiming_plan, equal, finished, plug_in, record_of, small_plan
 from tests.harness.command import here
 from tests.harness.test_leavings import PLUGIN, mark
@@ -155,12 +155,13 @@ def test_what_was_done_before_an_interruption_is_in_the_record(
 class Interrupting:
     """Raises at one of the commits, as Ctrl-C does in whichever thread it comes."""
 
-    def __init__(self) -> None:
+    def __init__(self, at: int) -> None:
         self.events: list[Event] = []
+        self._at = at
 
     def __call__(self, event: Event) -> None:
         self.events.append(event)
-        if isinstance(event, UnitDone) and self.count(UnitDone) == 3:
+        if isinstance(event, UnitDone) and self.count(UnitDone) == self._at:
             raise KeyboardInterrupt
 
     def count(self, kind: type[Event]) -> int:
@@ -168,7 +169,7 @@ class Interrupting:
 
 
 def test_a_driver_that_ends_is_gone_on_with(usual: Usual, tmp_path: Path) -> None:
-    first, second = Interrupting(), Interrupting()
+    first, second = Interrupting(3), Interrupting(0)
     with Journal(tmp_path, usual.plan) as journal:
         cut_off = finished(usual.plan, tmp_path, LocalExecutor(1), first, journal)
     assert not cut_off.finished.complete
@@ -176,10 +177,10 @@ def test_a_driver_that_ends_is_gone_on_with(usual: Usual, tmp_path: Path) -> Non
         there = finished(usual.plan, tmp_path, LocalExecutor(1), second, journal)
         journal.remove()
     equal(there, usual.result, tmp_path, usual.out)
-    assert second.count(UnitResumed) == 3
-    assert second.count(UnitDone) == len(usual.plan.visited) - 3
+    assert second.count(UnitResumed) == 2
+    assert second.count(UnitDone) == len(usual.plan.visited) - 2
     (told,) = [one for one in second.events if isinstance(one, ClusterUsed)]
-    assert (told.resumed, told.units) == (3, len(usual.plan.visited) - 3)
+    assert (told.resumed, told.units) == (2, len(usual.plan.visited) - 2)
     assert not (tmp_path / FOLDER).exists()
 
 
@@ -225,7 +226,7 @@ def test_a_node_writes_nothing_but_findings(name: str, tmp_path: Path) -> None:
 )
 def test_what_is_no_result_is_said_in_one_line(result: bytes) -> None:
     with pytest.raises(UnitError, match="cannot be read") as said:
-        PartResult.of(Done("toy", result, "node", "", 1, 0.0))
+        UnitResult.of(Done("toy", result, "node", "", 1, 0.0))
     assert "\n" not in str(said.value)
     with pytest.raises(UnitError, match="cannot be read"):
         Came.unpacked(result)
@@ -233,10 +234,10 @@ def test_what_is_no_result_is_said_in_one_line(result: bytes) -> None:
 
 def test_a_result_travels_with_the_texts_of_others_and_its_files() -> None:
     """A message with a lone surrogate has no UTF-8."""
-    sent = PartResult(
-        ["{}"], {"hung": []}, ["mine", "toy", "no \ud800"], True, {"findings/f/x": b"\xff"}
+    sent = UnitResult(
+        ["{}"], {"hung": []}, ["mine", "toy", "no \ud800"], True, files={"findings/f/x": b"\xff"}
     )
-    assert PartResult.of(Done("toy", sent.packed(), "node", "", 1, 0.0)) == sent
+    assert UnitResult.of(Done("toy", sent.packed(), "node", "", 1, 0.0)) == sent
     came = Came("mark", awaited=["mine\ud800"], files={"findings/f/x": b"\xff"})
     assert Came.unpacked(came.packed()) == came
 
@@ -295,8 +296,8 @@ def test_a_place_keeps_what_is_dear_and_closes_it() -> None:
 
 def test_without_a_cluster_nothing_of_ray_is_imported() -> None:
     code = (
-        "import sys, harness.cli.application, harness.studies.units, harness.cluster.opening;"
-        "import harness.studies.journal;"
+        "import sys, harness.cli.application, harness.engine.units, harness.cluster.opening;"
+        "import harness.engine.journal;"
         "sys.exit('ray' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

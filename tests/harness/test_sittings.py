@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from harness.core.writing import OutputError
+from harness.engine.journal import FOLDER, Journal
 from harness.engine.planning import Plan
 from harness.engine.runner import RunResult, execute
+from harness.engine.units import Ways
 from harness.events import Event, Phase, VocabularyLoaded
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
-from harness.studies.journal import FOLDER, Journal
-from harness.studies.sittings import sitting
+from harness.studies.preparing import prepare
 from tests.cluster.plans import claiming_plan, equal, plug_in, small_plan
 
 
@@ -43,8 +44,8 @@ def sat(
 ) -> RunResult:
     """One sitting of a run."""
     with Journal(out, plan) as journal:
-        made = sitting(journal, resume=resume)
-        result = execute(plan, RunFolder(out), [consume], "tokgate run", studies, made)
+        ways = Ways(prepare, journal, resume)
+        result = execute(plan, RunFolder(out), [consume], "tokgate run", studies, ways)
         if result.finished.complete:
             journal.remove()
     return result

@@ -98,10 +98,11 @@ def command(
     from harness.cli.finishing import perform  # noqa: PLC0415
     from harness.cluster import opening  # noqa: PLC0415
     from harness.engine.joining import installed, joiners  # noqa: PLC0415
+    from harness.engine.journal import Journal  # noqa: PLC0415
     from harness.engine.planning import Plan  # noqa: PLC0415
     from harness.engine.texts import mutated  # noqa: PLC0415
-    from harness.studies import sittings, units  # noqa: PLC0415
-    from harness.studies.journal import Journal  # noqa: PLC0415
+    from harness.engine.units import Ways  # noqa: PLC0415
+    from harness.studies.preparing import prepare  # noqa: PLC0415
     from harness.verdict import bounds, expectations  # noqa: PLC0415
     from reports.blocks.units import plural  # noqa: PLC0415
 
@@ -159,17 +160,14 @@ def command(
     )
     growth = f", growth on {len(plan.scaled)} of them" if plan.scaled else ""
     with Journal(out, plan) as journal:  # first of all: what another run has in this folder stays
-        if cluster is not None:
-            elsewhere = units.on(opening.opened(cluster, len(present)), journal)
-        else:
-            elsewhere = sittings.sitting(journal, resume=resume)
-            if resume and not journal.holds(plan.visited):
-                console.print(
-                    f"--resume: {out} has no interrupted run with these options; starting a new one"
-                )
+        executor = None if cluster is None else opening.opened(cluster, len(present))
+        if resume and executor is None and not journal.holds(plan.visited):
+            console.print(
+                f"--resume: {out} has no interrupted run with these options; starting a new one"
+            )
         console.print(
             f"checking {plural(len(plan.visited), 'vocabulary', 'vocabularies')} with up to "
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
-        perform(plan, out, ledger, elsewhere, journal.remove)
+        perform(plan, out, ledger, Ways(prepare, journal, resume, executor), journal.remove)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from corpora import whole_files
 from harness.core.writing import OutputError, cannot_write, write_whole, writing
+from harness.engine.portable import write_sent
 from harness.findings.folder import OURS, FindingsFolder, outcomes_text
 from harness.studies.fuzz.record import smallness
-from harness.studies.portable import write_sent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

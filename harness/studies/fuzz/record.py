@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness.confinement import probing
 from harness.core import exit_statuses
-from harness.engine.planning import Tally
-from harness.engine.runner import asked, budget_text, versions, went_on
+from harness.engine.planning import Tally, budget_text
+from harness.engine.runner import asked, versions, went_on
 from harness.events import (
     FAIL,
     Campaign,

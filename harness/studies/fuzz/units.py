@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 from corpora.vocabularies import scratch
 from harness.cluster.executor import UnitError
 from harness.core import stored
+from harness.engine.portable import Portable, packed, unpacked
 from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.findings.folder import FindingsFolder
 from harness.studies.fuzz import canary
 from harness.studies.fuzz.sizing import ROUND_SECONDS, TooLong
 from harness.studies.fuzz.state import Round
 from harness.studies.fuzz.target import Target
-from harness.studies.portable import Portable, packed, unpacked
 from harness.studies.selftest import canary as planted
 from harness.workers.pool import Stopped, WorkerPool
 

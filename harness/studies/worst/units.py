@@ -18,8 +18,8 @@ from harness.cluster.executor import Unit, UnitError
 from harness.cluster.usage import Usage
 from harness.core import stored
 from harness.core.countdown import Countdown
+from harness.engine.portable import PlugIn, made, packed, portable, unpacked
 from harness.events import SearchGathered, UnitDone
-from harness.studies.portable import PlugIn, made, packed, portable, unpacked
 from harness.studies.worst.plan import CONTROL, WorstPlan
 from harness.studies.worst.results import Report
 from harness.studies.worst.session import Gathered, Watcher, at_work, beginnings

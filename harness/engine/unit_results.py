@@ -1,4 +1,4 @@
-"""What a part of a run comes to, as bytes: they travel from a node, or lie beside the record.
+"""What a unit of a run comes to, as bytes: they travel from a node, or lie beside the record.
 
 It holds the events, the tally, and the files of the findings.
 """
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cluster.executor import UnitError
 from harness.core import stored
+from harness.engine.parts import Left
+from harness.engine.portable import packed, unpacked, write_sent
 from harness.events import Event, Phase, Preparing, VocabularyLoaded
-from harness.studies.portable import packed, unpacked, write_sent
 from harness.verdict.coverage import Coverage
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ OF_THE_MOMENT = (Phase, Preparing)
 
 
 @dataclass(frozen=True, slots=True)
-class PartResult:
+class UnitResult:
     """All that a vocabulary has come to.
 
     events: as lines of a record. tally: as ``Tally.plain`` gives it. failed: the implementation,
@@ -39,12 +40,13 @@ class PartResult:
 
     events: list[str]
     tally: dict[str, Any]
-    failed: list[str]
-    unexpected: bool
+    failed: list[str] = field(default_factory=list)
+    unexpected: bool = False
+    left: list[Left] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, done: Done) -> PartResult:
+    def of(cls, done: Done) -> UnitResult:
         """Unpack a result. Raises UnitError for what is none."""
         try:
             told, files = unpacked(done.result, MAX_BYTES)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from corpora import whole_files
 from harness.cluster.executor import Done
 from harness.core.writing import OutputError, cannot_write, write_whole, writing
-from harness.engine.runner import budget_text
-from harness.studies.portable import digest_of
+from harness.engine.planning import budget_text
+from harness.engine.portable import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
