@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from corpora.generators import long_runs
 from harness.core.crowding import stretched
 from harness.core.outcomes import Inputs
+from harness.engine.feed import PATIENCE, Feed
 from harness.engine.inquiry import Inquiry
 from harness.engine.judging import Judge
 from harness.engine.least import Share, named_on
-from harness.engine.pace import PATIENCE, Pacer
 from harness.engine.state import SETTLE_SECONDS
 from harness.engine.streams import Batch
 from harness.engine.taking import offered, takes
@@ -116,21 +116,21 @@ class Checks:
                 examples,
             )
         ) as inquiry:
-            pacer = self._pacer(session, contracts, inquiry)
+            feed = self._feed(session, contracts, inquiry)
             try:
-                self._ask_in_time(session, contracts, inquiry, pacer)
+                self._ask_in_time(session, contracts, inquiry, feed)
                 self._settle(session, inquiry)
             except BaseException:
                 run.stop.set()
                 pool.kill()  # judges that wait for answers are told so
                 raise
             finally:
-                pacer.close()
+                feed.close()
         # Once nobody asks any more: whom the last look gave up is to answer in the next study.
         pool.limit_by(run.left_for_questions)
 
-    def _pacer(self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry) -> Pacer:
-        return Pacer(
+    def _feed(self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry) -> Feed:
+        return Feed(
             session.pool,
             contracts,
             takes,
@@ -149,7 +149,7 @@ class Checks:
         return take
 
     def _ask_in_time(
-        self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry, pacer: Pacer
+        self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry, feed: Feed
     ) -> None:
         run, pool = self._run, session.pool
 
@@ -165,12 +165,12 @@ class Checks:
         half = (time.monotonic() + session.end) / 2
         cases = self._texts.first(session.vocabulary, contracts, lambda: time.monotonic() > half)
         pool.limit_by(left_for_judges)
-        pacer.run(cases, over)
+        feed.run(cases, over)
         inquiry.hurry()
-        owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
+        owing = feed.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
         # Who is given up, and answers again later, would seem to answer otherwise.
         with pool.turn if owing else contextlib.nullcontext():
-            pacer.judged(owing)
+            feed.judged(owing)
             pool.resume()
         if run.stop.is_set():
             return
@@ -178,7 +178,7 @@ class Checks:
             run.tally.unanswered.update(owing)
         pool.limit_by(lambda: math.inf)
         by_id = {contract.id: contract for contract in contracts}
-        unanswered = ((by_id[contract.id], batch) for contract, batch in pacer.unanswered)
+        unanswered = ((by_id[contract.id], batch) for contract, batch in feed.unanswered)
         present = list(dict.fromkeys(name for one in contracts for name in one.names))
         named = named_on(run.plan, session.source, present)
         checks = run.plan.asked.get("checks", ())

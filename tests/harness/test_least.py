@@ -29,7 +29,7 @@ from harness.studies.checks import Checks
 from harness.studies.selftest.mutants import gate_plugins
 from harness.verdict.coverage import LEAST_CASES, Coverage
 from impls.interface import About, Mode
-from tests.harness.test_pace import Workers, contract
+from tests.harness.test_feed import Workers, contract
 
 VOCABULARIES = ("toy_bytes", "toy_ties")
 

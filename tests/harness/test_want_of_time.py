@@ -25,7 +25,7 @@ from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine import judging
 from harness.engine.examples import Exercise, exercises
-from harness.engine.pace import TELLING, Flight, Pacer, telling_inputs
+from harness.engine.feed import TELLING, Feed, Flight, Part, telling_inputs
 from harness.engine.planning import Plan, Tally
 from harness.engine.state import RunState
 from harness.engine.streams import Batch
@@ -49,7 +49,7 @@ from harness.workers.reasons import ABANDONED, NO_ROOM
 from tests.harness.fuzz_campaign import small_plan
 from tests.harness.test_findings import RAW, Encode_, right, wrong_at
 from tests.harness.test_out_of_time import Silent, Watched
-from tests.harness.test_pace import contract
+from tests.harness.test_feed import contract
 from tests.harness.test_scaling_measured import (
     FAMILIES,
     LARGEST,
@@ -328,12 +328,12 @@ class ByHand:
         return {}
 
 
-def pacer_of(pool: ByHand, judging: Callable[[Observation], Any], *names: str) -> Pacer:
+def feed_of(pool: ByHand, judging: Callable[[Observation], Any], *names: str) -> Feed:
     def judge_batch(seen: Observation, batch: Batch) -> int:
         judging(seen)
         return 0
 
-    return Pacer(cast("WorkerPool", pool), [contract(*names)], lambda one, batch: True, judge_batch)
+    return Feed(cast("WorkerPool", pool), [contract(*names)], lambda one, batch: True, judge_batch)
 
 
 def batch(number: int, size: int = 100, count: int = 100) -> Batch:
@@ -343,38 +343,38 @@ def batch(number: int, size: int = 100, count: int = 100) -> Batch:
 def test_who_has_not_shown_its_pace_is_asked_few_bytes() -> None:
     pool = ByHand()
     judged: list[int] = []
-    pacer = pacer_of(pool, lambda seen: judged.append(len(seen.inputs)), "a", "b", "slow")
+    feed = feed_of(pool, lambda seen: judged.append(len(seen.inputs)), "a", "b", "slow")
     few = telling_inputs(batch(0).inputs)
     assert few * 100 >= TELLING > (few - 1) * 100
-    pacer._send(batch(0))
+    feed.offer(batch(0))
     assert [(name, count) for name, count, _ in pool.asked] == [
         ("a", few), ("b", few), ("slow", few),
     ]  # fmt: skip
     pool.answer("a", "b")
-    pacer._rates |= {"a": 1e9, "b": 1e9}
+    feed.rates |= {"a": 1e9, "b": 1e9}
     before = len(pool.asked)
-    pacer._send(batch(1))
+    feed.offer(batch(1))
     # The rest of the first batch is asked now, of the slow one again no more than a little.
     most = {name: max(n for one, n, _ in pool.asked[before:] if one == name) for name in ("a",)}
     assert most["a"] > few
     assert all(count == few for name, count, _ in pool.asked if name == "slow")
     pool.answer("a", "b", "slow")
-    pacer.judged(pacer.finish(lambda name, waited: False))
+    feed.judged(feed.finish(lambda name, waited: False))
     assert sum(judged) == 200
 
 
 def test_what_was_held_back_is_asked_when_there_are_no_more_batches() -> None:
     pool = ByHand()
     judged: list[int] = []
-    pacer = pacer_of(pool, lambda seen: judged.append(len(seen.inputs)), "a", "b")
+    feed = feed_of(pool, lambda seen: judged.append(len(seen.inputs)), "a", "b")
 
     def over() -> bool:
         pool.answer("a", "b")
         return False
 
-    pacer.run(iter([batch(0)]), over)
+    feed.run(iter([batch(0)]), over)
     pool.answer("a", "b")
-    pacer.judged(pacer.finish(lambda name, waited: False))
+    feed.judged(feed.finish(lambda name, waited: False))
     assert sum(judged) == 100
 
 
@@ -386,26 +386,26 @@ def test_all_that_was_answered_by_the_end_is_judged() -> None:
         time.sleep(0.05)
         judged.append(len(seen.inputs))
 
-    pacer = pacer_of(pool, slowly, "a", "b")
-    pacer._rates |= {"a": 1e9, "b": 1e9}
+    feed = feed_of(pool, slowly, "a", "b")
+    feed.rates |= {"a": 1e9, "b": 1e9}
     for number in range(12):
-        pacer._send(batch(number))
+        feed.offer(batch(number))
     pool.answer("a", "b")
-    assert pacer.finish(lambda name, waited: False) == []
-    pacer.judged([])
+    assert feed.finish(lambda name, waited: False) == []
+    feed.judged([])
     assert sum(judged) == 1200
 
 
 def test_who_owes_is_abandoned_before_its_judges_are_waited_for() -> None:
     pool = ByHand()
     told: list[bool] = []
-    pacer = pacer_of(pool, lambda seen: told.append(pool.abandoned.wait(30)), "a", "b")
-    pacer._rates |= {"a": 1e9, "b": 1e9}
-    pacer._send(batch(0))
+    feed = feed_of(pool, lambda seen: told.append(pool.abandoned.wait(30)), "a", "b")
+    feed.rates |= {"a": 1e9, "b": 1e9}
+    feed.offer(batch(0))
     pool.answer("a", "b")
-    pacer._send(batch(1))
-    assert pacer.finish(lambda name, waited: False) == ["a", "b"]
-    pacer.judged(["a", "b"])
+    feed.offer(batch(1))
+    assert feed.finish(lambda name, waited: False) == ["a", "b"]
+    feed.judged(["a", "b"])
     assert pool.names == ["a", "b"]
     assert told == [True]
 
@@ -423,13 +423,15 @@ def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -
 
     pool = ByHand()
     judged: list[list[str]] = []
-    pacer = pacer_of(pool, lambda seen: judged.append(list(seen.results)), "a", "b")
-    pending = pool.ask(contract("a", "b"), Inputs.of([b"x"]))
+    feed = feed_of(pool, lambda seen: judged.append(list(seen.results)), "a", "b")
+    asked = contract("a", "b")
+    pending = pool.ask(asked, Inputs.of(batch(0).inputs))
     pool.answer("a", "b")
     futures = {"a": pending.futures["a"], "b": cast("Asked", Soon())}
-    pacer._flights.append(Flight(replace(pending, futures=futures), batch(0), 0.0))
-    assert pacer.finish(lambda name, waited: False) == ["b"]
-    pacer.judged(["b"])
+    both = dict.fromkeys("ab", replace(pending, futures=futures))
+    feed._flights.append(Flight(asked, batch(0), 0.0, both, [Part(0, 100, ["a", "b"])]))
+    assert feed.finish(lambda name, waited: False) == ["b"]
+    feed.judged(["b"])
     assert judged == [["a"]]
 
 
@@ -437,7 +439,7 @@ def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -
 
 
 class Scripted:
-    """Stands in for a pool, and for a pacer that does what it is told."""
+    """Stands in for a pool, and for a feed that does what it is told."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
@@ -469,7 +471,7 @@ class Scripted:
     def resume(self) -> None:
         self.did.append("resume")
 
-    # As a pacer.
+    # As a feed.
 
     def run(self, *given: object) -> None:
         self.limits.append(self.left())
@@ -494,7 +496,7 @@ def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
     tracker = SimpleNamespace(settle=lambda pool: None)
     run = RunState(plan, lambda event: None, cast("Any", tracker))
     run.countdown.start()
-    monkeypatch.setattr(checks, "Pacer", lambda *given: scripted)
+    monkeypatch.setattr(checks, "Feed", lambda *given: scripted)
     opened = SimpleNamespace(contracts=lambda: [])
     vocabulary = SimpleNamespace(
         id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES, unexpressed=""
@@ -531,7 +533,7 @@ def test_no_judge_goes_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None
     assert scripted.did == ["kill", "close"]
 
 
-def test_a_closed_pacer_has_ended_its_judges() -> None:
+def test_a_closed_feed_has_ended_its_judges() -> None:
     pool = ByHand()
     done: list[int] = []
 
@@ -539,13 +541,13 @@ def test_a_closed_pacer_has_ended_its_judges() -> None:
         time.sleep(0.05)
         done.append(1)
 
-    pacer = pacer_of(pool, slowly, "a", "b")
-    pacer._rates |= {"a": 1e9, "b": 1e9}
+    feed = feed_of(pool, slowly, "a", "b")
+    feed.rates |= {"a": 1e9, "b": 1e9}
     for number in range(12):
-        pacer._send(batch(number))
+        feed.offer(batch(number))
     pool.answer("a", "b")
-    pacer._judge_answered()
-    pacer.close()
+    feed._judge_answered()
+    feed.close()
     ended = len(done)
     assert 0 < ended < 12
     time.sleep(0.2)

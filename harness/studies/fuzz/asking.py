@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Inputs
-from harness.engine.pace import first_bytes, slow_ones
+from harness.engine.feed import first_bytes, slow_ones
 from harness.engine.taking import SPECIAL_GENERATORS
 
 if TYPE_CHECKING:

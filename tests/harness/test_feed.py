@@ -17,7 +17,7 @@ from harness.checks.base import Observation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Inputs, Results
 from harness.core.participants import Participant
-from harness.engine.pace import PATIENCE, Pacer, Yields, first_bytes, slow_ones
+from harness.engine.feed import PATIENCE, Feed, first_bytes, slow_ones
 from harness.engine.streams import Batch
 from harness.workers.pool import Asked, Pending
 from impls.interface import About, Mode
@@ -90,11 +90,11 @@ def run(workers: Workers, seconds: float) -> Counter[str]:
         assert seen.contract.names == list(seen.results)
         return 0
 
-    pacer = Pacer(workers, [contract(*workers.pace)], lambda one, batch: True, judge)  # type: ignore[arg-type]
+    feed = Feed(workers, [contract(*workers.pace)], lambda one, batch: True, judge)  # type: ignore[arg-type]
     end = time.monotonic() + seconds
-    pacer.run(endless(), lambda: time.monotonic() > end)
-    pacer.finish(lambda name, waited: waited < 5)
-    pacer.judged([])
+    feed.run(endless(), lambda: time.monotonic() > end)
+    feed.finish(lambda name, waited: waited < 5)
+    feed.judged([])
     return judged
 
 
@@ -123,11 +123,11 @@ def test_nothing_is_compared_without_the_reference_that_is_to_be_had(
         return 0
 
     held_to = contract(*workers.pace, references=frozenset({"trusted"}))
-    pacer = Pacer(workers, [held_to], lambda one, batch: True, judge)  # type: ignore[arg-type]
+    feed = Feed(workers, [held_to], lambda one, batch: True, judge)  # type: ignore[arg-type]
     end = time.monotonic() + 1.2
-    pacer.run(endless(), lambda: time.monotonic() > end)
-    pacer.finish(lambda name, waited: waited < 5)
-    pacer.judged([])
+    feed.run(endless(), lambda: time.monotonic() > end)
+    feed.finish(lambda name, waited: waited < 5)
+    feed.judged([])
     assert seen
     assert all("trusted" in names for names in seen) or state == "withdrawn"
 
@@ -142,10 +142,10 @@ def test_at_the_end_nothing_is_judged_without_the_reference(references: frozense
         return 0
 
     taking = contract(*workers.pace, references=references)
-    pacer = Pacer(workers, [taking], lambda one, batch: True, judge)  # type: ignore[arg-type]
-    pacer.run(itertools.islice(endless(), 1), lambda: False)
-    owing = pacer.finish(lambda name, waited: waited < 0.5)
-    pacer.judged(owing)
+    feed = Feed(workers, [taking], lambda one, batch: True, judge)  # type: ignore[arg-type]
+    feed.run(itertools.islice(endless(), 1), lambda: False)
+    owing = feed.finish(lambda name, waited: waited < 0.5)
+    feed.judged(owing)
     assert owing == ["late"]
     assert seen == ([] if references else [{"a", "b"}])
 
@@ -167,12 +167,12 @@ def test_one_that_never_answers_costs_the_others_its_patience_only() -> None:
             judged.update(dict.fromkeys(seen.results, 1))
         return 0
 
-    pacer = Pacer(workers, [contract(*workers.pace)], lambda one, batch: True, judge)  # type: ignore[arg-type]
+    feed = Feed(workers, [contract(*workers.pace)], lambda one, batch: True, judge)  # type: ignore[arg-type]
     end = time.monotonic() + 1.0 + PATIENCE
-    pacer.run(endless(), lambda: time.monotonic() > end)
-    assert pacer.behind() == {"hangs"}
-    waited_for = pacer.finish(lambda name, waited: name != "hangs" and waited < 60)
-    pacer.judged(waited_for)
+    feed.run(endless(), lambda: time.monotonic() > end)
+    assert feed.behind() == {"hangs"}
+    waited_for = feed.finish(lambda name, waited: name != "hangs" and waited < 60)
+    feed.judged(waited_for)
     assert waited_for == ["hangs"]
     assert judged["a"] == judged["b"] > 1
     assert judged["hangs"] == 0
@@ -196,24 +196,9 @@ def test_a_judge_that_fails_is_heard() -> None:
         raise ValueError("no")
 
     workers = Workers({"a": 0.0, "b": 0.0})
-    pacer = Pacer(workers, [contract("a", "b")], lambda one, batch: True, judge)  # type: ignore[arg-type]
+    feed = Feed(workers, [contract("a", "b")], lambda one, batch: True, judge)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no"):
-        pacer.run(endless(), lambda: False)
-
-
-def test_the_best_generators_come_first_and_none_is_left_out() -> None:
-    yields = Yields()
-    for name in ("good", "idle", "third", "fourth"):
-        yields.add(name, 1000, 50 if name == "good" else 0)
-    asked: Counter[str] = Counter()
-    assert yields.worthy("good", asked)
-    assert not yields.worthy("fourth", asked)
-    for _ in range(400):
-        for name in ("good", "idle", "third", "fourth"):
-            if yields.worthy(name, asked):
-                asked[name] += 1
-    assert set(asked) == {"good", "idle", "third", "fourth"}
-    assert asked["good"] > 5 * asked["idle"]
+        feed.run(endless(), lambda: False)
 
 
 def test_the_first_bytes() -> None:
@@ -241,10 +226,10 @@ def test_who_was_behind_is_asked_later_about_what_everybody_is_asked() -> None:
         while not any("late" in names for names in seen_by["certain"]):
             yield from itertools.islice(endless(2000), 3)
 
-    pacer = Pacer(workers, [contract(*workers.pace)], lambda one, batch: True, judge)  # type: ignore[arg-type]
-    pacer.run(stream(), lambda: False)
-    pacer.finish(lambda name, waited: True)
-    pacer.judged([])
+    feed = Feed(workers, [contract(*workers.pace)], lambda one, batch: True, judge)  # type: ignore[arg-type]
+    feed.run(stream(), lambda: False)
+    feed.finish(lambda name, waited: True)
+    feed.judged([])
     assert seen_by["certain"] == [["a", "b"], ["a", "b", "late"]]
 
 
@@ -258,12 +243,12 @@ def test_no_batch_is_taken_that_is_not_sent_and_what_was_not_answered_is_kept() 
             yield batch
 
     alone = contract(*workers.pace)
-    pacer = Pacer(workers, [alone], lambda one, batch: True, lambda seen, batch: 0)  # type: ignore[arg-type]
-    pacer.run(stream(), lambda: True)
+    feed = Feed(workers, [alone], lambda one, batch: True, lambda seen, batch: 0)  # type: ignore[arg-type]
+    feed.run(stream(), lambda: True)
     assert taken == []
     end = time.monotonic() + 1.0
-    pacer.run(stream(), lambda: time.monotonic() > end)
-    pacer.finish(lambda name, waited: False)
-    pacer.judged([])
-    asked = {batch.start for _, batch in pacer.unanswered}
+    feed.run(stream(), lambda: time.monotonic() > end)
+    feed.finish(lambda name, waited: False)
+    feed.judged([])
+    asked = {batch.start for _, batch in feed.unanswered}
     assert {batch.start for batch in taken} <= asked
