@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
 from harness.events import Event, Found
-from harness.ledger.engine import LedgerError, fault, open_database, parse
+from harness.ledger.engine import LedgerError, open_database, parse, transaction
 from harness.ledger.models import (
     FindingDetail,
     MeasuredSpeed,
@@ -77,22 +75,19 @@ def open_existing(where: str) -> Engine:
 
 def history(engine: Engine) -> History:
     """Everything, read in one transaction. Raises LedgerError."""
-    speeds = sa.select(MeasuredSpeed).order_by(MeasuredSpeed.started, MeasuredSpeed.id)
-    in_time = (Run.started, Run.id)
-    try:
-        with Session(engine, expire_on_commit=False) as session, session.begin():
-            rows: dict[str, Sequence[Any]] = {
-                name: session.scalars(
-                    sa.select(table).join(Run, Run.id == table.run).order_by(*in_time)
-                ).all()
-                for name, table in OF_RUNS.items()
-            }
-            runs = session.scalars(sa.select(Run).order_by(*in_time)).all()
-            measured = session.scalars(speeds).all()
-            session.expunge_all()
-    except SQLAlchemyError as error:
-        raise LedgerError(f"--ledger: cannot be read ({fault(error)}); name another") from error
-    return History(runs=runs, speeds=measured, **rows | {"details": _latest(rows["details"])})
+    in_time = Run.started, Run.id
+    queries: dict[str, Any] = {
+        name: sa.select(table).join(Run, Run.id == table.run).order_by(*in_time)
+        for name, table in OF_RUNS.items()
+    }
+    queries["runs"] = sa.select(Run).order_by(*in_time)
+    queries["speeds"] = sa.select(MeasuredSpeed).order_by(MeasuredSpeed.started, MeasuredSpeed.id)
+    with transaction(engine, "cannot be read ({}); name another") as session:
+        rows: dict[str, Any] = {
+            name: session.scalars(query).all() for name, query in queries.items()
+        }
+        session.expunge_all()
+    return History(**rows | {"details": _latest(rows["details"])})
 
 
 def _latest(rows: Iterable[FindingDetail]) -> list[RecordedFinding]:

@@ -12,11 +12,9 @@ from harness.cli.display import Display
 from harness.cli.options import AsJson, Impls, Ledger, Out, Seed, Vocabs, command_line, name_missing
 from harness.cli.progress.moving import Progress
 from harness.cli.records import opened
-from harness.events import Event
 from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
 from reports import bench
-from reports.studies import files
 
 EPILOG = """
 To install other fast tokenizers to compare with: pip install 'tokgate[bench]'
@@ -102,14 +100,13 @@ def command(
     )
     console = Display(stderr=True)
     name_missing(console, missing)
-    progress, events = Progress(console), list[Event]()
+    progress = Progress(console)
     database = opened(ledger)
     study = BenchStudy(plan, command_line(), progress.watch)
-    finished = conducted(study, out, progress, events.append)
+    finished, events = conducted(study, out, progress)
     if database is not None:
         from harness.ledger.recorder import keep_speeds  # noqa: PLC0415 (SQLAlchemy is slow)
 
         keep_speeds(database, events)
-    page = bench.page(events)
-    show(files("bench", bench.to_json(events), page), page.blocks, out, as_json=as_json)
+    show("bench", bench.to_json(events), bench.page(events), out, as_json=as_json)
     raise typer.Exit(finished.exit_status)

@@ -19,7 +19,6 @@ from harness.studies.selftest.events import MistakeJudged
 from harness.studies.selftest.run import Selftest, make_plan
 from reports import selftest as told
 from reports.blocks.units import plural
-from reports.studies import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,16 +85,14 @@ def command(
     console = Display(stderr=True)
     mistakes = plural(len(plan.mistakes), "planted mistake")
     console.print(f"searching for {mistakes} {seconds_text(plan.seconds)}, seed {seed}")
-    events: list[Event] = []
     # As on one machine, where each core has a hunt: its workers wait for one another.
     memory = scattered.workers(plan.mistakes) * opening.WORKER_BYTES
     progress = Progress(console)
     opened = partial(opening.opened, cluster, 1, memory) if cluster else None
     study = Selftest(plan, opened=opened)
     told_one = judged(progress, len(plan.mistakes))
-    finished = conducted(study, out, progress, events.append, told_one)
-    page = told.page(events)
-    show(files("selftest", told.to_json(events), page), page.blocks, out, as_json=as_json)
+    finished, events = conducted(study, out, progress, told_one)
+    show("selftest", told.to_json(events), told.page(events), out, as_json=as_json)
     raise typer.Exit(finished.exit_status)
 
 

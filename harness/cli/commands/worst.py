@@ -15,7 +15,7 @@ from harness.cli.display import Display
 from harness.cli.progress.moving import Progress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
-from harness.events import Phase, Searched
+from harness.events import Searched
 from harness.studies.worst.plan import make_plan
 from harness.studies.worst.results import report_of
 from harness.studies.worst.run import WorstStudy
@@ -24,12 +24,11 @@ from harness.studies.worst.state import Aim
 from reports import worst as told
 from reports.blocks.units import plural
 from reports.cluster import Cluster as Units
-from reports.studies import files, of
+from reports.studies import of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.events import Event
     from harness.studies.worst.search import Search
 
 EPILOG = """
@@ -115,17 +114,15 @@ def command(
     said = f"searching for the worst inputs of {plan.participant.name} on {plan.vocabulary.id}"
     console.print(f"{said} {seconds_text(seconds)}, seed {seed}")
     progress = WorstProgress(console, seconds)
-    events: list[Event] = []
     line = options.command_line()
     size_of = plan.memory + opening.WORKER_BYTES
     opened = partial(opening.opened, cluster, 1, size_of) if cluster else None
     study = WorstStudy(plan, out, line, progress, file, opened)
-    finished = conducted(study, out, progress, events.append)
+    finished, events = conducted(study, out, progress)
     for event in of(events, Searched):
-        report, units = report_of(event.report), Units.of(events)
-        page = told.page(report, units)
-        shown = page.blocks if finished.complete else ()
-        show(files("worst", report.to_json(), page), shown, out, as_json=as_json)
+        report = report_of(event.report)
+        page = told.page(report, Units.of(events))
+        show("worst", report.to_json(), page, out, as_json=as_json)
         if finished.complete and report.families:
             added = f"  added to {report.families}: see tokgate list families"
             console.print(added, style="dim")
@@ -148,8 +145,7 @@ class WorstProgress(Progress, Watcher):
 
     def doing(self, what: str) -> None:
         """What follows the search."""
-        self.watch(SEARCHING, detail=self._detail)
-        self.consume(Phase(what))
+        self.watch(SEARCHING, what, self._lines.get(Progress, ""))
 
 
 def best(search: Search) -> str:

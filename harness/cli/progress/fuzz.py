@@ -55,14 +55,13 @@ class FuzzProgress(Progress):
                 for line in found(one, "new") if one.id not in self._known else ():
                     self.say(line.text, line.style, line.once)
                     self._new.add(line.once)
-            self.log(self.facts())
+            self.show(self, "", self.facts())
 
     def facts(self) -> str:
         """One line on how it goes."""
         rounds = self._targets.values()
         cases = sum(one.cases - self._before.get(one.target, 0) for one in rounds)
-        corpus = sum(one.corpus for one in rounds)
-        shapes = sum(one.shapes for one in rounds)
+        corpus, shapes = sum(one.corpus for one in rounds), sum(one.shapes for one in rounds)
         return (
             f"{spent(self.spent)}   {cases:,} cases ({cases / max(1.0, self.spent):,.0f}/s)   "
             f"corpus {corpus:,}   {shapes:,} disagreements   {len(self._new):,} new findings"

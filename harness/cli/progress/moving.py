@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -22,18 +21,12 @@ from reports.blocks.units import plural
 from reports.texts import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import Console, RenderableType
 
     from harness.events import Event
 
 BAR_WIDTH = 30
 """The width of a bar in columns, so that there is room for words beside it on 80 columns."""
-
-NODES_SHOWN = 8
-"""Nodes with a row of their own, those with most lost units first."""
-
 
 CHECKING = "checking "
 """How the phase begins in which a vocabulary, loaded by all, has its cases."""
@@ -44,9 +37,9 @@ class Progress:
 
     On a terminal the moving part is a bar with what is being done, what was counted, and what is
     still being prepared or read; where there is none, such as in the log of CI, a line tells it now
-    and then. A command that counts something of its own adds it to :meth:`consume` and
-    :meth:`rows`. Called from several threads. seconds: the budget, None where it is no time.
-    each_unit: whether each unit that a cluster performed is worth a line.
+    and then. A command that counts something of its own adds it to :meth:`facts`. Called from
+    several threads. seconds: the budget, None where it is no time. each_unit: whether each unit
+    that a cluster performed is worth a line.
     """
 
     every = 10.0
@@ -58,17 +51,15 @@ class Progress:
         self._console, self._seconds, self._each_unit = console, seconds, each_unit
         self._lock = threading.RLock()
         self._began = self._logged = time.monotonic()
-        self._running = False
+        self._running, self._what = False, "starting"
         self._share: float | None = None
-        self._what, self._detail = "starting", ""
-        self._underway: dict[type[Event], str] = {}
+        self._lines: dict[object, str] = {}
         self._said: set[object] = set()
         self._coverage, self._usage = Coverage(), Usage()
-        self._live: Live | None = None
+        self._live = Live(
+            get_renderable=self._drawn, console=console, refresh_per_second=5, transient=True
+        )
         if console.is_terminal:
-            self._live = Live(
-                get_renderable=self._drawn, console=console, refresh_per_second=5, transient=True
-            )
             self._live.start()
 
     def watch(self, share: float, what: str = "", detail: str = "") -> None:
@@ -77,9 +68,9 @@ class Progress:
         what: empty where it is the same as before. detail: a line of its own, such as the worst
         input so far.
         """
-        self._share, self._detail = max(share, self._share or 0), detail
-        self._what = what or self._what
-        self.log("  ".join(filter(None, (f"{self._share:4.0%}", detail, self._what))))
+        self._share, self._what = max(share, self._share or 0), what or self._what
+        line = "  ".join(filter(None, (f"{self._share:4.0%}", detail, self._what)))
+        self.show(Progress, detail, line)
 
     def prepared(self, seconds: float) -> None:
         """All is loaded, which took so long, and the budget begins to run."""
@@ -100,7 +91,7 @@ class Progress:
                     self._begin()
                 case Phase():
                     self._what = event.text
-                    if self._live is None:
+                    if not self._live.is_started:
                         self.say(event.text)
                     if event.text.startswith(CHECKING):
                         self._begin()
@@ -124,17 +115,16 @@ class Progress:
                 self._said.add(once)
                 self._console.print(line, style=style)
 
-    def log(self, line: str) -> None:
-        """Print how it goes, where nothing moves and the last such line is long past."""
-        now = time.monotonic()
-        if line and self._live is None and now - self._logged > self.every:
-            self._logged = now
-            self.say(line)
+    def show(self, about: object, line: str, logged: str = "") -> None:
+        """Show a line in place of the last one about the same; none where there is no more to it.
 
-    def show(self, kind: type[Event], line: str) -> None:
-        """Show a line in place of the last one of this kind; none where there is no more to it."""
-        self._underway[kind] = line
-        self.log(line)
+        logged: what is printed now and then where nothing moves, if that is another line.
+        """
+        self._lines[about] = line
+        now = time.monotonic()
+        if (logged or line) and not self._live.is_started and now - self._logged > self.every:
+            self._logged = now
+            self.say(logged or line)
 
     def facts(self) -> str:
         """What was counted so far, in a line; empty where nothing was."""
@@ -154,32 +144,24 @@ class Progress:
         """Seconds since the first case, or since the beginning where there is none yet."""
         return time.monotonic() - self._began
 
-    def rows(self) -> Iterator[RenderableType]:
-        """What moves: a bar, what is being done and was counted, and the nodes of a cluster."""
-        share, so_far = self._share, f"{self.spent:.0f} s"
-        if self._running and self._seconds is not None:
-            share, so_far = self.spent / self._seconds, f"{self.spent:.0f} of {self._seconds:.0f} s"
-        bar = Table.grid(padding=(0, 2))
-        done = (
-            () if share is None else (ProgressBar(1.0, min(share, 1.0), BAR_WIDTH), f"{share:4.0%}")
-        )
-        bar.add_row(*done, so_far, self._what)
-        yield bar
-        for text in filter(None, (self._detail, self.facts())):
-            yield Text(text, no_wrap=True, overflow="ellipsis")
-        yield from nodes(self._usage)
-        for text in filter(None, self._underway.values()):
-            yield Text(text, "dim")
-
     def _drawn(self) -> RenderableType:
+        """What moves: a bar, what is being done and was counted, and what a cluster does."""
         with self._lock:
-            return Group(*self.rows())
+            share, so_far = self._share, f"{self.spent:.0f} s"
+            if self._running and self._seconds is not None:
+                share = self.spent / self._seconds
+                so_far = f"{self.spent:.0f} of {self._seconds:.0f} s"
+            bar = Table.grid(padding=(0, 2))
+            done: list[RenderableType] = []
+            if share is not None:
+                done = [ProgressBar(1.0, min(share, 1.0), BAR_WIDTH), f"{share:4.0%}"]
+            bar.add_row(*done, so_far, self._what)
+            lines = filter(None, (self.facts(), nodes(self._usage), *self._lines.values()))
+            return Group(bar, *(Text(one, no_wrap=True, overflow="ellipsis") for one in lines))
 
     def stop(self) -> None:
         """Take the moving part off the terminal; again, it does nothing."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        self._live.stop()
 
 
 def preparing(event: Preparing) -> str:
@@ -194,23 +176,14 @@ def preparing(event: Preparing) -> str:
     return "; ".join(parts)
 
 
-def nodes(usage: Usage) -> Iterator[RenderableType]:
-    """What is at work on a cluster: a line for all, and a row for each of the first nodes."""
+def nodes(usage: Usage) -> str:
+    """A line on what is at work on a cluster; empty where there is none."""
     if not usage.used:
-        return
+        return ""
     present = [one for one in usage.nodes.values() if not one.left]
     slots = sum(one.slots for one in present)
     done = sum(one.units for one in usage.nodes.values())
-    yield Text(
+    return (
         f"{plural(len(present), 'node')}   {len(usage.underway)} of {plural(slots, 'slot')} busy"
         f"   {plural(done, 'unit')} done   {usage.lost.total()} repeated"
     )
-    busy = Counter(usage.underway.values())
-    for one in sorted(present, key=lambda one: (-one.lost, one.node))[:NODES_SHOWN]:
-        yield Text(
-            f"  {one.node}   {busy[one.node]} of {one.slots}   {usage.rate(one.node):,.0f} cases/s"
-            f"   {plural(one.units, 'unit')}" + f"   {one.lost} lost" * bool(one.lost),
-            "dim",
-        )
-    if len(present) > NODES_SHOWN:
-        yield Text(f"and {plural(len(present) - NODES_SHOWN, 'node')} more", "dim")

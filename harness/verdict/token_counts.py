@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.core.standing import most_trusted
+from harness.events import TokenCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from harness.core.comparisons import Contract
     from harness.core.outcomes import Results
+
+    Ids = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +37,6 @@ class Differing:
     against: int
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What two gave on a batch: the tokens of each over the documents that both encoded."""
-
-    documents: int
-    tokens: int
-    against: int
-    unanswered: int
-    differing: tuple[Differing, ...]
-
-
 def pairs(contract: Contract, results: Mapping[str, Results]) -> dict[str, str]:
     """Who is compared with whom: by implementation, the one that is trusted the most beside it."""
     found: dict[str, str] = {}
@@ -53,38 +47,49 @@ def pairs(contract: Contract, results: Mapping[str, Results]) -> dict[str, str]:
     return found
 
 
-def counted(one: Results, other: Results) -> Counts:
-    """The counts of one beside another that was asked the same documents."""
+def counted(one: Results, other: Results, against: str) -> tuple[TokenCounts, list[Differing]]:
+    """The counts of one beside another that was asked the same documents, and where they differ.
+
+    against: the name of the other.
+    """
     if one.same_as(other):
-        return Counts(len(one), len(one.ids), len(other.ids), 0, ())
+        return TokenCounts(against, len(one), 0, len(one.ids), len(other.ids)), []
     both = (one.status == 0) & (other.status == 0)
-    lengths, others = (np.diff(side.ends, prepend=0) for side in (one, other))
-    differing = [found for i in np.flatnonzero(both) if (found := _differing(one, other, int(i)))]
-    return Counts(
+    lengths, others = (np.diff(side.ends, prepend=0)[both] for side in (one, other))
+    gaps = lengths - others
+    rows = map(int, np.flatnonzero(both))
+    differing = [found for row in rows if (found := _differing(one.row(row), other.row(row), row))]
+    counts = TokenCounts(
+        against,
         documents=int(both.sum()),
-        tokens=int(lengths[both].sum()),
-        against=int(others[both].sum()),
+        differing=len(differing),
+        tokens=int(lengths.sum()),
+        against_tokens=int(others.sum()),
+        more=int(gaps[gaps > 0].sum()),
+        fewer=-int(gaps[gaps < 0].sum()),
+        changed=sum(found.changed for found in differing),
         unanswered=int((~both).sum()),
-        differing=tuple(differing),
     )
+    return counts, differing
 
 
 def digest(results: Results) -> int:
     """63 bits that tell, but for chance, whether two results have the same ids and outcomes."""
-    made = hashlib.blake2b(results.ids.tobytes(), digest_size=8)
-    made.update(results.ends.astype(np.int64).tobytes())
-    made.update(results.status.tobytes())
+    columns = results.ids, results.ends.astype(np.int64), results.status
+    made = hashlib.blake2b(b"".join(column.tobytes() for column in columns), digest_size=8)
     return int.from_bytes(made.digest(), "little") >> 1
 
 
-def _differing(one: Results, other: Results, index: int) -> Differing | None:
-    ids, others = one.row(index), other.row(index)
+def _differing(ids: Ids, others: Ids, index: int) -> Differing | None:
+    first = _alike(ids, others)
+    if first == len(ids) == len(others):
+        return None
+    last = _alike(ids[first:][::-1], others[first:][::-1])
+    return Differing(index, first, len(ids) - first - last, len(ids), len(others))
+
+
+def _alike(ids: Ids, others: Ids) -> int:
+    """How many ids two texts have in common at their beginning."""
     short = min(len(ids), len(others))
     apart = np.flatnonzero(ids[:short] != others[:short])
-    if not len(apart) and len(ids) == len(others):
-        return None
-    first = int(apart[0]) if len(apart) else short
-    rest = short - first  # what the two may have alike at their ends
-    unlike = np.flatnonzero(ids[len(ids) - rest :][::-1] != others[len(others) - rest :][::-1])
-    alike = int(unlike[0]) if len(unlike) else rest
-    return Differing(index, first, len(ids) - first - alike, len(ids), len(others))
+    return int(apart[0]) if len(apart) else short
