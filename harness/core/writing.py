@@ -88,7 +88,7 @@ class Lines:
         before = os.fstat(self._file.fileno()).st_size
         try:
             while data:
-                data = data[self._file.write(data) :]
+                data = data[os.write(self._file.fileno(), data) :]
         except OSError as error:
             with contextlib.suppress(OSError):
                 self._file.truncate(before)

@@ -126,7 +126,7 @@ def row(table: type[Row], *events: Event, **more: Any) -> Row:
     return table(
         **{
             name: next(getattr(one, name) for one in events if hasattr(one, name))
-            for name in sa.inspect(table).columns.keys() - more
+            for name in {*sa.inspect(table).columns.keys()}.difference(more)
         },
         **more,
     )
