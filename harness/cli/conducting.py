@@ -10,7 +10,6 @@ from harness.core.writing import writing
 from harness.engine.steps import conduct
 from impls.errors import ImplementationError
 from reports import write
-from reports.blocks import terminal
 from reports.studies import files
 
 if TYPE_CHECKING:
@@ -52,5 +51,5 @@ def show(name: str, data: str, page: Page, out: Path, *, as_json: bool) -> None:
     if as_json:
         print(data.rstrip("\n"))
     else:
-        Display().show(terminal.render(page.blocks))
+        Display().show(page.blocks)
     Display(stderr=True).print(f"  {out / name}.html", style="dim")

@@ -16,7 +16,6 @@ from harness.events import by_cause
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from reports import github
-from reports.blocks import terminal
 from reports.closing import closing, run_summary, told
 from reports.texts import sections
 
@@ -58,6 +57,5 @@ def perform(
     unexpected = [one for one in result.findings if one.expected is None]
     summary = run_summary(finished, len(by_cause(unexpected)))
     last = closing(finished, summary, out / "report.html")
-    blocks = [*sections(record.texts), *told(unexpected, result.expectations), *last]
-    console.show(terminal.render(blocks))
+    console.show([*sections(record.texts), *told(unexpected, result.expectations), *last])
     raise typer.Exit(finished.exit_status)

@@ -16,7 +16,6 @@ from harness.verdict.coverage import (
     EQUIVALENCE,
     LEAST_CASES,
     SCALING,
-    SURVIVAL,
     enough,
 )
 from impls import registry
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
 SHOWN, MANY_SHOWN = 3, 8
 """Names that a line lists, and bounds or names where these are what it is about; the report has
 all."""
-
-MESSAGE_SHOWN = 200
-"""Characters of a failure's first line."""
 
 MEND = "give a larger --budget, or a [[scaling]] entry with the bound that it is to keep"
 
@@ -54,13 +50,13 @@ def gaps(coverage: Coverage) -> list[str]:
 
     A run that examined nothing at all has a gap whatever was named.
     """
+    reasons = {"vocabularies": _source, "implementations": _implementation, "checks": _check}
     lines = [
-        line for source in coverage.named("vocabularies") for line in _source(coverage, source)
+        line
+        for kind, why in reasons.items()
+        for name in coverage.named(kind)
+        for line in why(coverage, name)
     ]
-    for name in coverage.named("implementations"):
-        lines += _implementation(coverage, name)
-    for check in coverage.named("checks"):
-        lines += _check(coverage, check)
     if coverage.given is not None and not coverage.documents:
         lines.append(
             "no document of your texts was compared; give texts that are not empty, and two "
@@ -93,12 +89,13 @@ def _uncompared(coverage: Coverage, opened: Sequence[ContractOpened]) -> str:
         return f"only {present[0]} takes part; add another implementation with --impl"
     if all(len(one.implementations) < 2 for one in opened):
         return "no two implementations share a vocabulary and mode"
-    if not any((name, one.id) in coverage.answers for name in present for one in opened):
+    asked = {name for name in present if any((name, c.id) in coverage.answers for c in opened)}
+    if not asked:
         if coverage.given is not None and coverage.given.only:
             return "none of your texts can be written with its alphabet"
         return "no case was answered before the end of the run; give a larger --budget"
     mute = [
-        f"{name}: {_silent(coverage, name, opened)}"
+        f"{name} {_silent(coverage, name, opened)}"
         for name in present
         if not any(coverage.answered(name, one.id).answered for one in opened)
     ]
@@ -113,19 +110,10 @@ def _members(opened: Iterable[ContractOpened]) -> list[str]:
 
 
 def _silent(coverage: Coverage, name: str, opened: Iterable[ContractOpened]) -> str:
-    """Why an implementation gave no answer under these comparisons, in a few words."""
-    asked = sum(coverage.answered(name, one.id).asked for one in opened)
-    reasons = [
-        group.message.split("\n", 1)[0][:MESSAGE_SHOWN] or group.kind
-        for found in coverage.findings.values()
-        if found.check == SURVIVAL and name in found.culprits
-        for group in found.partition
-        if name in group.implementations
-    ]
-    reasons += [one.reason for (who, _), one in coverage.answers.items() if who == name]
-    reason = next(filter(None, reasons), "")
-    calls = "the one input" if asked == 1 else f"any of {asked:,} inputs"
-    return f"it did not answer {calls}" + (f": {reason}" if reason else "")
+    """How an implementation gave no answer under these comparisons, in a few words."""
+    answers = [coverage.answered(name, one.id) for one in opened]
+    reason = next((f": {one.reason}" for one in answers if one.reason), "")
+    return f"answered none of {sum(one.asked for one in answers):,} inputs{reason}"
 
 
 def _implementation(coverage: Coverage, name: str) -> Iterator[str]:
@@ -136,7 +124,7 @@ def _implementation(coverage: Coverage, name: str) -> Iterator[str]:
     lines = [line for one in opened for line in _under(coverage, name, one)]
     of_vocabularies = set(coverage.named("checks")) == {CANONICALITY}
     if not lines and name not in coverage.examined and not of_vocabularies:
-        why = ["none of the chosen checks could judge an answer of it"] if opened else []
+        why = ["none of the chosen checks could judge an answer of it"] * bool(opened)
         why += [c.excluded[name] for c in coverage.contracts.values() if name in c.excluded]
         why += [one.reason for one in coverage.not_reached.values()]
         lines = [f"{name} was not tested: {[*why, 'no vocabulary of this run came to it'][0]}"]
@@ -156,17 +144,15 @@ def _under(coverage: Coverage, name: str, contract: ContractOpened) -> Iterator[
     exact = contract.exact or contract.implementations
     compared = coverage.compared_under(contract, name)
     if not answers.asked:
-        if not any(one.asked for (who, _), one in coverage.answers.items() if who == name):
+        if all(who != name for who, _ in coverage.answers):
             yield f"{name} was asked nothing {where}"
-    elif not answers.examined:
-        # A program has no other way to say that it does not do a mode.
-        if not (spec.startswith("cmd:") and in_any):
-            yield f"{name} answered none of {answers.asked:,} inputs {where}{reason}"
     elif not answers.enough:
-        yield (
-            f"{name} answered only {answers.examined:,} of {answers.asked:,} inputs {where}, "
-            f"and {LEAST_CASES} are needed{reason}"
-        )
+        # A program has no other way to say that it does not do a mode.
+        if answers.examined or not (spec.startswith("cmd:") and in_any):
+            yield (
+                f"{name} answered only {answers.examined:,} of {answers.asked:,} inputs {where}, "
+                f"and {LEAST_CASES} are needed{reason}"
+            )
     elif (
         EQUIVALENCE in contract.checks
         and (name in exact and len(exact) > 1)
@@ -244,13 +230,11 @@ def broken(growth: Iterable[GrowthJudged]) -> list[str]:
     for one in growth:
         if one.outcome == "fail":
             alike.setdefault((one.implementation, one.bound), []).append(one)
-    lines = []
-    for (name, bound), (first, *others) in alike.items():
-        rest = f", and on {len(others)} more" if others else ""
-        lines.append(
-            f"{name} breaks its limit, {bound} ({first.reason}): {first.line} "
-            f"on {first.family} of {first.vocabulary}{rest}"
-        )
+    lines = [
+        f"{name} breaks its limit, {bound} ({first.reason}): {first.line} on {first.family} of "
+        f"{first.vocabulary}" + (f", and on {len(others)} more" if others else "")
+        for (name, bound), (first, *others) in alike.items()
+    ]
     hidden = len(lines) - MANY_SHOWN
     return lines[:MANY_SHOWN] + [f"and {hidden} more bounds on growth are broken"] * (hidden > 0)
 
@@ -282,8 +266,8 @@ def omissions(coverage: Coverage) -> list[str]:
         if one.checks and one.id not in asked and one.vocabulary in reached
     ]
     named = coverage.named("implementations")
-    silent = {name for name, _ in coverage.answers} - coverage.examined
-    for name in sorted(silent.difference(named)):
+    silent = {name for name, _ in coverage.answers}.difference(coverage.examined, named)
+    for name in sorted(silent):
         lines.append(f"not tested: {name} ({_silent(coverage, name, opened)})")
     for *_, name in coverage.unsettled:
         if name not in named:

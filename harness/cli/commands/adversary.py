@@ -21,7 +21,6 @@ from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, named
 from harness.studies.forced.replaying import replayed
 from reports import forced
-from reports.blocks import terminal
 
 EPILOG = """
 \b
@@ -75,7 +74,7 @@ def command(
     size = options.bytes_of(memory)
     if replay is not None:
         again = list(replayed(replay, vocab, policy, timeout, size))
-        Display().show(terminal.render(forced.replayed(again)))
+        Display().show(forced.replayed(again))
         errs = any(depths.get(EXACT) for _, depths in again)
         raise typer.Exit(exit_statuses.FAILS if errs else exit_statuses.HOLDS)
     if vocab is None:
@@ -98,7 +97,7 @@ def command(
     remarks = [f"failed: {where}: {how}" for where, how in [*bag.broke.items()][:BROKEN_SHOWN]]
     remarks += [f"a worker {line}" for line in bag.left]
     tried = {name: bag.tried.get(name, 0) for name in names}
-    Display().show(terminal.render(forced.found(own, tried, remarks)))
+    Display().show(forced.found(own, tried, remarks))
     console.print(f"  {out / COUNTEREXAMPLES}; {RECORD}: run again to continue", style="dim")
     if cut_off is not None:
         raise typer.Exit(exit_status(cut_off))

@@ -16,7 +16,7 @@ from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
 from harness.verdict.diff import compare
 from reports import changes
-from reports.blocks import markdown, terminal
+from reports.blocks import markdown
 from reports.texts import changes as changes_of_texts
 
 EPILOG = """
@@ -53,5 +53,5 @@ def command(
         text = markdown.render(changes.blocks_of(result, texts))
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     else:
-        Display().show(terminal.render(changes.blocks_of(result, texts)))
+        Display().show(changes.blocks_of(result, texts))
     raise typer.Exit(exit_statuses.FAILS if result.new else exit_statuses.HOLDS)

@@ -22,7 +22,6 @@ from harness.studies.forced.policies import named
 from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, Record, execute
 from harness.studies.forced.scattered import Walks, sendable
 from reports import forced
-from reports.blocks import terminal
 from reports.closing import closing
 
 if TYPE_CHECKING:
@@ -111,7 +110,6 @@ def command(
     finally:
         progress.stop()
         folder.close()
-    Display().show(terminal.render(forced.sections(reported(out))))
-    last = closing(finished, f"{finished.seconds:.0f} s", out / "report.html")
-    console.show(terminal.render(last))
+    Display().show(forced.sections(reported(out)))
+    console.show(closing(finished, f"{finished.seconds:.0f} s", out / "report.html"))
     raise typer.Exit(finished.exit_status)

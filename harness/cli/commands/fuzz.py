@@ -28,7 +28,6 @@ from harness.studies.fuzz.folder import save_corpus as save_corpus_of
 from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
 from harness.studies.fuzz.store import CampaignStore
 from harness.verdict import expectations
-from reports.blocks import terminal
 from reports.blocks.units import plural
 from reports.closing import closing, told
 
@@ -230,4 +229,4 @@ def show(console: Display, record: Record, report: Path) -> None:
             f"{behaviours:.0f} new behaviours (Good-Turing estimate)"
         )
     last = closing(finished, said, report, more)
-    console.show(terminal.render([*told(fresh, record.expectations), *last]))
+    console.show([*told(fresh, record.expectations), *last])
