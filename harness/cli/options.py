@@ -13,6 +13,7 @@ import typer
 
 from harness.cluster import opening
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
+from harness.engine import selection
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget, parse_budget
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from corpora.texts.corpus import Corpus
+    from harness.core.participants import Participant
     from harness.workers import Limits
 
 EXIT_STATUSES = """
@@ -100,15 +102,16 @@ Amount = Annotated[
     typer.Option(
         "--budget",
         metavar="BUDGET",
-        help="Time from the first case on, such as 60s, 5m or 8h, or a number of cases, such as "
-        "20000cases.",
+        help="Time for testing, such as 60s, 5m or 8h, counted from the first case (one test "
+        "input); or a number of cases, such as 20000cases.",
     ),
 ]
 Families = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="File of your own families (default: the one that tokgate worst writes).",
+        help="File with your own families of slow inputs (default: the one that `tokgate worst` "
+        "writes).",
     ),
 ]
 Policies = Annotated[
@@ -117,14 +120,16 @@ Policies = Annotated[
         "--policy",
         "-p",
         metavar="POLICY",
-        help="none, printed, healed[:tokens=4|:bytes=7][:conservative], drop-pretoken, exact, "
-        "llguidance, llguidance.partial, xgrammar, or a healer of your own: path.py:Mine, "
-        "module:attr, cmd:PROGRAM. May be repeated.",
+        help="A policy for healing: none, printed, healed[:tokens=4|:bytes=7][:conservative], "
+        "drop-pretoken, exact, llguidance, llguidance.partial, xgrammar, or a healer of your own: "
+        "path.py:Mine, module:attr, cmd:PROGRAM. May be repeated.",
     ),
 ]
 Jobs = Annotated[
     int,
-    typer.Option(metavar="N", min=0, help="Vocabularies tested in parallel (0: by CPU cores)."),
+    typer.Option(
+        metavar="N", min=0, help="Vocabularies tested in parallel (0: as many as CPU cores allow)."
+    ),
 ]
 Processes = Annotated[
     int, typer.Option("--jobs", metavar="N", min=0, help="Worker processes (0: one per CPU core).")
@@ -240,6 +245,18 @@ def check_cluster(address: str | None, texts: Sequence[str] = ()) -> None:
         opening.check(address)
         if texts:
             raise SelectionError(opening.TEXTS_STAY)
+
+
+def participants(
+    console: Console, impls: Sequence[str], joining: Sequence[str] = ()
+) -> list[Participant]:
+    """The implementations named, or all; who is not installed is said. Raises ImplementationError.
+
+    joining: others that join where none is named.
+    """
+    present, missing = selection.participants(impls, joining)
+    name_missing(console, missing)
+    return present
 
 
 def name_missing(console: Console, missing: Mapping[str, str]) -> None:

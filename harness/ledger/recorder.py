@@ -10,8 +10,6 @@ import datetime
 import math
 import uuid
 import zlib
-from collections import defaultdict
-from itertools import chain
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -160,31 +158,31 @@ def rows_of(run: str, began: Started, coverage: Coverage) -> Iterator[Base]:
     yield from tallies(run, coverage)
 
 
-def tallies(run: str, coverage: Coverage) -> Iterator[RunTally]:
+def tallies(run: str, coverage: Coverage) -> Iterable[RunTally]:
     """What batches add up to for each implementation on each vocabulary, over all comparisons.
 
     A case counts once under each comparison, however many checks judged it.
     """
+    made: dict[tuple[str, str], RunTally] = {}
     judged, at_fault = coverage.judged, coverage.at_fault
-    places = defaultdict[tuple[str, str], list[tuple[str, set[tuple[str, str]]]]](list)
     for (where, name), ways in coverage.judged_of.items():
-        if where in coverage.contracts:
-            places[name, coverage.contracts[where].vocabulary].append((where, ways))
-    for (name, vocabulary), parts in places.items():
-        alike = [(judged[c, EQUIVALENCE, name], at_fault[c, EQUIVALENCE, name]) for c, _ in parts]
-        checks, generators = map(set, zip(*chain(*(ways for _, ways in parts)), strict=True))
-        yield RunTally(
-            run=run,
-            implementation=name,
-            vocabulary=vocabulary,
-            cases=sum(max(judged[c, check, name] for check, _ in ways) for c, ways in parts),
-            compared=sum(compared for compared, _ in alike),
-            wrong=sum(map(min, alike)),
-            deaths=sum(at_fault[c, SURVIVAL, name] for c, _ in parts),
-            trusted=any(name in coverage.contracts[c].references for c, _ in parts),
-            checks=sorted(checks),
-            generators=sorted(generators),
-        )
+        contract = coverage.contracts.get(where)
+        if contract is None:
+            continue
+        checks, generators = map(set, zip(*ways, strict=True))
+        of = {"run": run, "implementation": name, "vocabulary": contract.vocabulary}
+        none = dict.fromkeys(("cases", "compared", "wrong", "deaths"), 0)
+        row = RunTally(**of, **none, trusted=False, checks=[], generators=[])
+        row = made.setdefault((name, contract.vocabulary), row)
+        compared = judged[where, EQUIVALENCE, name]
+        row.cases += max(judged[where, check, name] for check in checks)
+        row.compared += compared
+        row.wrong += min(at_fault[where, EQUIVALENCE, name], compared)
+        row.deaths += at_fault[where, SURVIVAL, name]
+        row.trusted |= name in contract.references
+        row.checks = sorted(checks.union(row.checks))
+        row.generators = sorted(generators.union(row.generators))
+    return made.values()
 
 
 def speeds_of(measurement: str, began: BenchStarted, cell: Benched) -> Iterator[MeasuredSpeed]:

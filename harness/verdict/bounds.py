@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.reading import shown
 from harness.events import GrowthJudged
 from harness.verdict import memory
-from harness.verdict.expectations import ExpectationsError, entries
+from harness.verdict.expectations import SHIPPED, ExpectationsError, entries
 from harness.verdict.exponents import HIERARCHY, LEAST_POINTS, THRESHOLD, Verdict
 from impls.registry import BUILT_IN, FIELD
 
@@ -104,6 +104,11 @@ def load(path: Path, *, drafts: bool = False) -> list[Bound]:
             raise ExpectationsError(f"{place}: invalid bound {shown(one.bound)}; write {known}")
         found.append(one)
     return found
+
+
+def with_shipped(path: Path | None) -> list[Bound]:
+    """The entries of the user's file, if there is one, and the shipped ones after them."""
+    return [*(load(path) if path is not None else ()), *load(SHIPPED)]
 
 
 def judge_growth(

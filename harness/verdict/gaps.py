@@ -30,7 +30,7 @@ SHOWN, MANY_SHOWN = 3, 8
 """Names that a line lists, and bounds or names where these are what it is about; the report has
 all."""
 
-MEND = "give a larger --budget, or a [[scaling]] entry with the bound that it is to keep"
+MEND = "give a larger --budget, or a [[scaling]] entry with the limit that it must keep"
 
 
 def listed(items: Sequence[str], most: int = SHOWN, between: str = ", ") -> str:
@@ -198,7 +198,7 @@ def undecided(coverage: Coverage, growth: Collection[GrowthJudged]) -> list[str]
         owed = [family for family in missed if family in telling]
         if left:
             families = listed([one.family for one in left], 1)
-            lines.append(f"{who} is not decided on {families} ({left[0].line}): {MEND}")
+            lines.append(f"{who} is unclear on {families} ({left[0].line}): {MEND}")
         if owed:
             why = "no time was left for it, or it was withdrawn before; give a larger --budget"
             lines.append(f"{who} was not measured on {listed(owed)}: {why}")
@@ -292,7 +292,7 @@ def limits(coverage: Coverage) -> list[str]:
 def notes(coverage: Coverage, growth: Collection[GrowthJudged] = ()) -> list[str]:
     """What a reader of the verdict should know beside it, a line each."""
     lines = [
-        f"{who} by family: {decided} decided, {len(left)} undecided, {len(missed)} not measured"
+        f"{who} by family: {decided} clear, {len(left)} unclear, {len(missed)} not measured"
         for who, left, decided, missed in _followed(coverage, growth)
     ]
     # Of all others an undecided cell fails nothing.
@@ -301,8 +301,8 @@ def notes(coverage: Coverage, growth: Collection[GrowthJudged] = ()) -> list[str
     )
     if counts:
         shown = listed([f"{name} ({count})" for name, count in counts.most_common()], MANY_SHOWN)
-        total = f"{counts.total()} of {len(growth)} bound cells"
-        lines.append(f"growth inconclusive in {total}: {shown}")
+        total = f"{counts.total()} of {len(growth)} measurements that have a limit"
+        lines.append(f"growth is unclear in {total}: {shown}")
     lines += omissions(coverage) + limits(coverage)
     unread = [one.vocabulary for one in coverage.texts.values() if not one.whole]
     if unread:

@@ -193,7 +193,9 @@ def test_growth_binds_only_those_that_claim_to_be_linear() -> None:
 def test_growth_that_is_inconclusive_fails_nothing_and_is_said() -> None:
     left_open = verdict(measured=[growth("mine", "inconclusive"), growth("mine", "linear")])
     assert left_open.passed and left_open.exit_status == HOLDS
-    assert left_open.notes == ("growth inconclusive in 1 of 2 bound cells: mine (1)",)
+    assert left_open.notes == (
+        "growth is unclear in 1 of 2 measurements that have a limit: mine (1)",
+    )
     both = verdict(measured=[growth("mine", "inconclusive"), growth("mine", "superlinear")])
     assert both.exit_status == FAILS
     assert len(both.notes) == 1

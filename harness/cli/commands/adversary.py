@@ -62,13 +62,13 @@ def command(
 ) -> None:
     """Search for small grammars on which a policy forces wrong tokens.
 
-    The --budget counts from the first grammar on; a number of cases is one of grammars, in whole
-    rounds. The default policies are healed:tokens=4 and exact. A grammar has two sentences. Four
-    kinds are tried in turn: long tokens, characters cut in two, chains of merges that flip, and the
-    look-ahead of pre-tokenizers. The counterexample with the most wrong tokens for each vocabulary,
-    policy and kind is shortened and kept in trophies.json. Run the command again with the same
-    folder to continue; counterexamples of other runs in that file are kept unless a better one is
-    found.
+    The --budget is a time, counted from the first grammar, or a number of grammars (such as
+    200cases), which is rounded up to whole rounds. The default policies are healed:tokens=4 and
+    exact. Each grammar has two sentences. Four kinds of grammars are tried in turn: long tokens,
+    characters cut in two, chains of merges that flip, and the look-ahead of pre-tokenizers. The
+    counterexample with the most wrong tokens for each vocabulary, policy and kind is shortened and
+    kept in trophies.json. Run the command again with the same folder to continue; counterexamples
+    of other runs in that file are kept unless a better one is found.
     """
 
     size = options.bytes_of(memory)

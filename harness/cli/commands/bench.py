@@ -37,8 +37,8 @@ def command(
         typer.Option(
             "--input",
             metavar="INPUT",
-            help="source, messages (of people, in a hundred languages), multilingual, tokens, "
-            "one-piece, or a UTF-8 file. May be repeated.",
+            help="Text to encode: source (code), messages (of people, in a hundred languages), "
+            "multilingual, tokens, one-piece, or a UTF-8 file. May be repeated.",
         ),
     ] = [],
     size: Annotated[
@@ -56,10 +56,14 @@ def command(
     ] = None,
     cold: Annotated[
         int,
-        typer.Option(metavar="N", min=0, help="Cold first calls to measure at the largest size."),
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="First calls to measure in an encoder just loaded, at the largest size.",
+        ),
     ] = 1,
     cold_sizes: Annotated[
-        bool, typer.Option("--cold-sizes", help="Measure cold first calls at all sizes.")
+        bool, typer.Option("--cold-sizes", help="Measure first calls at all sizes.")
     ] = False,
     mode: Annotated[
         list[str],

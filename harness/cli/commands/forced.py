@@ -42,7 +42,7 @@ def command(
     corpus: Annotated[
         str,
         typer.Argument(
-            help="A folder or an archive of JSON Schemas, or `own` for those of tokgate."
+            help="A folder or an archive of JSON Schemas, or `own` for the ones in tokgate."
         ),
     ],
     vocab: options.OneVocab,

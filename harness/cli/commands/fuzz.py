@@ -146,9 +146,8 @@ def command(
     report_seconds = options.seconds_of(report_every, "--report-every")
     catalog = generators()
     checks = selection.chosen("check", check, CHECKS)
-    present, missing = selection.participants(impl)
     console = Display(stderr=True)
-    options.name_missing(console, missing)
+    present = options.participants(console, impl)
     own = options.texts_of(texts)
     documents = [] if own is None else drawn(own, seed, count=DRAWN_FROM)
     plan = Plan(

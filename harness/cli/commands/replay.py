@@ -28,7 +28,11 @@ def command(
     out: Out = Path("tokgate-replay"),
     run_folder: Annotated[
         Path,
-        typer.Option("--run", metavar="FOLDER", help="The folder of the run that has the finding."),
+        typer.Option(
+            "--run",
+            metavar="FOLDER",
+            help="The folder of the run, if you give the id of a finding.",
+        ),
     ] = Path("tokgate-out"),
     trust: Annotated[
         bool,

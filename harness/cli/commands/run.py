@@ -33,8 +33,8 @@ def command(
         bool,
         typer.Option(
             "--only-input",
-            help="Compare on the texts of --input only: no generators, no growth, no forced "
-            "tokens.",
+            help="Test the texts of --input only: no generated inputs, no growth measurements, no "
+            "forced tokens.",
         ),
     ] = False,
     suite: Annotated[
@@ -51,8 +51,8 @@ def command(
         list[str],
         typer.Option(
             metavar="FAMILY",
-            help="Measure growth on this family only (see tokgate list families). The default is "
-            "as many families as there is time for. May be repeated.",
+            help="Measure growth on this family of inputs only (see tokgate list families). The "
+            "default is as many families as there is time for. May be repeated.",
         ),
     ] = [],
     families: options.Families = None,
@@ -74,8 +74,8 @@ def command(
     """Compare implementations on generated and hostile inputs.
 
     This is the main command. Without arguments it tests every installed implementation on the
-    embedded vocabularies. The default --budget is 45s, 5m or 8h, by suite. Compiling and loading
-    come on top, and what you name is tested even if that takes longer.
+    embedded vocabularies. The default --budget is 45s, 5m or 8h, by suite. The time for compiling
+    and loading is not counted, and what you name is tested even if that takes longer.
     """
 
     options.check_cluster(cluster, texts)
@@ -88,8 +88,8 @@ def command(
         how_long, amount = "on all of your texts", Budget()
     vocabularies = selection.vocabularies(vocab, seed)
     joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
-    if impl:
-        present, missing = selection.participants(impl, joining)
+    console = Display(stderr=True)
+    present = options.participants(console, impl, joining)
     # What takes longer than all before is imported now, so that a mistake is told sooner.
     from corpora.families import catalog as hostile  # noqa: PLC0415
     from corpora.families import user  # noqa: PLC0415
@@ -111,7 +111,6 @@ def command(
     checks = selection.chosen("check", wanted, [*CHECKS, *MEASURES])
     corpus = options.texts_of(texts)
     own = user.chosen(families)
-    files = [expectations.SHIPPED] if expect is None else [expect, expectations.SHIPPED]
     known = expectations.with_shipped(expect)
     if only_input:  # what is expected still is, but its examples are no texts of the user's
         checks = [name for name in checks if name in CHECKS]
@@ -119,10 +118,6 @@ def command(
         made = []
     elif corpus is not None:
         made.insert(0, mutated(corpus, seed))
-    if not impl:  # all of them, which takes longer than to tell any mistake
-        present, missing = selection.participants([], joining)
-    console = Display(stderr=True)
-    options.name_missing(console, missing)
     named = [participant.name for participant in present] if impl else []
     if impl and not reference and "equivalence" in checks:
         loaded = (load() for load in vocabularies.values())
@@ -142,7 +137,7 @@ def command(
         families=own,
         measured=selection.chosen("family", family, hostile.families(own)) if family else [],
         expectations=known,
-        bounds=[one for file in files for one in bounds.load(file)],
+        bounds=bounds.with_shipped(expect),
         suite=chosen_suite,
         budget=amount,
         seed=seed,

@@ -48,7 +48,7 @@ def command(
         typer.Option(
             metavar="TIME",
             help="Time from the first case on, such as 90s or 5m.",
-            show_default="that of the suite ci",
+            show_default="that of --suite ci",
         ),
     ] = None,
     mutant: Annotated[
@@ -66,7 +66,7 @@ def command(
         typer.Option(
             metavar="N",
             min=0,
-            help="Groups of mistakes tested in parallel (0: by CPU cores).",
+            help="Groups of mistakes tested in parallel (0: as many as CPU cores allow).",
         ),
     ] = 0,
     out: options.Out = Path("tokgate-selftest"),
@@ -75,9 +75,9 @@ def command(
 ) -> None:
     """Plant mistakes, and see which checks and generators find them.
 
-    Over a hundred implementations with one mistake each are compared with the references, under the
-    settings of the suite ci. The report says for each generator and check which mistakes it finds
-    and how fast, and names those that nothing finds.
+    Over a hundred implementations with one mistake each are compared with the references, with the
+    settings of `tokgate run --suite ci`. The report says for each generator and
+    check which mistakes it finds and how fast, and names those that nothing finds.
     """
 
     options.check_cluster(cluster)

@@ -55,8 +55,8 @@ def command(
         str,
         typer.Option(
             metavar="TIME",
-            help="Time from the first measurement to the verdict, such as 90s, 5m or 8h. Loading "
-            "comes on top.",
+            help="Time for the search, such as 90s, 5m or 8h, counted from the first measurement. "
+            "Loading is not counted.",
         ),
     ] = "5m",
     size: Annotated[
@@ -71,7 +71,7 @@ def command(
         list[str],
         typer.Option(
             metavar="FAMILY",
-            help="Do not start from this listed family; `all` for none of them. May be repeated.",
+            help="A listed family that the search must not start from, or `all`. May be repeated.",
         ),
     ] = [],
     families: options.Families = None,
