@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NoReturn
-
-import typer
+from typing import TYPE_CHECKING
 
 from harness.cli.display import Display
 from harness.cli.options import command_line
@@ -33,8 +31,8 @@ def perform(
     ledger: str | None = None,
     elsewhere: Elsewhere | None = None,
     whole: Callable[[], None] = lambda: None,
-) -> NoReturn:
-    """Carry out a plan into a folder, write all reports, and exit with the verdict's status.
+) -> int:
+    """Carry out a plan into a folder, write all reports, and return the verdict's exit status.
 
     elsewhere: as :func:`harness.engine.runner.execute` takes it. whole: is called where the run
     came to its own end. Raises LedgerError, OutputError.
@@ -58,4 +56,4 @@ def perform(
     summary = run_summary(finished, len(by_cause(unexpected)))
     last = closing(finished, summary, out / "report.html")
     console.show([*sections(record.texts), *told(unexpected, result.expectations), *last])
-    raise typer.Exit(finished.exit_status)
+    return finished.exit_status

@@ -125,14 +125,12 @@ def judge_growth(
     """
     judged = []
     for cell in measured:
-        name, mine = cell.implementation, cell.implementation in own
-        plain = cell.measure not in BESIDE_TIME
+        name = cell.implementation
+        mine, claims, plain = name in own, name in claiming, cell.measure not in BESIDE_TIME
         bound = bound_of(cell, bounds)
-        if bound is None and (mine or name in claiming):
+        if bound is None and (mine or claims):
             # Nobody claims anything of memory, or of what is said of one's own time.
-            claimed = name in claiming and plain
-            linear = LINEAR if name in claiming else DEFAULT
-            bound = Bound(linear, CLAIMED if claimed else UNSAID)
+            bound = Bound(LINEAR if claims else DEFAULT, CLAIMED if claims and plain else UNSAID)
         if bound is None:
             continue
         allowed, most = bound.bound, bound.memory
@@ -149,19 +147,9 @@ def judge_growth(
             outcome = {"linear": "pass", "superlinear": "fail"}.get(cell.verdict, "inconclusive")
         else:
             outcome, line = outcome_of(cell, allowed)
-        judged.append(
-            GrowthJudged(
-                implementation=name,
-                vocabulary=cell.vocabulary,
-                family=cell.family,
-                measure=cell.measure,
-                bound=allowed,
-                outcome=outcome,
-                reason=bound.reason,
-                line=line,
-                own=mine and cell.axis == "bytes" and plain,
-            )
-        )
+        place = name, cell.vocabulary, cell.family, cell.measure
+        timed = mine and cell.axis == "bytes" and plain
+        judged.append(GrowthJudged(*place, allowed, outcome, bound.reason, line, timed))
     return judged
 
 
@@ -180,11 +168,8 @@ def own_candidates(
     library (``pip:``) is one as well, as to change to it is what is gated.
     """
     known = {*BUILT_IN, *BUILT_IN.values(), *FIELD, *FIELD.values()}
-    return {
-        one.name
-        for one in participants
-        if one.name in named and one.name not in references and one.spec not in known
-    }
+    mine = {one.name for one in participants if one.spec not in known}
+    return mine.intersection(named).difference(references)
 
 
 def outcome_of(cell: Measured, bound: str) -> tuple[str, str]:
@@ -220,8 +205,8 @@ def beyond(cell: Measured, bound: str) -> bool:
     """
     if bound not in POWERS:
         return True
-    spent = [(size, cost - (cell.overhead or 0.0)) for size, cost in sorted(cell.points)]
-    spent = [(size, cost) for size, cost in spent if cost > 0]
+    overhead = cell.overhead or 0.0
+    spent = [(size, cost - overhead) for size, cost in sorted(cell.points) if cost > overhead]
     if len(spent) < LEAST_POINTS:
         return False
     (small, least), (large, most) = spent[0], spent[-1]

@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from corpora.vocabularies import sources
 from harness.cli import options
 from harness.cli.display import Display
@@ -43,7 +41,7 @@ BROKEN_SHOWN = 8
 def command(
     vocab: Annotated[
         str | None,
-        typer.Option("--vocab", "-V", metavar="VOCAB", help=options.ONE_VOCAB_HELP),
+        options.option(options.ONE_VOCAB_HELP, "VOCAB", "--vocab", "-V"),
     ] = None,
     policy: options.Policies = [],
     budget: options.Amount = "60s",
@@ -51,15 +49,14 @@ def command(
     jobs: options.Processes = 0,
     replay: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Counterexample file to check again, or `shipped`. There is no search then.",
+        options.option(
+            "Counterexample file to check again, or `shipped`. There is no search then.", "FILE"
         ),
     ] = None,
     timeout: options.JobTimeout = 120.0,
     memory: options.Memory = 4.0,
     out: options.Out = Path("tokgate-adversary"),
-) -> None:
+) -> int:
     """Search for small grammars on which a policy forces wrong tokens.
 
     The --budget is a time, counted from the first grammar, or a number of grammars (such as
@@ -76,7 +73,7 @@ def command(
         again = list(replayed(replay, vocab, policy, timeout, size))
         Display().show(forced.replayed(again))
         errs = any(depths.get(EXACT) for _, depths in again)
-        raise typer.Exit(exit_statuses.FAILS if errs else exit_statuses.HOLDS)
+        return exit_statuses.FAILS if errs else exit_statuses.HOLDS
     if vocab is None:
         raise SelectionError("--vocab: name a vocabulary to search in, or give --replay shipped")
     amount = options.budget_of(budget)
@@ -100,6 +97,6 @@ def command(
     Display().show(forced.found(own, tried, remarks))
     console.print(f"  {out / COUNTEREXAMPLES}; {RECORD}: run again to continue", style="dim")
     if cut_off is not None:
-        raise typer.Exit(exit_status(cut_off))
+        return exit_status(cut_off)
     erred = EXACT in names and any(one.policy == EXACT for one in own)
-    raise typer.Exit(exit_statuses.FAILS if erred else exit_statuses.HOLDS)
+    return exit_statuses.FAILS if erred else exit_statuses.HOLDS

@@ -5,11 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
-from harness.cli.options import AsJson, Impls, Ledger, Out, Seed, Vocabs, command_line, name_missing
+from harness.cli.options import (
+    AsJson,
+    Impls,
+    Ledger,
+    Out,
+    Seed,
+    Vocabs,
+    command_line,
+    name_missing,
+    option,
+)
 from harness.cli.progress.moving import Progress
 from harness.cli.records import opened
 from harness.studies.bench.plan import DOCUMENT, make_plan
@@ -34,63 +42,52 @@ def command(
     impl: Impls = [],
     input_: Annotated[
         list[str],
-        typer.Option(
-            "--input",
-            metavar="INPUT",
-            help="Text to encode: source (code), messages (of people, in a hundred languages), "
+        option(
+            "Text to encode: source (code), messages (of people, in a hundred languages), "
             "multilingual, tokens, one-piece, or a UTF-8 file. May be repeated.",
+            "INPUT",
+            "--input",
         ),
     ] = [],
     size: Annotated[
         list[str],
-        typer.Option(metavar="SIZE", help="Size of an input: 1KB, 64KB, 1MB. May be repeated."),
+        option("Size of an input: 1KB, 64KB, 1MB. May be repeated.", "SIZE"),
     ] = [],
     rounds: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Rounds per measurement.",
-            show_default="3 to 15, as there is time",
-        ),
+        option("Rounds per measurement.", "N", min=1, show_default="3 to 15, as there is time"),
     ] = None,
     cold: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="First calls to measure in an encoder just loaded, at the largest size.",
+        option(
+            "First calls to measure in an encoder just loaded, at the largest size.", "N", min=0
         ),
     ] = 1,
     cold_sizes: Annotated[
-        bool, typer.Option("--cold-sizes", help="Measure first calls at all sizes.")
+        bool, option("Measure first calls at all sizes.", None, "--cold-sizes")
     ] = False,
     mode: Annotated[
         list[str],
-        typer.Option(
-            metavar="MODE",
-            help="text (pre-tokenized), raw (one piece), batch (many short texts in one call), "
+        option(
+            "text (pre-tokenized), raw (one piece), batch (many short texts in one call), "
             "threads (batches on several threads), or load (CPU time and memory to open a "
             "vocabulary). The default is text and raw. May be repeated.",
+            "MODE",
         ),
     ] = [],
     document: Annotated[
         str,
-        typer.Option(
-            metavar="SIZE", help="Size of each text in a batch; --size is that of the whole batch."
-        ),
+        option("Size of each text in a batch; --size is that of the whole batch.", "SIZE"),
     ] = str(DOCUMENT),
     threads: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=2, help="Threads of --mode threads.", show_default="all CPU cores"
-        ),
+        option("Threads of --mode threads.", "N", min=2, show_default="all CPU cores"),
     ] = None,
     seed: Seed = 0,
     out: Out = Path("tokgate-bench"),
     as_json: AsJson = False,
     ledger: Ledger = None,
-) -> None:
+) -> int:
     """Measure how fast implementations encode.
 
     First calls (cold) and later calls (warm) are shown apart. Implementations take turns, so that a
@@ -113,4 +110,4 @@ def command(
 
         keep_speeds(database, events)
     show("bench", bench.to_json(events), bench.page(events), out, as_json=as_json)
-    raise typer.Exit(finished.exit_status)
+    return finished.exit_status

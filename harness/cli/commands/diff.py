@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.display import Display
-from harness.cli.options import AsJson
+from harness.cli.options import AsJson, option
 from harness.cli.records import recorded
 from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
@@ -37,9 +37,9 @@ def command(
     as_json: AsJson = False,
     as_markdown: Annotated[
         bool,
-        typer.Option("--markdown", help="Print Markdown, for a comment or a step summary."),
+        option("Print Markdown, for a comment or a step summary.", None, "--markdown"),
     ] = False,
-) -> None:
+) -> int:
     """Show what is new, fixed or still there from one run to another."""
     if as_json and as_markdown:
         raise SelectionError("--json, --markdown: give one of them")
@@ -54,4 +54,4 @@ def command(
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     else:
         Display().show(changes.blocks_of(result, texts))
-    raise typer.Exit(exit_statuses.FAILS if result.new else exit_statuses.HOLDS)
+    return exit_statuses.FAILS if result.new else exit_statuses.HOLDS

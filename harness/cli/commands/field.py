@@ -6,8 +6,6 @@ import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from harness.checks import CHECKS, MEASURES
 from harness.cli import options
 from harness.cli.conducting import conducted
@@ -56,10 +54,10 @@ def command(
     check: options.Checks = [],
     seed: options.Seed = 0,
     texts: options.Inputs = [],
-    bench: Annotated[bool, typer.Option(help="Also measure speed.")] = True,
+    bench: Annotated[bool, options.option("Also measure speed.")] = True,
     out: options.Out = Path("tokgate-field"),
     cluster: options.Cluster = None,
-) -> None:
+) -> int:
     """Compare all known tokenizer libraries with the reference.
 
     The report says who agrees on what. A match is one library and the reference on one vocabulary:
@@ -76,7 +74,7 @@ def command(
     present, missing = libraries(impl)
     options.name_missing(console, missing)
     if not present:
-        raise typer.Exit(3)
+        return 3
     planned = matches(present, vocabularies(vocab, seed))
     runs = sum(match.refusal is None for match in planned)
     line = f"{runs} matches of {len(present)} libraries, each {amount.words} from the first case on"
@@ -120,4 +118,4 @@ def command(
         if measured:
             write(files("bench", speeds.to_json(measured), speeds.page(measured)), out)
     console.print(f"  {out / 'field.html'}", style="dim")
-    raise typer.Exit(finished.exit_status)
+    return finished.exit_status

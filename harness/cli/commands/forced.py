@@ -48,29 +48,26 @@ def command(
     vocab: options.OneVocab,
     whitespace: Annotated[
         Whitespace,
-        typer.Option(help="Whether the grammar allows white space between JSON tokens."),
+        options.option("Whether the grammar allows white space between JSON tokens."),
     ] = "flexible",
     policy: options.Policies = [],
     limit: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Number of schemas, spread evenly over the corpus.",
-            show_default="all",
+        options.option(
+            "Number of schemas, spread evenly over the corpus.", "N", min=1, show_default="all"
         ),
     ] = None,
     jobs: options.Processes = 0,
     seed: options.Seed = 0,
     minimize: Annotated[
         int,
-        typer.Option(metavar="N", min=0, help="Failures to minimize for each policy."),
+        options.option("Failures to minimize for each policy.", "N", min=0),
     ] = 3,
     timeout: options.JobTimeout = 120.0,
     memory: options.Memory = 4.0,
     out: options.Out = Path("tokgate-forced"),
     cluster: options.Cluster = None,
-) -> None:
+) -> int:
     """Compare policies that heal tokens forced by a JSON Schema.
 
     The corpus has JSON Schemas with instances. Each instance is tested at the boundaries of its own
@@ -112,4 +109,4 @@ def command(
         folder.close()
     Display().show(forced.sections(reported(out)))
     console.show(closing(finished, f"{finished.seconds:.0f} s", out / "report.html"))
-    raise typer.Exit(finished.exit_status)
+    return finished.exit_status

@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS
 from harness.cli import options
@@ -56,63 +54,57 @@ def command(
     jobs: options.Jobs = 0,
     shards: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Number of searches on each vocabulary, each with its own seed.",
+        options.option(
+            "Number of searches on each vocabulary, each with its own seed.", "N", min=1
         ),
     ] = 1,
     ledger: options.Ledger = None,
     name: Annotated[
-        str, typer.Option(metavar="NAME", help="Name of the campaign in the database.")
+        str, options.option("Name of the campaign in the database.", "NAME")
     ] = "default",
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume/--anew", help="Continue the campaign of this name, or start it again."
+        options.option(
+            "Continue the campaign of this name, or start it again.", None, "--resume/--anew"
         ),
     ] = True,
     corpus: Annotated[
         list[Path],
-        typer.Option(
-            metavar="PATH",
-            help="A file, or a folder of files, with inputs to begin with. May be repeated.",
+        options.option(
+            "A file, or a folder of files, with inputs to begin with. May be repeated.", "PATH"
         ),
     ] = [],
     texts: options.Inputs = [],
     save_corpus: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Folder to save the corpus in at the end, one file per input."
-        ),
+        options.option("Folder to save the corpus in at the end, one file per input.", "FOLDER"),
     ] = None,
     structured: Annotated[
         bool,
-        typer.Option(help="Also generate inputs with Hypothesis, with the same strategies."),
+        options.option("Also generate inputs with Hypothesis, with the same strategies."),
     ] = True,
     coverage: Annotated[
         bool,
-        typer.Option(
-            help="Also generate inputs with Atheris, guided by the coverage of tokgate's own "
-            "algorithms."
+        options.option(
+            "Also generate inputs with Atheris, guided by the coverage of tokgate's own algorithms."
         ),
     ] = True,
     database: Annotated[
         str | None,
-        typer.Option(
-            metavar="DATABASE",
-            help="Example database of Hypothesis to share inputs with: a folder, redis://.., or "
+        options.option(
+            "Example database of Hypothesis to share inputs with: a folder, redis://.., or "
             "github:OWNER/REPO (read only).",
+            "DATABASE",
         ),
     ] = None,
     cost: Annotated[
         bool,
-        typer.Option(help="Also prefer inputs that take long; the run is not reproducible then."),
+        options.option("Also prefer inputs that take long; the run is not reproducible then."),
     ] = False,
     canary: Annotated[
         bool | None,
-        typer.Option(
-            help="Add a tokenizer with a known bug; the campaign fails if the bug is not found.",
+        options.option(
+            "Add a tokenizer with a known bug; the campaign fails if the bug is not found.",
             show_default="on, unless --check or --generator is given",
         ),
     ] = None,
@@ -120,12 +112,12 @@ def command(
     out: options.Out = Path("tokgate-fuzz"),
     report_every: Annotated[
         str,
-        typer.Option(metavar="TIME", help="Interval between reports."),
+        options.option("Interval between reports.", "TIME"),
     ] = "10m",
     timeout: options.Timeout = 8.0,
     memory: options.Memory = 4.0,
     cluster: options.Cluster = None,
-) -> None:
+) -> int:
     """Search for new findings in a campaign that can be continued.
 
     Generators that still find new things are preferred, and inputs that show something new are kept
@@ -201,7 +193,7 @@ def command(
     if save_corpus is not None:
         new = save_corpus_of(campaign, store, save_corpus)
         console.print(f"  {new:,} new inputs in {save_corpus}", style="dim")
-    raise typer.Exit(record.finished.exit_status)
+    return record.finished.exit_status
 
 
 def show(console: Display, record: Record, report: Path) -> None:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from harness.cli import options
 from harness.cli.display import Display
 from harness.engine import selection
@@ -31,16 +29,17 @@ def command(
     texts: options.Inputs = [],
     only_input: Annotated[
         bool,
-        typer.Option(
-            "--only-input",
-            help="Test the texts of --input only: no generated inputs, no growth measurements, no "
+        options.option(
+            "Test the texts of --input only: no generated inputs, no growth measurements, no "
             "forced tokens.",
+            None,
+            "--only-input",
         ),
     ] = False,
     suite: Annotated[
         Literal["smoke", "ci", "nightly"],
-        typer.Option(
-            help="Test intensity: inputs up to 128 KiB (smoke), 1 MiB (ci) or 16 MiB (nightly)."
+        options.option(
+            "Test intensity: inputs up to 128 KiB (smoke), 1 MiB (ci) or 16 MiB (nightly)."
         ),
     ] = "smoke",
     budget: options.Amount = None,
@@ -49,28 +48,29 @@ def command(
     expect: options.Expect = None,
     family: Annotated[
         list[str],
-        typer.Option(
-            metavar="FAMILY",
-            help="Measure growth on this family of inputs only (see tokgate list families). The "
+        options.option(
+            "Measure growth on this family of inputs only (see tokgate list families). The "
             "default is as many families as there is time for. May be repeated.",
+            "FAMILY",
         ),
     ] = [],
     families: options.Families = None,
     out: options.Out = Path("tokgate-out"),
-    fail_fast: Annotated[bool, typer.Option(help="Stop at the first unexpected finding.")] = False,
+    fail_fast: Annotated[bool, options.option("Stop at the first unexpected finding.")] = False,
     timeout: options.Timeout = 8.0,
     memory: options.Memory = 4.0,
     ledger: options.Ledger = None,
     cluster: options.Cluster = None,
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume",
-            help="Continue an interrupted run with the same options in --out: finished "
+        options.option(
+            "Continue an interrupted run with the same options in --out: finished "
             "vocabularies are not tested again. With --cluster this is always on.",
+            None,
+            "--resume",
         ),
     ] = False,
-) -> None:
+) -> int:
     """Compare implementations on generated and hostile inputs.
 
     This is the main command. Without arguments it tests every installed implementation on the
@@ -167,4 +167,4 @@ def command(
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
-        perform(plan, out, ledger, elsewhere, journal.remove)
+        return perform(plan, out, ledger, elsewhere, journal.remove)

@@ -6,8 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from harness.cli import options
 from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
@@ -45,34 +43,32 @@ Exit status:
 def command(
     budget: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Time from the first case on, such as 90s or 5m.",
+        options.option(
+            "Time from the first case on, such as 90s or 5m.",
+            "TIME",
             show_default="that of --suite ci",
         ),
     ] = None,
     mutant: Annotated[
         list[str],
-        typer.Option(
+        options.option(
+            "A family of mistakes, or a name pattern (merging.*). May be repeated.",
+            "NAME",
             "--mutant",
             "-m",
-            metavar="NAME",
-            help="A family of mistakes, or a name pattern (merging.*). May be repeated.",
         ),
     ] = [],
     seed: options.Seed = 0,
     jobs: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Groups of mistakes tested in parallel (0: as many as CPU cores allow).",
+        options.option(
+            "Groups of mistakes tested in parallel (0: as many as CPU cores allow).", "N", min=0
         ),
     ] = 0,
     out: options.Out = Path("tokgate-selftest"),
     as_json: options.AsJson = False,
     cluster: options.Cluster = None,
-) -> None:
+) -> int:
     """Plant mistakes, and see which checks and generators find them.
 
     Over a hundred implementations with one mistake each are compared with the references, with the
@@ -93,7 +89,7 @@ def command(
     told_one = judged(progress, len(plan.mistakes))
     finished, events = conducted(study, out, progress, told_one)
     show("selftest", told.to_json(events), told.page(events), out, as_json=as_json)
-    raise typer.Exit(finished.exit_status)
+    return finished.exit_status
 
 
 def judged(progress: Progress, mistakes: int) -> Callable[[Event], None]:

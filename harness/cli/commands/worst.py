@@ -6,8 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from corpora.families import user
 from harness.cli import options
 from harness.cli.conducting import conducted, show
@@ -53,48 +51,47 @@ def command(
     vocab: options.Vocabs = [],
     budget: Annotated[
         str,
-        typer.Option(
-            metavar="TIME",
-            help="Time for the search, such as 90s, 5m or 8h, counted from the first measurement. "
+        options.option(
+            "Time for the search, such as 90s, 5m or 8h, counted from the first measurement. "
             "Loading is not counted.",
+            "TIME",
         ),
     ] = "5m",
     size: Annotated[
         str,
-        typer.Option(
-            metavar="SIZE",
-            help="Size of the inputs that are compared, 4KB to 1MB: a power of two, or the next "
+        options.option(
+            "Size of the inputs that are compared, 4KB to 1MB: a power of two, or the next "
             "smaller one.",
+            "SIZE",
         ),
     ] = "64KB",
     withhold: Annotated[
         list[str],
-        typer.Option(
-            metavar="FAMILY",
-            help="A listed family that the search must not start from, or `all`. May be repeated.",
+        options.option(
+            "A listed family that the search must not start from, or `all`. May be repeated.",
+            "FAMILY",
         ),
     ] = [],
     families: options.Families = None,
     keep: Annotated[
-        bool, typer.Option("--keep/--no-keep", help="Add the results to the file of families.")
+        bool, options.option("Add the results to the file of families.", None, "--keep/--no-keep")
     ] = True,
     grey: Annotated[
         bool | None,
-        typer.Option(
+        options.option(
+            "Guide the search by the source lines that run, or by the cost alone.",
+            None,
             "--grey/--black",
-            help="Guide the search by the source lines that run, or by the cost alone.",
             show_default="--grey for tokgate's own algorithms",
         ),
     ] = None,
-    most: Annotated[
-        int, typer.Option("--results", metavar="N", min=1, max=20, help="Number of results.")
-    ] = 5,
+    most: Annotated[int, options.option("Number of results.", "N", "--results", min=1, max=20)] = 5,
     seed: options.Seed = 0,
     memory: options.Memory = 4.0,
     out: options.Out = Path("tokgate-worst"),
     as_json: options.AsJson = False,
     cluster: options.Cluster = None,
-) -> None:
+) -> int:
     """Search for the inputs that cost an implementation most.
 
     Give exactly one implementation, and at most one vocabulary (default: an embedded one).
@@ -126,7 +123,7 @@ def command(
         if finished.complete and report.families:
             added = f"  added to {report.families}: see tokgate list families"
             console.print(added, style="dim")
-    raise typer.Exit(finished.exit_status)
+    return finished.exit_status
 
 
 class WorstProgress(Progress, Watcher):
