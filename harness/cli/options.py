@@ -14,7 +14,6 @@ import typer
 from harness.cluster import opening
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.engine import selection
-from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget, parse_budget
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def option(text: str, metavar: str | None = None, *names: str, **more: Any) -> A
 def finite(parameter: typer.CallbackParam, value: float) -> float:
     """A number that is neither infinite nor NaN. Raises SelectionError for others."""
     if not math.isfinite(value):
-        raise SelectionError(f"{parameter.opts[0]}: give a finite number")
+        raise selection.SelectionError(f"{parameter.opts[0]}: give a finite number")
     return value
 
 
@@ -191,15 +190,20 @@ def budget_of(text: str | None, option: str = "--budget") -> Budget:
     try:
         return parse_budget(text)
     except ValueError as error:
-        raise SelectionError(f"{option}: {error}") from error
+        raise selection.SelectionError(f"{option}: {error}") from error
 
 
 def seconds_of(text: str, option: str = "--budget") -> float:
     """A budget that is a time, in seconds. Raises SelectionError for any other."""
     seconds = budget_of(text, option).seconds
     if seconds is None:
-        raise SelectionError(f"{option} {text!r}: give a time, such as 10m or 1h")
+        raise selection.SelectionError(f"{option} {text!r}: give a time, such as 10m or 1h")
     return seconds
+
+
+def at_once(jobs: int, least: int = 1) -> int:
+    """How many vocabularies are tested in parallel: as many as asked for, or half of the cores."""
+    return jobs or max(least, (os.cpu_count() or 2) // 2)
 
 
 def limits_of(timeout: float, memory: float) -> Limits:
@@ -231,7 +235,7 @@ def check_cluster(address: str | None, texts: Sequence[str] = ()) -> None:
     if address is not None:
         opening.check(address)
         if texts:
-            raise SelectionError(opening.TEXTS_STAY)
+            raise selection.SelectionError(opening.TEXTS_STAY)
 
 
 def participants(

@@ -177,10 +177,9 @@ def _lack(found: Found, run: Coverage) -> str:
     if contract is None:
         return f"{where} was not part of it"
     for name in found.culprits:
-        if name not in contract.implementations:
-            return f"{name} took no part in {where}"
-        if not run.judged[where, check, name]:
-            return f"no {check} of {name} was judged on {where}"
+        cell = run.cell(name, contract, check)
+        if not cell.judged:
+            return f"{name} was not tested by {check} on {where}: {cell.reason}"
     trusted = found.partition[0].implementations if found.partition else []
     others = [name for name in trusted if name not in found.culprits]
     if others and not any(run.judged[where, check, name] for name in others):
@@ -201,7 +200,7 @@ def _doubt(found: Found, old: Coverage, new: Coverage) -> str:
     if other is not None and other.suite == GIVEN and " replay " in other.command:
         inputs = sum(known.vocabulary == found.vocabulary for known in old.findings.values())
         return "" if now >= inputs else "not all findings of the old run were replayed"
-    if found.generator not in new.generators or not new.generators[found.generator]["cases"]:
+    if found.generator not in new.generators:
         return f"the generator {found.generator}, which had found it, made no case"
     # The same seed, suite and version draw the same cases in the same order, as far as they go.
     drawn = [run and (run.seed, run.suite, run.versions.get("tokgate")) for run in (one, other)]

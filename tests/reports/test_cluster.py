@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
+from rich.console import Console
 
-from harness.cli.progress.moving import nodes
-from harness.cli.progress.news import news, summary
+from harness.cli.progress.moving import Progress, nodes, summary
 from harness.cluster.usage import Usage
 from harness.events import (
     ClusterUsed,
@@ -131,7 +132,10 @@ def test_the_display_shows_it() -> None:
     assert nodes(usage) == ""
     for one in EVENTS[:-1]:
         usage.consume(one)
-    lines = [line.text for one in EVENTS[:-1] for line in news(one)]
+    console = Console(width=120, record=True, file=io.StringIO())
+    for one in EVENTS[:-1]:
+        Progress(console).consume(one)
+    lines = console.export_text().splitlines()
     assert "tekken was done before, on old-1" in lines
     assert "node a-1 joined: 2 units at a time" in lines
     assert "<second> is repeated: b-2: its node is gone" in lines

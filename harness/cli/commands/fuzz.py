@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,12 +11,11 @@ from harness.checks import CHECKS
 from harness.cli import options
 from harness.cli.display import Display
 from harness.cli.progress.fuzz import FuzzProgress
-from harness.cli.progress.news import summary
+from harness.cli.progress.moving import summary
 from harness.cli.records import reported
 from harness.cluster import opening
 from harness.engine import selection
 from harness.engine.planning import Plan
-from harness.engine.selection import SelectionError
 from harness.engine.suites import Suite
 from harness.engine.texts import DRAWN_FROM, drawn
 from harness.events import ClusterUsed, by_cause
@@ -130,7 +128,7 @@ def command(
 
     options.check_cluster(cluster, texts)
     if cluster is not None and database is not None:
-        raise SelectionError(
+        raise selection.SelectionError(
             "--cluster, --database: give one of them; inputs that are shared at any time would "
             "make the campaign irreproducible"
         )
@@ -152,7 +150,7 @@ def command(
         suite=Suite("fuzz", "a campaign", "endless", LONGEST_INPUT, 0.0, 0),
         budget=amount,
         seed=seed,
-        jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
+        jobs=options.at_once(jobs),
         named=[participant.name for participant in present] if impl else [],
         asked={"vocabularies": vocab, "checks": check},
         expect=str(expect.resolve()) if expect is not None else None,

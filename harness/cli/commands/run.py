@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,7 +9,6 @@ from typing import Annotated, Literal
 from harness.cli import options
 from harness.cli.display import Display
 from harness.engine import selection
-from harness.engine.selection import SelectionError
 from harness.engine.suites import SUITES, Budget
 
 EPILOG = options.EXIT_STATUSES
@@ -81,7 +79,7 @@ def command(
     options.check_cluster(cluster, texts)
     chosen_suite = SUITES[suite]
     if only_input and not texts:
-        raise SelectionError("--only-input needs texts; name some with --input")
+        raise selection.SelectionError("--only-input needs texts; name some with --input")
     amount = options.budget_of(budget or chosen_suite.budget)
     how_long = amount.words
     if only_input and budget is None:
@@ -141,7 +139,7 @@ def command(
         suite=chosen_suite,
         budget=amount,
         seed=seed,
-        jobs=jobs or max(2, (os.cpu_count() or 2) // 2),
+        jobs=options.at_once(jobs, 2),
         fail_fast=fail_fast,
         named=named,
         asked={

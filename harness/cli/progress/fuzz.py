@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.cli.progress.moving import Progress
-from harness.cli.progress.news import found
 from harness.events import Event, ImplementationFailed, Phase, Withdrawn
 from harness.studies.fuzz.plan import spent
 
@@ -52,9 +51,8 @@ class FuzzProgress(Progress):
                 if isinstance(event, (ImplementationFailed, Withdrawn)):
                     self.consume(event)
             for one in done.findings:
-                for line in found(one, "new") if one.id not in self._known else ():
-                    self.say(line.text, line.style, line.once)
-                    self._new.add(line.once)
+                if one.id not in self._known and one.minimal:
+                    self._new.add(self.found(one, "new"))
             self.show(self, "", self.facts())
 
     def facts(self) -> str:

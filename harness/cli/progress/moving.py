@@ -13,9 +13,26 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from harness.cli.progress.news import news
 from harness.cluster.usage import Usage
-from harness.events import Phase, Preparing, TextsRead, UnitDone, UnitStarted, by_cause
+from harness.events import (
+    ClusterUsed,
+    Found,
+    ImplementationFailed,
+    Measured,
+    NodeJoined,
+    NodeLeft,
+    Phase,
+    Preparing,
+    SlowOnce,
+    TextsRead,
+    UnitDone,
+    UnitLost,
+    UnitResumed,
+    UnitStarted,
+    Withdrawn,
+    by_cause,
+    cause_of,
+)
 from harness.verdict.coverage import Coverage
 from reports.blocks.units import plural
 from reports.texts import reading
@@ -86,27 +103,74 @@ class Progress:
         with self._lock:
             self._usage.consume(event)
             self._coverage.consume(event)
-            match event:
-                case UnitStarted():
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        match event:
+            case Phase(text):
+                self._what = text
+                if not self._live.is_started:
+                    self.say(text)
+                if text.startswith(CHECKING):
                     self._begin()
-                case Phase():
-                    self._what = event.text
-                    if not self._live.is_started:
-                        self.say(event.text)
-                    if event.text.startswith(CHECKING):
-                        self._begin()
-                        self.show(Preparing, "")
-                case Preparing():
-                    self._share = event.share
-                    ready = not event.waiting if event.share is None else event.share >= 1
-                    self.show(Preparing, "" if ready else preparing(event))
-                case TextsRead():
-                    given = self._coverage.given
-                    far = reading(asdict(event), asdict(given) if given else {})
-                    self.show(TextsRead, "" if event.whole else far)
-            if self._each_unit or not isinstance(event, UnitDone):
-                for line in news(event):
-                    self.say(line.text, line.style, line.once)
+                    self.show(Preparing, "")
+            case Preparing():
+                self._share = event.share
+                ready = not event.waiting if event.share is None else event.share >= 1
+                self.show(Preparing, "" if ready else preparing(event))
+            case TextsRead():
+                given = self._coverage.given
+                far = reading(asdict(event), asdict(given) if given else {})
+                self.show(TextsRead, "" if event.whole else far)
+            case Found(minimal=True):
+                self.found(event)
+            case ImplementationFailed(name, vocabulary, message):
+                head, *trace = message.splitlines() or [""]
+                line = f"{name} cannot run {vocabulary}: {head}"
+                self.say(line, "red", once=line)
+                for one in trace:
+                    self.say(one)
+            case Withdrawn():
+                self.say(event.line, "yellow", once=event.line)
+            case SlowOnce():
+                self.say(
+                    f"{event.implementation} on {event.vocabulary} was slow once, but answered "
+                    f"when asked again alone ({event.message})"
+                )
+            case Measured(verdict="superlinear" | "failed" as verdict):
+                # One line for each implementation and vocabulary; the report has all families.
+                what = event.note if event.exponent is None else f"exponent {event.exponent:.2f}"
+                where = f"{event.implementation} on {event.family} of {event.vocabulary}"
+                cell = event.implementation, event.vocabulary, verdict
+                self.say(f"growth {verdict}: {where}, {what}", "yellow", once=cell)
+            case NodeJoined():
+                self.say(f"node {event.node} joined: {plural(event.slots, 'unit')} at a time")
+            case NodeLeft():
+                how = "is excluded because it keeps failing" if event.excluded else "left"
+                self.say(f"node {event.node} {how}: {event.reason}")
+            case UnitStarted():
+                self._begin()
+            case UnitLost():
+                self.say(f"{event.unit} is repeated: {event.node}: {event.reason}")
+            case UnitDone() if self._each_unit:
+                cases = plural(event.cases, "case")
+                self.say(f"{event.unit}: {cases} in {event.seconds:.1f} s, on {event.node}")
+            case UnitResumed():
+                self.say(f"{event.unit} was done before, on {event.node}")
+            case ClusterUsed():
+                self.say(summary(event))
+
+    def found(self, event: Found, mark: str = "finding") -> object:
+        """Print a finding that is minimal, once for its cause on a vocabulary.
+
+        mark: what an unexpected one is called. Returns what stands for its cause.
+        """
+        expected = event.expected is not None
+        mark, style = ("expected", "cyan") if expected else (mark, "bold red")
+        cause = cause_of(event.bucket), event.vocabulary, expected
+        line = f"{mark} {event.bucket} on {event.vocabulary}: {event.difference}"
+        self.say(line, style, once=cause)
+        return cause
 
     def say(self, line: str, style: str = "dim", once: object = None) -> None:
         """Print a line above the moving part. once: of lines with the same, only the first is."""
@@ -187,3 +251,19 @@ def nodes(usage: Usage) -> str:
         f"{plural(len(present), 'node')}   {len(usage.underway)} of {plural(slots, 'slot')} busy"
         f"   {plural(done, 'unit')} done   {usage.lost.total()} repeated"
     )
+
+
+def summary(used: ClusterUsed) -> str:
+    """One line on what a cluster did."""
+    parts = [
+        f"{plural(len(used.nodes), 'node')} did {plural(used.units, 'unit')} in "
+        f"{used.seconds:,.1f} s and were busy for {used.efficiency:.0%} of that time"
+    ]
+    if used.retried:
+        parts.append(f"{sum(used.retried.values())} repeated")
+    if used.resumed:
+        parts.append(f"{used.resumed} done before by an interrupted run")
+    gone = [one for one in used.nodes if one.left]
+    if gone:
+        parts.append(f"{plural(len(gone), 'node')} left")
+    return ", ".join(parts)
