@@ -77,18 +77,18 @@ def blames(parts: tuple[Part, ...], standing: Mapping[str, Standing]) -> tuple[B
     highest = max(standing_of(part, standing) for part in parts)
     equals = [part for part in parts if standing_of(part, standing) == highest]
     lower = [part for part in parts if standing_of(part, standing) < highest]
-    blamed = tuple(name for part in lower for name in part.names)
-    if len(equals) == 1:
-        return (Blame((equals[0], *lower), blamed),)
-    # By name, so that the finding is the same in whatever order the user named them.
-    equals.sort(key=lambda part: min(part.names))
-    rivals = tuple(
-        name
-        for part in equals
-        for name in part.names
-        if standing.get(name, Standing.CANDIDATE) == highest
-    )
-    found = [Blame((*equals, *lower), rivals, undecided=True)]
+    found = []
+    if len(equals) > 1:
+        # By name, so that the finding is the same in whatever order the user named them.
+        equals.sort(key=lambda part: min(part.names))
+        rivals = (
+            name
+            for part in equals
+            for name in part.names
+            if standing.get(name, Standing.CANDIDATE) == highest
+        )
+        found.append(Blame((*equals, *lower), tuple(rivals), undecided=True))
     if lower:
+        blamed = tuple(name for part in lower for name in part.names)
         found.append(Blame((equals[0], *lower, *equals[1:]), blamed))
     return tuple(found)

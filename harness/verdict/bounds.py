@@ -44,7 +44,7 @@ DEFAULT = "n log n"
 """The user's own candidates are held to this bound: every algorithm of tokenization can keep it,
 and, in time, it is all that ``linear`` would say, too."""
 
-UNSAID = "the limit of candidates; a [[scaling]] entry in the expectations file changes it"
+UNSAID = "the default; to change it, add a [[scaling]] entry to the expectations file"
 """The reason that is given for :data:`DEFAULT`."""
 
 IN_TIME = {LINEAR: THRESHOLD, DEFAULT: THRESHOLD, "n^1.5": 1.75, "quadratic": 2.3, "cubic": 3.3}
@@ -183,9 +183,9 @@ def outcome_of(cell: Measured, bound: str) -> tuple[str, str]:
     if cell.exponent is None or cell.low is None or cell.high is None:
         return "inconclusive", cell.note
     limit = (IN_TIME if cell.measure == "time" else IN_STEPS)[bound]
-    line = f"exponent {cell.exponent:.2f} ({cell.low:.2f} to {cell.high:.2f}) in {cell.measure}"
+    line = f"{cell.measure} grew like n^{cell.exponent:.2f} ({cell.low:.2f} to {cell.high:.2f})"
     if cell.axis != "bytes":
-        line = f"{line} by the number of {cell.axis}"
+        line = f"{line}, where n is the number of {cell.axis}"
     if cell.measure != "time":
         if cell.exponent <= limit:
             return "pass", ""

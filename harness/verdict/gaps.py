@@ -231,8 +231,9 @@ def broken(growth: Iterable[GrowthJudged]) -> list[str]:
         if one.outcome == "fail":
             alike.setdefault((one.implementation, one.bound), []).append(one)
     lines = [
-        f"{name} breaks its limit, {bound} ({first.reason}): {first.line} on {first.family} of "
-        f"{first.vocabulary}" + (f", and on {len(others)} more" if others else "")
+        f"{name} is beyond its limit on {first.family} of {first.vocabulary}"
+        f"{f' and {len(others)} more' if others else ''}: {first.line}; the limit is {bound} "
+        f"({first.reason})"
         for (name, bound), (first, *others) in alike.items()
     ]
     hidden = len(lines) - MANY_SHOWN

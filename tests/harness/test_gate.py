@@ -205,8 +205,8 @@ def test_a_broken_bound_is_one_line() -> None:
     broken = verdict(measured=[growth("mine", "superlinear")] * 3)
     (reason,) = broken.reasons
     assert reason == (
-        "mine breaks its limit, linear (it claims linear cost): exponent 1.90 (1.80 to 2.00) in "
-        "time on runs of v, and on 2 more"
+        "mine is beyond its limit on runs of v and 2 more: time grew like n^1.90 (1.80 to 2.00); "
+        "the limit is linear (it claims linear cost)"
     )
 
 
