@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from corpora.errors import UserError
 from harness.cli.display import Display
+from harness.cli.progress.moving import Progress
 from harness.core.writing import writing
-from harness.engine.steps import conduct
+from harness.engine.steps import SteppedStudy, conduct
+from harness.events import Event, Finished
 from impls.errors import ImplementationError
 from reports import write
+from reports.blocks import Page
 from reports.studies import files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from harness.cli.progress.moving import Progress
-    from harness.engine.steps import SteppedStudy
-    from harness.events import Event, Finished
-    from reports.blocks import Page
 
 
 def conducted(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.display import Display
 from harness.cli.options import command_line
 from harness.cli.progress.moving import Progress
 from harness.cli.records import opened, reported
+from harness.engine.planning import Plan
 from harness.engine.runner import execute
 from harness.events import by_cause
 from harness.findings.folder import RunFolder
@@ -18,10 +21,6 @@ from reports.closing import closing, run_summary, told
 from reports.texts import sections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from harness.engine.planning import Plan
     from harness.engine.runner import Elsewhere
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from harness.core.outcomes import Status
+from harness.core.outcomes import Status
 
 LEAKING = "(over many inputs; none of them takes so much alone: a leak)"
 """This is said of a lack of memory that no single input brings about."""

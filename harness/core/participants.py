@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from impls.interface import About, Capability, Implementation
+from impls.interface import About, Capability, Implementation
 
 
 @dataclass(frozen=True, slots=True)

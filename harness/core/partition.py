@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Failed, Outcome, Unsupported
 from harness.core.standing import Standing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NEITHER = "<>"
 """Stands between the names of equals that differ, in the bucket of a finding that blames nobody."""

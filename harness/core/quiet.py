@@ -14,13 +14,11 @@ import os
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from corpora.plain_text import printable_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEPT_BYTES = 64 << 10
 """How many of the last bytes that were printed are read."""

@@ -10,14 +10,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from corpora import whole_files
 from corpora.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
 """Errors of a disk and not of a program: full, over quota, over the limit of a file's size, broken,

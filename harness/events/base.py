@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar, dataclass_transform
+from pathlib import Path
+from typing import Annotated, ClassVar, TypeVar, dataclass_transform
 
 import msgspec
 
 from corpora.vocabularies.reading import shown
 from harness.core import stored
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 _BASE64 = (  # long parts come first, so that a megabyte takes 2 ms
     r"^(?:[A-Za-z0-9+/]{4096})*+(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}(?:==|[A-Za-z0-9+/]=))?$"

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Engine
+from sqlalchemy.engine.url import URL
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from harness.core.writing import NO_ROOM, OutputError, cannot_write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sqlalchemy.engine import Engine
-    from sqlalchemy.engine.url import URL
 
 BUSY_SECONDS = 60.0
 """A writer waits so long for another: a transaction takes milliseconds, a stuck disk longer."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Engine
 
 from harness.events import Event, Found
 from harness.ledger.engine import LedgerError, open_database, parse, transaction
@@ -22,11 +24,6 @@ from harness.ledger.models import (
     RunVersion,
     RunVocabulary,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from sqlalchemy.engine import Engine
 
 OF_RUNS: dict[str, Any] = {
     "versions": RunVersion,

@@ -10,12 +10,16 @@ import datetime
 import math
 import uuid
 import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Engine
+from sqlalchemy.orm import Session
 
-from harness.events import Benched, BenchStarted, Finished
+from harness.events import Benched, BenchStarted, Event, Finished, Found, Started
 from harness.ledger.engine import Base, transaction
 from harness.ledger.models import (
     FindingDetail,
@@ -27,17 +31,7 @@ from harness.ledger.models import (
     RunVersion,
     RunVocabulary,
 )
-from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from sqlalchemy.engine import Engine
-    from sqlalchemy.orm import Session
-
-    from harness.events import Event, Found, Started
-    from harness.verdict.coverage import Coverage
+from harness.verdict.coverage import EQUIVALENCE, SURVIVAL, Coverage
 
 Row = TypeVar("Row", bound=Base)
 

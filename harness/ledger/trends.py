@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.ledger.history import History
+from harness.ledger.history import History
 
 TIME = datetime.datetime.fromisoformat
 

@@ -20,23 +20,18 @@ where an entry's bound is below ``n^1.5``.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from corpora.vocabularies.reading import shown
-from harness.events import GrowthJudged
+from harness.core.participants import Participant
+from harness.events import GrowthJudged, Measured
 from harness.verdict import memory
 from harness.verdict.expectations import SHIPPED, ExpectationsError, entries
 from harness.verdict.exponents import HIERARCHY, LEAST_POINTS, THRESHOLD, Verdict
 from impls.registry import BUILT_IN, FIELD
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from pathlib import Path
-
-    from harness.core.participants import Participant
-    from harness.events import Measured
 
 LINEAR, NO_BOUND = "linear", "none"
 

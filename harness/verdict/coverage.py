@@ -11,10 +11,10 @@ user named and the run did not examine is a *gap*: a run with a gap passes nothi
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from harness.events import (
     BatchDone,
@@ -38,9 +38,6 @@ from harness.events import (
     VocabularyRefused,
     Withdrawn,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 LEAST_CASES = 200
 """Answers of a named implementation that are enough under one comparison. Where fewer cases were

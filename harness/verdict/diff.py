@@ -16,18 +16,12 @@ p of outcomes is missed by n of them with probability (1 - p)^n. Everything else
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from harness.events import cause_of
-from harness.verdict.coverage import GIVEN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from harness.events import Found
-    from harness.verdict.coverage import Coverage
+from harness.events import Found, cause_of
+from harness.verdict.coverage import GIVEN, Coverage
 
 CHANCE = 0.05
 """Greatest probability of missing a fault that is still there, for its absence to mean anything."""

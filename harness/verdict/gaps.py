@@ -8,23 +8,19 @@ undecided is a gap, too.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from corpora.families.catalog import TELLING
+from harness.events import ContractOpened, GrowthJudged
 from harness.verdict.coverage import (
     CANONICALITY,
     EQUIVALENCE,
     LEAST_CASES,
     SCALING,
+    Coverage,
     enough,
 )
 from impls import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from harness.events import ContractOpened, GrowthJudged
-    from harness.verdict.coverage import Coverage
 
 SHOWN, MANY_SHOWN = 3, 8
 """Names that a line lists, and bounds or names where these are what it is about; the report has

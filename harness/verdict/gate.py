@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS, NOT_EXAMINED, USAGE
-from harness.events import FAIL, PASS, UNEXAMINED, ExpectationJudged, by_cause, named
+from harness.events import (
+    FAIL,
+    PASS,
+    UNEXAMINED,
+    ExpectationJudged,
+    Found,
+    GrowthJudged,
+    by_cause,
+    named,
+)
 from harness.verdict import gaps
+from harness.verdict.coverage import Coverage
+from harness.verdict.expectations import Expectation
 from harness.verdict.gaps import MANY_SHOWN, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from harness.events import Found, GrowthJudged
-    from harness.verdict.coverage import Coverage
-    from harness.verdict.expectations import Expectation
 
 EXACT_METHOD = "exact"
 """The method of forced tokens that decides instead of guessing."""

@@ -8,16 +8,12 @@ seen before, and told apart by both calls together.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from harness.events import Measured
 from harness.verdict.exponents import HIERARCHY, LEAST_POINTS, Growth, Verdict, judge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.events import Measured
 
 FLOOR = 256 << 10
 """Bytes of memory below which there is nothing to judge: an allocator's own pieces."""

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from harness.core.comparisons import Contract
+from harness.core.outcomes import Results
 from harness.core.standing import most_trusted
 from harness.events import TokenCounts
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from harness.core.comparisons import Contract
-    from harness.core.outcomes import Results
-
-    Ids = NDArray[np.int32]
+Ids = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)

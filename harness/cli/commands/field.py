@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,8 @@ from harness.cli.records import recorded, reported
 from harness.cluster import opening
 from harness.core.writing import writing
 from harness.engine import selection
-from harness.events import MatchPlayed, read_events
+from harness.engine.planning import Plan
+from harness.events import Event, MatchPlayed, read_events
 from harness.studies.survey import scattered
 from harness.studies.survey.plan import libraries, matches, vocabularies
 from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
@@ -26,10 +28,6 @@ from reports.field import document, verdict
 from reports.studies import files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from harness.engine.planning import Plan
-    from harness.events import Event
     from reports.field import Played
 
 EPILOG = """

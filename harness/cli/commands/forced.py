@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ from harness.cli.progress.moving import Progress
 from harness.cli.records import reported
 from harness.cluster import opening
 from harness.engine.selection import SelectionError
+from harness.events import Event
 from harness.findings.folder import RunFolder
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import named
@@ -23,9 +24,6 @@ from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, Record, execute
 from harness.studies.forced.scattered import Walks, sendable
 from reports import forced
 from reports.closing import closing
-
-if TYPE_CHECKING:
-    from harness.events import Event
 
 EPILOG = """
 \b

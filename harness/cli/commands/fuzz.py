@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS
@@ -22,13 +22,11 @@ from harness.events import ClusterUsed, by_cause
 from harness.studies.fuzz import run
 from harness.studies.fuzz.folder import save_corpus as save_corpus_of
 from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
+from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.store import CampaignStore
 from harness.verdict import expectations
 from reports.blocks.units import plural
 from reports.closing import closing, told
-
-if TYPE_CHECKING:
-    from harness.studies.fuzz.record import Record
 
 EPILOG = f"""
 A campaign is kept in a database, round by round: the same command continues it, even after Ctrl-C,

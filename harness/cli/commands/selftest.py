@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from harness.cli import options
 from harness.cli.conducting import conducted, show
@@ -12,16 +13,12 @@ from harness.cli.display import Display
 from harness.cli.progress.moving import Progress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
+from harness.events import Event
 from harness.studies.selftest import scattered
 from harness.studies.selftest.events import MistakeJudged
 from harness.studies.selftest.run import Selftest, make_plan
 from reports import selftest as told
 from reports.blocks.units import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.events import Event
 
 EPILOG = """
 To test a mistake by itself: tokgate run --impl

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
+
+from rich.console import Console
 
 from corpora.families import user
 from harness.cli import options
@@ -17,17 +19,13 @@ from harness.events import Searched
 from harness.studies.worst.plan import make_plan
 from harness.studies.worst.results import report_of
 from harness.studies.worst.run import WorstStudy
+from harness.studies.worst.search import Search
 from harness.studies.worst.session import SEARCHING, Watcher
 from harness.studies.worst.state import Aim
 from reports import worst as told
 from reports.blocks.units import plural
 from reports.cluster import Cluster as Units
 from reports.studies import of
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from harness.studies.worst.search import Search
 
 EPILOG = """
 The same command continues an interrupted search; with a longer --budget it searches longer. A

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+
+from rich.console import Console
 
 from harness.cli.progress.moving import Progress
 from harness.events import Event, ImplementationFailed, Phase, Withdrawn
 from harness.studies.fuzz.plan import spent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rich.console import Console
-
-    from harness.studies.fuzz.state import Round
+from harness.studies.fuzz.state import Round
 
 
 class FuzzProgress(Progress):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
-from rich.console import Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -16,6 +15,7 @@ from rich.text import Text
 from harness.cluster.usage import Usage
 from harness.events import (
     ClusterUsed,
+    Event,
     Found,
     ImplementationFailed,
     Measured,
@@ -36,11 +36,6 @@ from harness.events import (
 from harness.verdict.coverage import Coverage
 from reports.blocks.units import plural
 from reports.texts import reading
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-    from harness.events import Event
 
 BAR_WIDTH = 30
 """The width of a bar in columns, so that there is room for words beside it on 80 columns."""
