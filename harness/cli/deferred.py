@@ -21,7 +21,7 @@ MAIN, TOOLS, RESEARCH = "Main commands", "Tools", "Research"
 """The groups of commands in the help."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """All that is known of a command before it is called.
 

@@ -13,7 +13,7 @@ TOGETHER = "(once, in a batch; not when asked again alone)"
 """This is said of a failure that a batch brings about and none of its inputs alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Excused:
     """A failure that did not come back when its input was asked again, alone and unhurried.
 

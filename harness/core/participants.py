@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from impls.interface import About, Capability, Implementation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Participant:
     """An implementation that a run was given: its name, how to make it, and what it says.
 

@@ -12,7 +12,7 @@ NEITHER = "<>"
 """Stands between the names of equals that differ, in the bucket of a finding that blames nobody."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """Names with one outcome: a class of a partition."""
 
@@ -20,7 +20,7 @@ class Part:
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Blame:
     """What a partition says of those who take part.
 

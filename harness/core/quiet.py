@@ -30,7 +30,7 @@ LOG = logging.getLogger(__name__)
 """Shown under ``--debug`` only."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Aside:
     """What was printed while it was put aside, and where the harness prints meanwhile.
 

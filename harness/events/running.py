@@ -243,7 +243,7 @@ class BatchDone(Event):
     declined: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """Implementations that gave one outcome on a finding's input: one class of its partition.
 

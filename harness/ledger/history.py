@@ -36,7 +36,7 @@ OF_RUNS: dict[str, Any] = {
 """The tables whose rows belong to runs, by what a history calls them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RecordedFinding:
     """A finding in full, as the run ``run`` has told it."""
 
@@ -45,7 +45,7 @@ class RecordedFinding:
     reproducer: str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class History:
     """The rows of all runs, in the order of time; details: of a finding, the last ones.
 

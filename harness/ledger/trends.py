@@ -15,7 +15,7 @@ Seen = tuple[datetime.datetime, datetime.datetime, int]
 """When a finding was seen first and last, and in how many runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trend:
     """One quantity over time, the oldest point first.
 

@@ -67,7 +67,7 @@ POWERS = {"n^1.5": 1.5, "quadratic": 2.0, "cubic": 3.0}
 CLAIMED = "it claims linear cost"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bound:
     """One entry; see the module's example for the fields."""
 

@@ -65,7 +65,7 @@ class State(StrEnum):
     NOT_ASKED = "not tested"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """One check of one implementation under one comparison.
 
@@ -81,7 +81,7 @@ class Cell:
     reason: str = ""
 
 
-@dataclass(slots=True)
+@dataclass
 class Answers:
     """How the cases asked of an implementation under one comparison ended.
 
@@ -129,7 +129,7 @@ LATEST: dict[type[Event], tuple[str, ...]] = {
 and by what they are kept there."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Coverage:
     """The fold. Each field is what the events of that name say, the latest of each counting.
 

@@ -43,7 +43,7 @@ class State(StrEnum):
     NOT_OBSERVED = "not observed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """One cause under one contract, in both runs.
 
@@ -69,7 +69,7 @@ class Growth(StrEnum):
     NOT_OBSERVED = "not observed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scaling:
     """A changed verdict on growth. old, new: verdict and exponent; new None: not measured again."""
 
@@ -82,7 +82,7 @@ class Scaling:
     new: tuple[str, float | None] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Diff:
     """Two runs compared. versions: those that differ, as (old, new); empty where one lacks it."""
 

@@ -70,7 +70,7 @@ class Example(bytes):
     """An input of an entry: a text of the file, or ``{hex = "..."}``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Expectation:
     """One known divergence; see the module's example for the fields.
 

@@ -101,7 +101,7 @@ class Verdict(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Estimate:
     """A number with its interval."""
 
@@ -110,7 +110,7 @@ class Estimate:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Growth:
     """How a cost grows; None where there were too few points.
 

@@ -26,7 +26,7 @@ EXACT_METHOD = "exact"
 """The method of forced tokens that decides instead of guessing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Verdict:
     """Whether the gate holds, and why not.
 

@@ -33,7 +33,7 @@ MOST = 12
 """Passes after which it stays open."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Left:
     """What is left behind.
 

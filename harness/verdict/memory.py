@@ -45,7 +45,7 @@ LIMIT_IN_PYTHON = 512
 list, and some ten numbers for each byte of a piece that is merged by a heap."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Taken:
     """Bytes that one call took at its peak, and of these the bytes that stayed afterwards.
 
@@ -61,7 +61,7 @@ class Taken:
         return max(0, self.peak - self.kept)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Memory:
     """What memory came to.
 

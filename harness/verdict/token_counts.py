@@ -17,7 +17,7 @@ from harness.events import TokenCounts
 Ids = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Differing:
     """A document that two encode differently.
 

@@ -29,7 +29,7 @@ TELLING = 2
 """The largest sizes that all have to say so."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Told:
     """One call: nanoseconds and bytes.
 
