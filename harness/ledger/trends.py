@@ -6,8 +6,10 @@ import datetime
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from harness.ledger.history import History
+if TYPE_CHECKING:
+    from harness.ledger.history import History  # SQLAlchemy is slow
 
 TIME = datetime.datetime.fromisoformat
 
@@ -27,6 +29,11 @@ class Trend:
     name: str
     unit: str
     points: Sequence[tuple[datetime.datetime, str, float]]
+
+
+def series(known: History) -> list[Trend]:
+    """Series over all runs of a ledger."""
+    return [*findings(known), *worst(known)]
 
 
 def worst(known: History) -> list[Trend]:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from harness.cli.display import Display
 from harness.cli.options import Out, option
-from harness.cli.records import series
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.ledger.history import history, open_existing
+from harness.ledger.trends import series
 from reports import write
 from reports.blocks.units import plural
 from reports.site import pages
