@@ -123,7 +123,7 @@ def _implementation(coverage: Coverage, name: str) -> Iterator[str]:
         why = ["none of the chosen checks could judge an answer of it"] * bool(opened)
         why += [c.excluded[name] for c in coverage.contracts.values() if name in c.excluded]
         why += [one.reason for one in coverage.not_reached.values()]
-        lines = [f"{name} was not tested: {[*why, 'no vocabulary of this run came to it'][0]}"]
+        lines = [f"{name} was not tested: {[*why, 'no vocabulary of this run suits it'][0]}"]
     yield from lines
     yield from _unsettled(coverage, name)
 
@@ -141,7 +141,7 @@ def _under(coverage: Coverage, name: str, contract: ContractOpened) -> Iterator[
     compared = coverage.compared_under(contract, name)
     if not answers.asked:
         if all(who != name for who, _ in coverage.answers):
-            yield f"{name} was asked nothing {where}"
+            yield f"{name} got no input {where}"
     elif not answers.enough:
         # A program has no other way to say that it does not do a mode.
         if answers.examined or not (spec.startswith("cmd:") and in_any):
@@ -176,12 +176,12 @@ def _check(coverage: Coverage, check: str) -> Iterator[str]:
     measures: Mapping[str, object] = {SCALING: coverage.growth, CANONICALITY: coverage.forced}
     if check in measures:
         if not measures[check]:
-            yield f"{check} was named and measured nothing"
+            yield f"{check} was requested, but nothing was measured"
     elif not any(number for (_, one, _), number in coverage.judged.items() if one == check):
         why = "it applies to no implementation of this run (tokgate list checks)"
         if any(check in contract.checks for contract in coverage.contracts.values()):
             why = "no implementation answered what it asks"
-        yield f"the check {check} was named and judged nothing: {why}"
+        yield f"the check {check} was requested, but nothing was tested: {why}"
 
 
 def undecided(coverage: Coverage, growth: Collection[GrowthJudged]) -> list[str]:
@@ -258,7 +258,7 @@ def omissions(coverage: Coverage) -> list[str]:
     asked = {contract for _, contract in coverage.answers}
     reached = {one.vocabulary for one in opened if one.id in asked}
     lines += [
-        f"nothing was asked on {one.id}: no generator of this run makes cases for it"
+        f"no inputs on {one.id}: no generator of this run makes cases for it"
         for one in opened
         if one.checks and one.id not in asked and one.vocabulary in reached
     ]
@@ -274,16 +274,15 @@ def omissions(coverage: Coverage) -> list[str]:
 
 def limits(coverage: Coverage) -> list[str]:
     """A line for each thing that limits what could be compared on a vocabulary."""
-    alone: list[str] = []
-    remarks: list[str] = []
+    lines: list[str] = []
     for name, loaded in coverage.vocabularies.items():
         readers = _members(coverage.opened_on(name))
         if loaded.unexpressed and len(readers) == 1:
             only = f"{name}: only {readers[0]} reads this file"
-            alone.append(f"{only}, so there is nothing to compare with")
+            lines.append(f"{only}, so there is nothing to compare with")
         else:
-            remarks += [f"{name}: {line}" for line in loaded.remarks]
-    return alone + remarks
+            lines += [f"{name}: {line}" for line in loaded.remarks]
+    return lines
 
 
 def notes(coverage: Coverage, growth: Collection[GrowthJudged] = ()) -> list[str]:
@@ -304,7 +303,7 @@ def notes(coverage: Coverage, growth: Collection[GrowthJudged] = ()) -> list[str
     unread = [one.vocabulary for one in coverage.texts.values() if not one.whole]
     if unread:
         lines.append(
-            f"your texts were not read to their end on {', '.join(unread)}; give a larger "
+            f"your texts were not read completely on {', '.join(unread)}; give a larger "
             "--budget, or --only-input without one"
         )
     lines += [one.line for one in coverage.withdrawn.values()]
@@ -315,8 +314,8 @@ def notes(coverage: Coverage, growth: Collection[GrowthJudged] = ()) -> list[str
         for name in found.culprits
     }
     lines += [
-        f"{name} gives special tokens where they are ordinary text: a plug-in that cannot "
-        "switch them off says always_special = True (docs/plugins.md)"
+        f"{name} gives special tokens where they are ordinary text; if your plug-in cannot "
+        "switch them off, set always_special = True (docs/plugins.md)"
         for name in sorted(special.difference(registry.names()))
     ]
     lines += counted("random vocabularies refused", coverage.refused)

@@ -187,7 +187,7 @@ def test_what_was_only_measured_was_not_to_be_asked() -> None:
 def test_a_comparison_that_nobody_was_asked_under_is_said() -> None:
     quiet = replace(opened("mine", "right"), id="toy/special", mode="special")
     told = [opened("mine", "right"), batch(mine=WHOLE, right=WHOLE), quiet]
-    line = "nothing was asked on toy/special: no generator of this run makes cases for it"
+    line = "no inputs on toy/special: no generator of this run makes cases for it"
     assert judging.omissions(Coverage.of(told)) == [line]
 
 
@@ -218,9 +218,9 @@ def test_a_vocabulary_that_was_named_and_not_reached_or_not_compared_is_a_gap() 
 def test_a_check_that_was_named_and_judged_nothing_is_a_gap() -> None:
     fine = [opened("mine", "right"), batch(mine=WHOLE, right=WHOLE)]
     [line] = gaps(started(checks=["equivalence", "heal"]), *fine)
-    assert line.startswith("the check heal was named and judged nothing: it applies to no")
+    assert line.startswith("the check heal was requested, but nothing was tested: it applies to no")
     [measured] = gaps(started(checks=["scaling"]))
-    assert measured == "scaling was named and measured nothing"
+    assert measured == "scaling was requested, but nothing was measured"
     grown = Measured("mine", "toy", "runs", 1.0, 0.9, 1.1, "linear", [])
     assert gaps(started(checks=["scaling"]), grown) == []
     assert gaps(started(checks=["canonicality"]), Forced("mine", "toy", "exact", 1, 1, 0)) == []
@@ -311,8 +311,8 @@ def test_what_a_reader_should_know_besides_is_noted() -> None:
     assert "random vocabularies refused: mine 1" in notes
     assert "slow once under load, and answered when asked again alone: right 1" in notes
     assert [n for n in notes if "always_special" in n] == [
-        "mine gives special tokens where they are ordinary text: a plug-in that cannot switch "
-        "them off says always_special = True (docs/plugins.md)"
+        "mine gives special tokens where they are ordinary text; if your plug-in cannot switch "
+        "them off, set always_special = True (docs/plugins.md)"
     ]
 
 
