@@ -6,6 +6,7 @@ what it needs at its top.
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib
 from dataclasses import dataclass
@@ -14,17 +15,19 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from harness.core.exit_statuses import HOLDS
+
 MAIN, TOOLS, RESEARCH = "Main commands", "Tools", "Research"
 """The groups of commands in the help."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """All that is known of a command before it is called.
 
     name: also that of its file in ``harness/cli/commands``, where the function ``command`` has its
-    options and ``EPILOG`` ends its help. starts_workers: it runs implementations, and so says where
-    they cannot be confined. on_cluster: it takes ``--cluster``.
+    options and gives the exit status, and ``EPILOG`` ends its help. starts_workers: it runs
+    implementations, and so says where they cannot be confined. on_cluster: it takes ``--cluster``.
     """
 
     name: str
@@ -40,8 +43,13 @@ class Row:
             module = importlib.import_module(f"harness.cli.commands.{self.name}")
         finally:
             gc.enable()
+
+        @functools.wraps(module.command)
+        def command(**options: Any) -> None:
+            raise typer.Exit(module.command(**options) or HOLDS)
+
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(self.name, epilog=getattr(module, "EPILOG", None))(module.command)
+        alone.command(self.name, epilog=getattr(module, "EPILOG", None))(command)
         return typer.main.get_command(alone)
 
 

@@ -16,13 +16,14 @@ from rich.segment import Segment
 from rich.text import Text
 
 from corpora.plain_text import pieces, printable
-from harness.core.quiet import terminal
+from harness.core import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import ConsoleOptions, RenderableType
 
+    from reports.blocks import Block
 
 LOG_WIDTH = 120
 """Columns where there is no terminal to ask: a table is not to be cut."""
@@ -43,7 +44,7 @@ class Display(Console):
     @property
     def file(self) -> IO[str]:
         """Where it prints: to the terminal, also while what others print is put aside."""
-        return (self._file and super().file) or terminal(stderr=self.stderr) or super().file
+        return (self._file and super().file) or quiet.terminal(stderr=self.stderr) or super().file
 
     @file.setter
     def file(self, new: IO[str]) -> None:
@@ -61,9 +62,11 @@ class Display(Console):
             options.setdefault("soft_wrap", broken or not self.is_terminal)
         super().print(*objects, **options)
 
-    def show(self, parts: Iterable[RenderableType]) -> None:
+    def show(self, blocks: Iterable[Block]) -> None:
         """Print what a report consists of, part by part."""
-        for part in parts:
+        from reports.blocks import terminal  # noqa: PLC0415 (an error alone does not need it)
+
+        for part in terminal.render(blocks):
             self.print(part)
 
     def render_str(self, text: str, **layout: Any) -> Text:

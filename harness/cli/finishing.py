@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NoReturn
-
-import typer
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.cli.display import Display
 from harness.cli.options import command_line
 from harness.cli.progress.moving import Progress
 from harness.cli.records import opened, reported
+from harness.engine.planning import Plan
 from harness.engine.runner import USUAL, execute
 from harness.events import by_cause
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from reports import github
-from reports.blocks import terminal
 from reports.closing import closing, run_summary, told
 from reports.texts import sections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from harness.engine.planning import Plan
     from harness.engine.units import Ways
 
 
@@ -34,8 +30,8 @@ def perform(
     ledger: str | None = None,
     ways: Ways = USUAL,
     whole: Callable[[], None] = lambda: None,
-) -> NoReturn:
-    """Carry out a plan into a folder, write all reports, and exit with the verdict's status.
+) -> int:
+    """Carry out a plan into a folder, write all reports, and return the verdict's exit status.
 
     ways: as :func:`harness.engine.runner.execute` takes it. whole: is called where the run
     came to its own end. Raises LedgerError, OutputError.
@@ -56,6 +52,5 @@ def perform(
     unexpected = [one for one in result.findings if one.expected is None]
     summary = run_summary(finished, len(by_cause(unexpected)))
     last = closing(finished, summary, out / "report.html")
-    blocks = [*sections(record.texts), *told(unexpected, result.expectations), *last]
-    console.show(terminal.render(blocks))
-    raise typer.Exit(finished.exit_status)
+    console.show([*sections(record.texts), *told(unexpected, result.expectations), *last])
+    return finished.exit_status

@@ -7,13 +7,13 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from harness.cluster import opening
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
-from harness.engine.selection import SelectionError
+from harness.engine import selection
 from harness.engine.suites import Budget, parse_budget
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from corpora.texts.corpus import Corpus
+    from harness.core.participants import Participant
     from harness.workers import Limits
 
 EXIT_STATUSES = """
@@ -45,146 +46,136 @@ ONE_VOCAB_HELP = (
 VOCAB_HELP = f"{ONE_VOCAB_HELP} May be repeated."
 
 
+def option(text: str, metavar: str | None = None, *names: str, **more: Any) -> Any:
+    """An option of a command. text: its help. names: if its parameter does not name it."""
+    return typer.Option(*names, metavar=metavar, help=text, **more)
+
+
 def finite(parameter: typer.CallbackParam, value: float) -> float:
     """A number that is neither infinite nor NaN. Raises SelectionError for others."""
     if not math.isfinite(value):
-        raise SelectionError(f"{parameter.opts[0]}: give a finite number")
+        raise selection.SelectionError(f"{parameter.opts[0]}: give a finite number")
     return value
 
 
-Vocabs = Annotated[list[str], typer.Option("--vocab", "-V", metavar="VOCAB", help=VOCAB_HELP)]
-OneVocab = Annotated[str, typer.Option("--vocab", "-V", metavar="VOCAB", help=ONE_VOCAB_HELP)]
+Vocabs = Annotated[list[str], option(VOCAB_HELP, "VOCAB", "--vocab", "-V")]
+OneVocab = Annotated[str, option(ONE_VOCAB_HELP, "VOCAB", "--vocab", "-V")]
 Impls = Annotated[
     list[str],
-    typer.Option(
+    option(
+        "An implementation: a registered name, module:attr, path.py:attr, "
+        "pip:NAME==VERSION, npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'. May be repeated.",
+        "IMPL",
         "--impl",
         "-i",
-        metavar="IMPL",
-        help="An implementation: a registered name, module:attr, path.py:attr, "
-        "pip:NAME==VERSION, npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'. May be repeated.",
     ),
 ]
 References = Annotated[
     list[str],
-    typer.Option(
-        metavar="IMPL",
-        help="An implementation to trust: the others are compared with it. The default depends on "
+    option(
+        "An implementation to trust: the others are compared with it. The default depends on "
         "the vocabulary's format. May be repeated.",
+        "IMPL",
     ),
 ]
 Checks = Annotated[
     list[str],
-    typer.Option(
-        metavar="CHECK", help="Run only this check (see tokgate list checks). May be repeated."
-    ),
+    option("Run only this check (see tokgate list checks). May be repeated.", "CHECK"),
 ]
 Generators = Annotated[
     list[str],
-    typer.Option(
-        metavar="GENERATOR",
-        help="Use only this generator (see tokgate list generators). May be repeated.",
-    ),
+    option("Use only this generator (see tokgate list generators). May be repeated.", "GENERATOR"),
 ]
 Inputs = Annotated[
     list[str],
-    typer.Option(
-        "--input",
-        metavar="TEXTS",
-        help="Your own texts: a file, a folder, a file name pattern, - for standard input, or "
+    option(
+        "Your own texts: a file, a folder, a file name pattern, - for standard input, or "
         "hf:ORG/NAME. Say after # how to read them: corpus.jsonl#field=text. May be repeated; see "
         "docs/texts.md.",
+        "TEXTS",
+        "--input",
     ),
 ]
 Amount = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "Time for testing, such as 60s, 5m or 8h, counted from the first case (one test "
+        "input); or a number of cases, such as 20000cases.",
+        "BUDGET",
         "--budget",
-        metavar="BUDGET",
-        help="Time from the first case on, such as 60s, 5m or 8h, or a number of cases, such as "
-        "20000cases.",
     ),
 ]
 Families = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="File of your own families (default: the one that tokgate worst writes).",
+    option(
+        "File with your own families of slow inputs (default: the one that `tokgate worst` "
+        "writes).",
+        "FILE",
     ),
 ]
 Policies = Annotated[
     list[str],
-    typer.Option(
+    option(
+        "A policy for healing: none, printed, healed[:tokens=4|:bytes=7][:conservative], "
+        "drop-pretoken, exact, llguidance, llguidance.partial, xgrammar, or a healer of your own: "
+        "path.py:Mine, module:attr, cmd:PROGRAM. May be repeated.",
+        "POLICY",
         "--policy",
         "-p",
-        metavar="POLICY",
-        help="none, printed, healed[:tokens=4|:bytes=7][:conservative], drop-pretoken, exact, "
-        "llguidance, llguidance.partial, xgrammar, or a healer of your own: path.py:Mine, "
-        "module:attr, cmd:PROGRAM. May be repeated.",
     ),
 ]
 Jobs = Annotated[
     int,
-    typer.Option(metavar="N", min=0, help="Vocabularies tested in parallel (0: by CPU cores)."),
+    option("Vocabularies tested in parallel (0: as many as CPU cores allow).", "N", min=0),
 ]
-Processes = Annotated[
-    int, typer.Option("--jobs", metavar="N", min=0, help="Worker processes (0: one per CPU core).")
-]
+Processes = Annotated[int, option("Worker processes (0: one per CPU core).", "N", "--jobs", min=0)]
 Expect = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="A file of expected findings, in addition to the one shipped."
-    ),
+    option("A file of expected findings, in addition to the one shipped.", "FILE"),
 ]
 Timeout = Annotated[
     float,
-    typer.Option(
+    option(
+        "Time limit for a batch in CPU seconds, plus 10 s per MB of input.",
+        "SECONDS",
         min=0.1,
-        metavar="SECONDS",
         callback=finite,
-        help="Time limit for a batch in CPU seconds, plus 10 s per MB of input.",
     ),
 ]
 JobTimeout = Annotated[
     float,
-    typer.Option(
+    option(
+        "Time limit for a worker process without progress.",
+        "SECONDS",
         "--timeout",
         min=1.0,
-        metavar="SECONDS",
         callback=finite,
-        help="Time limit for a worker process without progress.",
     ),
 ]
 Memory = Annotated[
     float,
-    typer.Option(
-        min=0.1, metavar="GIB", callback=finite, help="Memory limit of a worker process in GiB."
-    ),
+    option("Memory limit of a worker process in GiB.", "GIB", min=0.1, callback=finite),
 ]
-Out = Annotated[
-    Path, typer.Option("--out", metavar="FOLDER", help="Folder for the record and the reports.")
-]
+Out = Annotated[Path, option("Folder for the record and the reports.", "FOLDER", "--out")]
 Seed = Annotated[
     int,
-    typer.Option(
-        metavar="N",
-        help="Random seed: the same seed, versions and options generate the same inputs.",
-    ),
+    option("Random seed: the same seed, versions and options generate the same inputs.", "N"),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+AsJson = Annotated[bool, option("Print JSON instead of tables.", None, "--json")]
 Ledger = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "Database that keeps every run, for trends: a SQLite file, or postgresql://..",
+        "DATABASE",
         envvar="TOKGATE_LEDGER",
-        metavar="DATABASE",
-        help="Database that keeps every run, for trends: a SQLite file, or postgresql://..",
     ),
 ]
 Cluster = Annotated[
     str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Run on a Ray cluster: auto, ray://HOST:10001, or local:4 to try it out on this "
+    option(
+        "Run on a Ray cluster: auto, ray://HOST:10001, or local:4 to try it out on this "
         "machine (needs the extra 'ray').",
+        "ADDRESS",
     ),
 ]
 
@@ -199,15 +190,20 @@ def budget_of(text: str | None, option: str = "--budget") -> Budget:
     try:
         return parse_budget(text)
     except ValueError as error:
-        raise SelectionError(f"{option}: {error}") from error
+        raise selection.SelectionError(f"{option}: {error}") from error
 
 
 def seconds_of(text: str, option: str = "--budget") -> float:
     """A budget that is a time, in seconds. Raises SelectionError for any other."""
     seconds = budget_of(text, option).seconds
     if seconds is None:
-        raise SelectionError(f"{option} {text!r}: give a time, such as 10m or 1h")
+        raise selection.SelectionError(f"{option} {text!r}: give a time, such as 10m or 1h")
     return seconds
+
+
+def at_once(jobs: int, least: int = 1) -> int:
+    """How many vocabularies are tested in parallel: as many as asked for, or half of the cores."""
+    return jobs or max(least, (os.cpu_count() or 2) // 2)
 
 
 def limits_of(timeout: float, memory: float) -> Limits:
@@ -239,7 +235,19 @@ def check_cluster(address: str | None, texts: Sequence[str] = ()) -> None:
     if address is not None:
         opening.check(address)
         if texts:
-            raise SelectionError(opening.TEXTS_STAY)
+            raise selection.SelectionError(opening.TEXTS_STAY)
+
+
+def participants(
+    console: Console, impls: Sequence[str], joining: Sequence[str] = ()
+) -> list[Participant]:
+    """The implementations named, or all; who is not installed is said. Raises ImplementationError.
+
+    joining: others that join where none is named.
+    """
+    present, missing = selection.participants(impls, joining)
+    name_missing(console, missing)
+    return present
 
 
 def name_missing(console: Console, missing: Mapping[str, str]) -> None:

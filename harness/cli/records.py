@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.events import read_events
-from harness.ledger import trends
 from reports import write_all
 from reports.record import RunRecord
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Engine
 
-    from harness.ledger.history import History
+    from harness.ledger.trends import Seen, Trend
 
 
 def recorded(folder: Path) -> RunRecord:
@@ -51,26 +50,18 @@ def opened(ledger: str | None) -> Engine | None:
     """The database of a ledger, if there is one, with all its tables. Raises LedgerError."""
     if ledger is None:
         return None
-    from harness.ledger import models  # noqa: F401, PLC0415 (SQLAlchemy is slow)
-    from harness.ledger.engine import open_database  # noqa: PLC0415 (likewise)
+    from harness.ledger.history import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
 
     return open_database(ledger)
 
 
-def known(ledger: str | None) -> tuple[list[trends.Trend], dict[str, trends.Seen]]:
+def known(ledger: str | None) -> tuple[list[Trend], dict[str, Seen]]:
     """What a ledger knows of all runs: trends, and since when each finding is there, by its id.
 
     Raises LedgerError.
     """
-    database = opened(ledger)
-    if database is None:
+    if ledger is None:
         return [], {}
-    from harness.ledger.history import history  # noqa: PLC0415 (SQLAlchemy is slow)
+    from harness.ledger import history  # noqa: PLC0415 (SQLAlchemy is slow)
 
-    known = history(database)
-    return series(known), trends.seen(known)
-
-
-def series(known: History) -> list[trends.Trend]:
-    """Series over all runs of a ledger."""
-    return [*trends.findings(known), *trends.worst(known)]
+    return history.known(ledger)

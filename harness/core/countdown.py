@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 import mmap
 import time
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Self
 
 
 class Countdown:

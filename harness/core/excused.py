@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from harness.core.outcomes import Status
+from harness.core.outcomes import Status
 
 LEAKING = "(over many inputs; none of them takes so much alone: a leak)"
 """This is said of a lack of memory that no single input brings about."""
@@ -15,7 +13,7 @@ TOGETHER = "(once, in a batch; not when asked again alone)"
 """This is said of a failure that a batch brings about and none of its inputs alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Excused:
     """A failure that did not come back when its input was asked again, alone and unhurried.
 

@@ -7,10 +7,7 @@ reports are written, nothing is lost. Only the exit status tells them apart.
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from types import FrameType
+from types import FrameType
 
 INTERRUPTED = 130
 """The exit status that shells report of a program which Ctrl-C ended: 128 and SIGINT's number."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from impls.interface import About, Capability, Implementation
+from impls.interface import About, Capability, Implementation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Participant:
     """An implementation that a run was given: its name, how to make it, and what it says.
 

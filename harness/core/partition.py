@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Failed, Outcome, Unsupported
 from harness.core.standing import Standing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NEITHER = "<>"
 """Stands between the names of equals that differ, in the bucket of a finding that blames nobody."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """Names with one outcome: a class of a partition."""
 
@@ -23,7 +20,7 @@ class Part:
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Blame:
     """What a partition says of those who take part.
 
@@ -77,18 +74,18 @@ def blames(parts: tuple[Part, ...], standing: Mapping[str, Standing]) -> tuple[B
     highest = max(standing_of(part, standing) for part in parts)
     equals = [part for part in parts if standing_of(part, standing) == highest]
     lower = [part for part in parts if standing_of(part, standing) < highest]
-    blamed = tuple(name for part in lower for name in part.names)
-    if len(equals) == 1:
-        return (Blame((equals[0], *lower), blamed),)
-    # By name, so that the finding is the same in whatever order the user named them.
-    equals.sort(key=lambda part: min(part.names))
-    rivals = tuple(
-        name
-        for part in equals
-        for name in part.names
-        if standing.get(name, Standing.CANDIDATE) == highest
-    )
-    found = [Blame((*equals, *lower), rivals, undecided=True)]
+    found = []
+    if len(equals) > 1:
+        # By name, so that the finding is the same in whatever order the user named them.
+        equals.sort(key=lambda part: min(part.names))
+        rivals = (
+            name
+            for part in equals
+            for name in part.names
+            if standing.get(name, Standing.CANDIDATE) == highest
+        )
+        found.append(Blame((*equals, *lower), tuple(rivals), undecided=True))
     if lower:
+        blamed = tuple(name for part in lower for name in part.names)
         found.append(Blame((equals[0], *lower, *equals[1:]), blamed))
     return tuple(found)

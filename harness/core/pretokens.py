@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from itertools import accumulate, chain, pairwise
-from typing import TYPE_CHECKING
 
 import regex
 
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
+from corpora.vocabularies.model import Vocabulary
 
 
 def piece_ends(vocabulary: Vocabulary, data: bytes) -> set[int]:

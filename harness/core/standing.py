@@ -8,16 +8,12 @@ decide where no reference takes part.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
+from corpora.vocabularies.model import Vocabulary
+from harness.core.participants import Participant
 from impls import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from corpora.vocabularies.model import Vocabulary
-    from harness.core.participants import Participant
 
 
 class Standing(IntEnum):

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
 from corpora.vocabularies.reading import bounded_bytes, fault_of, line_of, open_regular
 from harness.core.writing import OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 T = TypeVar("T")
 

@@ -10,14 +10,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from corpora import whole_files
 from corpora.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
 """Errors of a disk and not of a program: full, over quota, over the limit of a file's size, broken,
@@ -71,11 +68,10 @@ class Lines:
 
     def __init__(self, path: Path, *, afresh: bool) -> None:
         self.path = path
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        try:
-            self._file: int | None = os.open(path, flags | (os.O_TRUNC if afresh else 0), 0o666)
-        except OSError as error:
-            raise cannot_write(path, error) from error
+        with writing(path):
+            self._file = path.open("ab", buffering=0)
+            if afresh:
+                self._file.truncate(0)
 
     def add(self, line: str) -> None:
         """Append a line, which has no line feed in it.
@@ -83,21 +79,19 @@ class Lines:
         Raises OutputError; what was written of the line is taken away then, so that the file
         ends with a whole line. Nothing is buffered, so that nothing is left to fail later.
         """
-        if self._file is None:
+        if self._file.closed:
             raise OutputError(f"{self.path}: is closed")
         data = memoryview(f"{line}\n".encode("utf-8", "backslashreplace"))
-        before = os.fstat(self._file).st_size
+        before = os.fstat(self._file.fileno()).st_size
         try:
             while data:
-                data = data[os.write(self._file, data) :]
+                data = data[os.write(self._file.fileno(), data) :]
         except OSError as error:
             with contextlib.suppress(OSError):
-                os.ftruncate(self._file, before)
+                self._file.truncate(before)
             raise cannot_write(self.path, error) from error
 
     def close(self) -> None:
         """Close the file; again, it does nothing."""
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                os.close(self._file)
-            self._file = None
+        with contextlib.suppress(OSError):
+            self._file.close()

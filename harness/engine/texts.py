@@ -16,7 +16,6 @@ from corpora.generators.drawing import encodable
 from corpora.generators.mutations import mutants
 from corpora.texts.corpus import Reading
 from harness.core.comparisons import modes_of
-from harness.core.token_counts import counted, digest, pairs
 from harness.engine.streams import BATCH_CASES, Batch, batches
 from harness.engine.taking import TEXTS
 from harness.events.texts import (
@@ -26,6 +25,7 @@ from harness.events.texts import (
     TextsRead,
     TokenCounts,
 )
+from harness.verdict.token_counts import counted, digest, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -161,22 +161,10 @@ class Texts:
         token_counts: dict[str, TokenCounts] = {}
         first: list[FirstDifference] = []
         for name, other in against.items():
-            counts = counted(seen.results[name], seen.results[other])
-            gaps = [one.tokens - one.against for one in counts.differing]
-            token_counts[name] = TokenCounts(
-                against=other,
-                documents=counts.documents,
-                differing=len(counts.differing),
-                tokens=counts.tokens,
-                against_tokens=counts.against,
-                more=sum(gap for gap in gaps if gap > 0),
-                fewer=-sum(gap for gap in gaps if gap < 0),
-                changed=sum(one.changed for one in counts.differing),
-                unanswered=counts.unanswered,
-            )
+            token_counts[name], differing = counted(seen.results[name], seen.results[other], other)
             with self._lock:
                 room = FIRST_SHOWN - self._shown[contract, name]
-                shown = counts.differing[:room]
+                shown = differing[:room]
                 self._shown[contract, name] += len(shown)
             first += [
                 FirstDifference(

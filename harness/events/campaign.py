@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from harness.events.base import Event, event
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outlook:
     """How many kinds of something were seen, and how likely another one is.
 

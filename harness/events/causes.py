@@ -13,12 +13,9 @@ from __future__ import annotations
 
 import base64
 import unicodedata
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from harness.events.running import Found
+from harness.events.running import Found
 
 SLOTS = 6
 """Slots of a bucket. The last one may have slashes of its own: names of programs and files."""

@@ -66,7 +66,7 @@ class UnitResumed(Event):
     node: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NodeUsed:
     """What a node did. seconds: of all units. left: why it took no part any more, if so."""
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
+from corpora.vocabularies.model import Vocabulary
 from corpora.vocabularies.remarks import remarks
+from harness.core.excused import Excused
 from harness.events.base import Base64, Event, event
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from corpora.vocabularies.model import Vocabulary
-    from harness.core.excused import Excused
-
 
 SHOWN_BYTES = 1024
 """Bytes that a note keeps of an input that was slow once."""
@@ -247,7 +243,7 @@ class BatchDone(Event):
     declined: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """Implementations that gave one outcome on a finding's input: one class of its partition.
 

@@ -45,7 +45,7 @@ class TextsRead(Event):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TokenCounts:
     """One implementation beside another on the documents of a batch that both encoded.
 
@@ -66,7 +66,7 @@ class TokenCounts:
     unanswered: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FirstDifference:
     """A document with other ids: its place, and the index of the first token that differs."""
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Engine
+from sqlalchemy.engine.url import URL
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from harness.core.writing import NO_ROOM, OutputError, cannot_write
-
-if TYPE_CHECKING:
-    from sqlalchemy.engine import Engine
-    from sqlalchemy.engine.url import URL
 
 BUSY_SECONDS = 60.0
 """A writer waits so long for another: a transaction takes milliseconds, a stuck disk longer."""
@@ -52,6 +52,20 @@ def fault(error: SQLAlchemyError) -> str:
     return str(getattr(error, "orig", None) or error).strip().split("\n", 1)[0]
 
 
+@contextlib.contextmanager
+def transaction(engine: Engine, failed: str) -> Iterator[sa.orm.Session]:
+    """A session that is committed at its end: all that is done within, or nothing.
+
+    failed: what cannot be done where the database fails, and the mend, with ``{}`` for what it
+    says. Raises LedgerError.
+    """
+    try:
+        with sa.orm.Session(engine, expire_on_commit=False) as session, session.begin():
+            yield session
+    except SQLAlchemyError as error:
+        raise LedgerError(f"--ledger: {failed.format(fault(error))}") from error
+
+
 def open_database(where: str) -> Engine:
     """An engine for a path (SQLite) or a URL, with all tables. Raises LedgerError.
 
@@ -66,7 +80,10 @@ def open_database(where: str) -> Engine:
         else:
             engine = sa.create_engine(url, pool_pre_ping=True)
         Base.metadata.create_all(engine)
-        _check_schema(engine, shown)
+        with sa.orm.Session(engine) as session, session.begin():
+            number = session.scalar(sa.select(Schema.number))
+            if number is None:
+                session.add(Schema(number=SCHEMA))
     except ModuleNotFoundError as error:
         mend = "pip install 'tokgate[postgres]'" if error.name == "psycopg" else "install it"
         raise LedgerError(f"{shown}: needs {error.name}; {mend}") from error
@@ -81,6 +98,11 @@ def open_database(where: str) -> Engine:
         if error.errno in NO_ROOM:
             raise LedgerError(str(cannot_write(shown, error))) from error
         raise LedgerError(f"{shown}: {error.strerror}; {CHECK}") from error
+    if number not in (None, SCHEMA):
+        raise LedgerError(
+            f"{shown}: made by another version of tokgate (tables {number}, "
+            f"not {SCHEMA}); name another"
+        )
     return engine
 
 
@@ -116,15 +138,3 @@ def _sqlite(url: URL) -> Engine:
     sa.event.listen(engine, "connect", connected)
     sa.event.listen(engine, "begin", begun)
     return engine
-
-
-def _check_schema(engine: Engine, shown: str) -> None:
-    with sa.orm.Session(engine) as session, session.begin():
-        number = session.scalar(sa.select(Schema.number))
-        if number is None:
-            session.add(Schema(number=SCHEMA))
-        elif number != SCHEMA:
-            raise LedgerError(
-                f"{shown}: made by another version of tokgate (tables {number}, "
-                f"not {SCHEMA}); name another"
-            )

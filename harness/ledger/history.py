@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
+from sqlalchemy.engine import Engine
 
 from harness.events import Event, Found
-from harness.ledger.engine import LedgerError, fault, open_database, parse
+from harness.ledger import trends
+from harness.ledger.engine import LedgerError, open_database, parse, transaction
 from harness.ledger.models import (
     FindingDetail,
     MeasuredSpeed,
@@ -24,11 +25,6 @@ from harness.ledger.models import (
     RunVersion,
     RunVocabulary,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from sqlalchemy.engine import Engine
 
 OF_RUNS: dict[str, Any] = {
     "versions": RunVersion,
@@ -41,7 +37,7 @@ OF_RUNS: dict[str, Any] = {
 """The tables whose rows belong to runs, by what a history calls them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RecordedFinding:
     """A finding in full, as the run ``run`` has told it."""
 
@@ -50,7 +46,7 @@ class RecordedFinding:
     reproducer: str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class History:
     """The rows of all runs, in the order of time; details: of a finding, the last ones.
 
@@ -77,22 +73,19 @@ def open_existing(where: str) -> Engine:
 
 def history(engine: Engine) -> History:
     """Everything, read in one transaction. Raises LedgerError."""
-    speeds = sa.select(MeasuredSpeed).order_by(MeasuredSpeed.started, MeasuredSpeed.id)
-    in_time = (Run.started, Run.id)
-    try:
-        with Session(engine, expire_on_commit=False) as session, session.begin():
-            rows: dict[str, Sequence[Any]] = {
-                name: session.scalars(
-                    sa.select(table).join(Run, Run.id == table.run).order_by(*in_time)
-                ).all()
-                for name, table in OF_RUNS.items()
-            }
-            runs = session.scalars(sa.select(Run).order_by(*in_time)).all()
-            measured = session.scalars(speeds).all()
-            session.expunge_all()
-    except SQLAlchemyError as error:
-        raise LedgerError(f"--ledger: cannot be read ({fault(error)}); name another") from error
-    return History(runs=runs, speeds=measured, **rows | {"details": _latest(rows["details"])})
+    in_time = Run.started, Run.id
+    queries: dict[str, Any] = {
+        name: sa.select(table).join(Run, Run.id == table.run).order_by(*in_time)
+        for name, table in OF_RUNS.items()
+    }
+    queries["runs"] = sa.select(Run).order_by(*in_time)
+    queries["speeds"] = sa.select(MeasuredSpeed).order_by(MeasuredSpeed.started, MeasuredSpeed.id)
+    with transaction(engine, "cannot be read ({}); name another") as session:
+        rows: dict[str, Any] = {
+            name: session.scalars(query).all() for name, query in queries.items()
+        }
+        session.expunge_all()
+    return History(**rows | {"details": _latest(rows["details"])})
 
 
 def _latest(rows: Iterable[FindingDetail]) -> list[RecordedFinding]:
@@ -104,3 +97,12 @@ def _latest(rows: Iterable[FindingDetail]) -> list[RecordedFinding]:
             if isinstance(found, Found):
                 latest[row.id] = RecordedFinding(row.run, found, row.reproducer)
     return list(latest.values())
+
+
+def known(where: str) -> tuple[list[trends.Trend], dict[str, trends.Seen]]:
+    """What the ledger of a path or URL says: all series, and when each finding was seen, by id.
+
+    Raises LedgerError.
+    """
+    found = history(open_database(where))
+    return trends.series(found), trends.seen(found)

@@ -10,15 +10,17 @@ import datetime
 import math
 import uuid
 import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session
 
-from harness.events import Benched, BenchStarted, Finished
-from harness.ledger.engine import Base, LedgerError, fault
+from harness.events import Benched, BenchStarted, Event, Finished, Found, Started
+from harness.ledger.engine import Base, transaction
 from harness.ledger.models import (
     FindingDetail,
     MeasuredSpeed,
@@ -29,27 +31,19 @@ from harness.ledger.models import (
     RunVersion,
     RunVocabulary,
 )
-from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from sqlalchemy.engine import Engine
-
-    from harness.events import Event, Found, Started
-    from harness.verdict.coverage import Coverage
+from harness.verdict.coverage import EQUIVALENCE, SURVIVAL, Coverage
 
 Row = TypeVar("Row", bound=Base)
-
-BEGUN = ("command", "suite", "budget", "seed", "machine")
-"""What a row of a run has of its beginning, under the same names."""
 
 COSTS_OF_TEXT = frozenset({"time", "steps", "instructions"})
 """Measures that are kept: those of memory and of a program's word are in the run's own record."""
 
 MAX_REPRODUCER = 64 << 10
 """Bytes of a reproducer that is kept; the few longer ones carry a whole vocabulary."""
+
+
+CANNOT_WRITE = "cannot be written ({}); make room there, or name another"
+"""Said where the database fails."""
 
 
 def keep_run(
@@ -63,14 +57,12 @@ def keep_run(
     run = uuid.uuid4().hex
     began, ended = coverage.started, coverage.finished
     if began is not None and ended is not None:
-        times = {"started": in_utc(began.time), "campaign": campaign}
-        first = {name: getattr(began, name) for name in BEGUN}
-        rows = [row(Run, ended, id=run, **first, **times), *rows_of(run, began, coverage)]
-        findings = coverage.findings.values()
-        write(
-            engine,
-            lambda session: [*rows, *details(session, run, began, findings, folder)],
-        )
+        with transaction(engine, CANNOT_WRITE) as session:
+            time = in_utc(began.time)
+            session.add(row(Run, ended, began, id=run, started=time, campaign=campaign))
+            session.flush()  # the others refer to it
+            session.add_all(rows_of(run, began, coverage))
+            session.add_all(details(session, run, began, coverage.findings.values(), folder))
     return run
 
 
@@ -107,41 +99,29 @@ def script(found: Found, folder: Path | None) -> str | None:
     return None if "\0" in text or len(text) > MAX_REPRODUCER else text
 
 
-def keep_speeds(engine: Engine, events: Iterable[Event]) -> None:
+def keep_speeds(engine: Engine, events: Sequence[Event]) -> None:
     """Keep a whole measurement of speed. Raises LedgerError.
 
     One that was interrupted is not kept: the same command goes on with it, and then it is.
     """
-    measurement, rows, began, whole = uuid.uuid4().hex, list[Base](), None, False
-    for event in events:
-        match event:
-            case BenchStarted():
-                began = event
-            case Benched() if began is not None:
-                rows += speeds_of(measurement, began, event)
-            case Finished():
-                whole = event.complete
-    if whole:
-        write(engine, lambda _: rows)
+    measurement = uuid.uuid4().hex
+    began = next((one for one in events if isinstance(one, BenchStarted)), None)
+    if began is not None and any(isinstance(e, Finished) and e.complete for e in events):
+        with transaction(engine, CANNOT_WRITE) as session:
+            for cell in events:
+                if isinstance(cell, Benched):
+                    session.add_all(speeds_of(measurement, began, cell))
 
 
-def write(engine: Engine, rows: Callable[[Session], Iterable[Base]]) -> None:
-    """Write rows in one transaction, in their order. Raises LedgerError."""
-    try:
-        with Session(engine) as session, session.begin():
-            for one in rows(session):
-                session.add(one)
-                if isinstance(one, Run):
-                    session.flush()  # the others refer to it
-    except SQLAlchemyError as error:
-        line = f"cannot be written ({fault(error)}); make room there, or name another"
-        raise LedgerError(f"--ledger: {line}") from error
-
-
-def row(table: type[Row], of: Event, **more: Any) -> Row:
-    """A row of a table: what is not given in ``more``, the event has by the same name."""
-    names = [column.key for column in sa.inspect(table).columns]
-    return table(**{name: getattr(of, name) for name in names if name not in more}, **more)
+def row(table: type[Row], *events: Event, **more: Any) -> Row:
+    """A row of a table: what is not given in ``more``, the first of the events has that has it."""
+    return table(
+        **{
+            name: next(getattr(one, name) for one in events if hasattr(one, name))
+            for name in {*sa.inspect(table).columns.keys()}.difference(more)
+        },
+        **more,
+    )
 
 
 def rows_of(run: str, began: Started, coverage: Coverage) -> Iterator[Base]:
@@ -178,22 +158,21 @@ def tallies(run: str, coverage: Coverage) -> Iterable[RunTally]:
     A case counts once under each comparison, however many checks judged it.
     """
     made: dict[tuple[str, str], RunTally] = {}
+    judged, at_fault = coverage.judged, coverage.at_fault
     for (where, name), ways in coverage.judged_of.items():
         contract = coverage.contracts.get(where)
         if contract is None:
             continue
         checks, generators = map(set, zip(*ways, strict=True))
-        place = name, contract.vocabulary
-        row = made.get(place) or RunTally(
-            run=run, implementation=name, vocabulary=contract.vocabulary, cases=0, compared=0,
-            wrong=0, deaths=0, trusted=False, checks=[], generators=[],
-        )  # fmt: skip
-        made[place] = row
-        compared = coverage.judged[where, EQUIVALENCE, name]
-        row.cases += max(coverage.judged[where, check, name] for check in checks)
+        of = {"run": run, "implementation": name, "vocabulary": contract.vocabulary}
+        none = dict.fromkeys(("cases", "compared", "wrong", "deaths"), 0)
+        row = RunTally(**of, **none, trusted=False, checks=[], generators=[])
+        row = made.setdefault((name, contract.vocabulary), row)
+        compared = judged[where, EQUIVALENCE, name]
+        row.cases += max(judged[where, check, name] for check in checks)
         row.compared += compared
-        row.wrong += min(coverage.at_fault[where, EQUIVALENCE, name], compared)
-        row.deaths += coverage.at_fault[where, SURVIVAL, name]
+        row.wrong += min(at_fault[where, EQUIVALENCE, name], compared)
+        row.deaths += at_fault[where, SURVIVAL, name]
         row.trusted |= name in contract.references
         row.checks = sorted(checks.union(row.checks))
         row.generators = sorted(generators.union(row.generators))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.ledger.history import History
+    from harness.ledger.history import History  # SQLAlchemy is slow
 
 TIME = datetime.datetime.fromisoformat
 
@@ -18,7 +17,7 @@ Seen = tuple[datetime.datetime, datetime.datetime, int]
 """When a finding was seen first and last, and in how many runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trend:
     """One quantity over time, the oldest point first.
 
@@ -30,6 +29,11 @@ class Trend:
     name: str
     unit: str
     points: Sequence[tuple[datetime.datetime, str, float]]
+
+
+def series(known: History) -> list[Trend]:
+    """Series over all runs of a ledger."""
+    return [*findings(known), *worst(known)]
 
 
 def worst(known: History) -> list[Trend]:

@@ -20,23 +20,18 @@ where an entry's bound is below ``n^1.5``.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from corpora.vocabularies.reading import shown
-from harness.events import GrowthJudged
+from harness.core.participants import Participant
+from harness.events import GrowthJudged, Measured
 from harness.verdict import memory
-from harness.verdict.expectations import ExpectationsError, entries
+from harness.verdict.expectations import SHIPPED, ExpectationsError, entries
 from harness.verdict.exponents import HIERARCHY, LEAST_POINTS, THRESHOLD, Verdict
 from impls.registry import BUILT_IN, FIELD
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from pathlib import Path
-
-    from harness.core.participants import Participant
-    from harness.events import Measured
 
 LINEAR, NO_BOUND = "linear", "none"
 
@@ -44,7 +39,7 @@ DEFAULT = "n log n"
 """The user's own candidates are held to this bound: every algorithm of tokenization can keep it,
 and, in time, it is all that ``linear`` would say, too."""
 
-UNSAID = "the limit of candidates; a [[scaling]] entry in the expectations file changes it"
+UNSAID = "the default; to change it, add a [[scaling]] entry to the expectations file"
 """The reason that is given for :data:`DEFAULT`."""
 
 IN_TIME = {LINEAR: THRESHOLD, DEFAULT: THRESHOLD, "n^1.5": 1.75, "quadratic": 2.3, "cubic": 3.3}
@@ -72,7 +67,7 @@ POWERS = {"n^1.5": 1.5, "quadratic": 2.0, "cubic": 3.0}
 CLAIMED = "it claims linear cost"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bound:
     """One entry; see the module's example for the fields."""
 
@@ -106,6 +101,11 @@ def load(path: Path, *, drafts: bool = False) -> list[Bound]:
     return found
 
 
+def with_shipped(path: Path | None) -> list[Bound]:
+    """The entries of the user's file, if there is one, and the shipped ones after them."""
+    return [*(load(path) if path is not None else ()), *load(SHIPPED)]
+
+
 def judge_growth(
     measured: Iterable[Measured],
     bounds: Sequence[Bound],
@@ -120,14 +120,12 @@ def judge_growth(
     """
     judged = []
     for cell in measured:
-        name, mine = cell.implementation, cell.implementation in own
-        plain = cell.measure not in BESIDE_TIME
+        name = cell.implementation
+        mine, claims, plain = name in own, name in claiming, cell.measure not in BESIDE_TIME
         bound = bound_of(cell, bounds)
-        if bound is None and (mine or name in claiming):
+        if bound is None and (mine or claims):
             # Nobody claims anything of memory, or of what is said of one's own time.
-            claimed = name in claiming and plain
-            linear = LINEAR if name in claiming else DEFAULT
-            bound = Bound(linear, CLAIMED if claimed else UNSAID)
+            bound = Bound(LINEAR if claims else DEFAULT, CLAIMED if claims and plain else UNSAID)
         if bound is None:
             continue
         allowed, most = bound.bound, bound.memory
@@ -144,19 +142,9 @@ def judge_growth(
             outcome = {"linear": "pass", "superlinear": "fail"}.get(cell.verdict, "inconclusive")
         else:
             outcome, line = outcome_of(cell, allowed)
-        judged.append(
-            GrowthJudged(
-                implementation=name,
-                vocabulary=cell.vocabulary,
-                family=cell.family,
-                measure=cell.measure,
-                bound=allowed,
-                outcome=outcome,
-                reason=bound.reason,
-                line=line,
-                own=mine and cell.axis == "bytes" and plain,
-            )
-        )
+        place = name, cell.vocabulary, cell.family, cell.measure
+        timed = mine and cell.axis == "bytes" and plain
+        judged.append(GrowthJudged(*place, allowed, outcome, bound.reason, line, timed))
     return judged
 
 
@@ -175,11 +163,8 @@ def own_candidates(
     library (``pip:``) is one as well, as to change to it is what is gated.
     """
     known = {*BUILT_IN, *BUILT_IN.values(), *FIELD, *FIELD.values()}
-    return {
-        one.name
-        for one in participants
-        if one.name in named and one.name not in references and one.spec not in known
-    }
+    mine = {one.name for one in participants if one.spec not in known}
+    return mine.intersection(named).difference(references)
 
 
 def outcome_of(cell: Measured, bound: str) -> tuple[str, str]:
@@ -193,9 +178,9 @@ def outcome_of(cell: Measured, bound: str) -> tuple[str, str]:
     if cell.exponent is None or cell.low is None or cell.high is None:
         return "inconclusive", cell.note
     limit = (IN_TIME if cell.measure == "time" else IN_STEPS)[bound]
-    line = f"exponent {cell.exponent:.2f} ({cell.low:.2f} to {cell.high:.2f}) in {cell.measure}"
+    line = f"{cell.measure} grew like n^{cell.exponent:.2f} ({cell.low:.2f} to {cell.high:.2f})"
     if cell.axis != "bytes":
-        line = f"{line} by the number of {cell.axis}"
+        line = f"{line}, where n is the number of {cell.axis}"
     if cell.measure != "time":
         if cell.exponent <= limit:
             return "pass", ""
@@ -215,8 +200,8 @@ def beyond(cell: Measured, bound: str) -> bool:
     """
     if bound not in POWERS:
         return True
-    spent = [(size, cost - (cell.overhead or 0.0)) for size, cost in sorted(cell.points)]
-    spent = [(size, cost) for size, cost in spent if cost > 0]
+    overhead = cell.overhead or 0.0
+    spent = [(size, cost - overhead) for size, cost in sorted(cell.points) if cost > overhead]
     if len(spent) < LEAST_POINTS:
         return False
     (small, least), (large, most) = spent[0], spent[-1]

@@ -11,14 +11,16 @@ user named and the run did not examine is a *gap*: a run with a gap passes nothi
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from operator import attrgetter
 
 from harness.events import (
     BatchDone,
     ContractOpened,
     Counted,
+    Event,
     FamiliesMeasured,
     Finished,
     Forced,
@@ -36,11 +38,6 @@ from harness.events import (
     VocabularyRefused,
     Withdrawn,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from harness.events import Event
 
 LEAST_CASES = 200
 """Answers of a named implementation that are enough under one comparison. Where fewer cases were
@@ -68,7 +65,7 @@ class State(StrEnum):
     NOT_ASKED = "not tested"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """One check of one implementation under one comparison.
 
@@ -84,7 +81,7 @@ class Cell:
     reason: str = ""
 
 
-@dataclass(slots=True)
+@dataclass
 class Answers:
     """How the cases asked of an implementation under one comparison ended.
 
@@ -118,7 +115,21 @@ def enough(number: int, of: int) -> bool:
     return number >= LEAST_CASES or (number > 0 and 2 * number >= of)
 
 
-@dataclass(slots=True)
+LATEST: dict[type[Event], tuple[str, ...]] = {
+    VocabularyLoaded: ("vocabularies", "id"),
+    ContractOpened: ("contracts", "id"),
+    ImplementationFailed: ("failures", "implementation", "vocabulary"),
+    Withdrawn: ("withdrawn", "implementation", "vocabulary"),
+    NotReached: ("not_reached", "source"),
+    Measured: ("growth", "implementation", "vocabulary", "family", "measure"),
+    Forced: ("forced", "implementation", "vocabulary", "method"),
+    TextsRead: ("texts", "vocabulary"),
+}
+"""Events of which the latest about the same thing counts: the field of the coverage that has them,
+and by what they are kept there."""
+
+
+@dataclass
 class Coverage:
     """The fold. Each field is what the events of that name say, the latest of each counting.
 
@@ -169,24 +180,18 @@ class Coverage:
 
     def consume(self, event: Event) -> None:
         """Take note of an event."""
+        if type(event) in LATEST:
+            name, *about = LATEST[type(event)]
+            getattr(self, name)[attrgetter(*about)(event)] = event
         match event:
             case Started():
                 self.started, self.finished = event, None  # a resumed run is open again
             case Finished():
                 self.finished = event
             case VocabularyLoaded():
-                self.vocabularies[event.id] = event
                 self.not_reached.pop(event.source, None)  # a run that was resumed has reached it
-            case ContractOpened():
-                self.contracts[event.id] = event
-            case ImplementationFailed():
-                self.failures[event.implementation, event.vocabulary] = event
             case VocabularyRefused():
                 self.refused[event.implementation] += 1
-            case Withdrawn():
-                self.withdrawn[event.implementation, event.vocabulary] = event
-            case NotReached():
-                self.not_reached[event.source] = event
             case SlowOnce():
                 self.excused[event.implementation] += 1
             case BatchDone():
@@ -196,14 +201,9 @@ class Coverage:
                     cell = event.contract, event.check, name
                     self.unsettled[cell] += event.count
                     self.open_because.setdefault(cell, event.reason)
-            case Measured():
-                place = event.implementation, event.vocabulary, event.family, event.measure
-                self.growth[place] = event
             case FamiliesMeasured():
                 for name, families in event.missed.items():
                     self.unmeasured[event.vocabulary, name] = families
-            case Forced():
-                self.forced[event.implementation, event.vocabulary, event.method] = event
             case Counted():
                 self.counts[event.bucket] = event.count
             case Found():
@@ -211,8 +211,6 @@ class Coverage:
                 self.findings[event.id] = event
             case TextsGiven():
                 self.given = event
-            case TextsRead():
-                self.texts[event.vocabulary] = event
             case TextsCompared():
                 answered = [one.documents for one in event.counts.values()]
                 alone = event.documents if event.alone else 0  # for a comparison of two runs
@@ -236,7 +234,8 @@ class Coverage:
         self.cases += batch.cases
         self.comparisons += batch.comparisons
         totals = self.generators.setdefault(batch.generator, Counter())
-        totals.update(cases=batch.cases, bytes=batch.bytes, comparisons=batch.comparisons)
+        totals.update({name: getattr(batch, name) for name in ("cases", "bytes", "comparisons")})
+        totals["violations"] += sum(sum(one.values()) for one in batch.violations.values())
         for sums, counted in ((self.judged, batch.exercised), (self.at_fault, batch.violations)):
             for check, by_name in counted.items():
                 for name, number in by_name.items():
@@ -244,7 +243,6 @@ class Coverage:
                     if number:
                         ways = self.judged_of.setdefault((batch.contract, name), set())
                         ways.add((check, batch.generator))
-        totals["violations"] += sum(sum(one.values()) for one in batch.violations.values())
         for name, (answered, failed, declined) in batch.answers.items():
             answers = self.answers.setdefault((name, batch.contract), Answers())
             answers.answered += answered
@@ -267,27 +265,24 @@ class Coverage:
     def cell(self, name: str, contract: ContractOpened, check: str) -> Cell:
         """What is known of one check of one implementation under one comparison."""
         place, answers = (contract.id, check, name), self.answered(name, contract.id)
-        failure = self.failures.get((name, contract.vocabulary))
-        withdrawn = self.withdrawn.get((name, contract.vocabulary))
-        line = withdrawn.line if withdrawn is not None else ""
+        on = name, contract.vocabulary
+        line = self.withdrawn[on].line if on in self.withdrawn else ""
         judged, unsettled = self.judged[place], self.unsettled[place]
+        state, reason = State.NOT_ASKED, line or "nothing that this check could judge was answered"
         if unsettled:
             state, reason = State.UNSETTLED, self.open_because.get(place, "")
-        elif failure is not None:
-            state, reason = State.FAILED, failure.message
+        elif on in self.failures:
+            state, reason = State.FAILED, self.failures[on].message
         elif judged:
             state, reason = State.JUDGED, line
         elif name not in contract.implementations:
             state = State.DECLINED
             reason = contract.excluded.get(name, "it takes no part in this comparison")
         elif check not in contract.checks:
-            state, reason = State.NOT_ASKED, "this check was not asked for here"
+            reason = "this check was not asked for here"
         elif answers.declined and not answers.examined:
             state = State.UNANSWERED
             reason = line or answers.reason or "every input was declined"
-        else:
-            state = State.NOT_ASKED
-            reason = line or "nothing that this check could judge was answered"
         return Cell(state, judged, self.at_fault[place], unsettled, reason)
 
     def cases_of(self, name: str, contract: str, exact: Collection[str]) -> int:

@@ -16,18 +16,12 @@ p of outcomes is missed by n of them with probability (1 - p)^n. Everything else
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from harness.events import cause_of
-from harness.verdict.coverage import GIVEN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from harness.events import Found
-    from harness.verdict.coverage import Coverage
+from harness.events import Found, cause_of
+from harness.verdict.coverage import GIVEN, Coverage
 
 CHANCE = 0.05
 """Greatest probability of missing a fault that is still there, for its absence to mean anything."""
@@ -49,7 +43,7 @@ class State(StrEnum):
     NOT_OBSERVED = "not observed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """One cause under one contract, in both runs.
 
@@ -75,7 +69,7 @@ class Growth(StrEnum):
     NOT_OBSERVED = "not observed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scaling:
     """A changed verdict on growth. old, new: verdict and exponent; new None: not measured again."""
 
@@ -88,7 +82,7 @@ class Scaling:
     new: tuple[str, float | None] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Diff:
     """Two runs compared. versions: those that differ, as (old, new); empty where one lacks it."""
 
@@ -113,8 +107,9 @@ class Diff:
 def compare(old: Coverage, new: Coverage) -> Diff:
     """The second run against the first, in the order new, still there, fixed, not observed."""
     before, after = _places(old), _places(new)
-    changes = [_seen(before.get(key, []), found, old) for key, found in after.items()]
-    changes += [_gone(found, old, new) for key, found in before.items() if key not in after]
+    changes = [
+        _change(before.get(place, []), after.get(place, []), old, new) for place in after | before
+    ]
     order = list(State)
     changes.sort(key=lambda c: (order.index(c.state), c.expected, c.bucket, c.contract))
     one, other = (run.started.versions if run.started else {} for run in (old, new))
@@ -142,34 +137,31 @@ def _places(run: Coverage) -> dict[tuple[str, str], list[Found]]:
     return places
 
 
-def _change(state: State, alike: Sequence[Found], example: Found, note: str = "") -> Change:
-    expected = all(one.expected is not None for one in alike)
-    return Change(state, example.bucket, example.contract, example, expected, note)
-
-
-def _seen(before: list[Found], found: list[Found], old: Coverage) -> Change:
-    """What became of a cause that the new run shows.
+def _change(before: list[Found], found: list[Found], old: Coverage, new: Coverage) -> Change:
+    """What became of a cause, by what either run shows of it.
 
     Another variant of a known cause is no news, unless the old run excused all that it saw of it:
     what is expected must not hide what is not.
     """
-    known = {one.bucket for one in before}
-    fresh = [f for f in found if f.expected is None and f.bucket not in known]
-    if before and fresh and all(one.expected is not None for one in before):
-        return _change(State.NEW, fresh, fresh[0], "other inputs of this cause are expected")
-    example = next((f for f in found if f.bucket in known), found[0])
-    lack = "" if before else _lack(example, old)
-    note = lack and f"the old run had not looked: {lack}"
-    return _change(State.STILL if before else State.NEW, found, example, note)
-
-
-def _gone(found: list[Found], old: Coverage, new: Coverage) -> Change:
-    """What became of a cause that only the old run shows."""
-    doubts = [_doubt(one, old, new) for one in found]
-    # Each input was a way to see it: the best look at any of them decides.
-    if all(doubts):
-        return _change(State.NOT_OBSERVED, found, found[0], doubts[0])
-    return _change(State.FIXED, found, found[0])
+    alike, known, note = found or before, {one.bucket for one in before}, ""
+    example = next((one for one in alike if one.bucket in known), alike[0])
+    fresh = [one for one in found if one.expected is None and one.bucket not in known]
+    if not found:
+        # Each input was a way to see it: the best look at any of them decides.
+        doubts = [_doubt(one, old, new) for one in before]
+        note = doubts[0] if all(doubts) else ""
+        state = State.NOT_OBSERVED if note else State.FIXED
+    elif before and not (fresh and all(one.expected is not None for one in before)):
+        state = State.STILL
+    else:
+        state, lack = State.NEW, ""
+        if before:
+            alike, example, note = fresh, fresh[0], "other inputs of this cause are expected"
+        else:
+            lack = _lack(example, old)
+        note = f"the old run had not looked: {lack}" if lack else note
+    expected = all(one.expected is not None for one in alike)
+    return Change(state, example.bucket, example.contract, example, expected, note)
 
 
 def _lack(found: Found, run: Coverage) -> str:
@@ -179,10 +171,9 @@ def _lack(found: Found, run: Coverage) -> str:
     if contract is None:
         return f"{where} was not part of it"
     for name in found.culprits:
-        if name not in contract.implementations:
-            return f"{name} took no part in {where}"
-        if not run.judged[where, check, name]:
-            return f"no {check} of {name} was judged on {where}"
+        cell = run.cell(name, contract, check)
+        if not cell.judged:
+            return f"{name} was not tested by {check} on {where}: {cell.reason}"
     trusted = found.partition[0].implementations if found.partition else []
     others = [name for name in trusted if name not in found.culprits]
     if others and not any(run.judged[where, check, name] for name in others):
@@ -203,7 +194,7 @@ def _doubt(found: Found, old: Coverage, new: Coverage) -> str:
     if other is not None and other.suite == GIVEN and " replay " in other.command:
         inputs = sum(known.vocabulary == found.vocabulary for known in old.findings.values())
         return "" if now >= inputs else "not all findings of the old run were replayed"
-    if found.generator not in new.generators or not new.generators[found.generator]["cases"]:
+    if found.generator not in new.generators:
         return f"the generator {found.generator}, which had found it, made no case"
     # The same seed, suite and version draw the same cases in the same order, as far as they go.
     drawn = [run and (run.seed, run.suite, run.versions.get("tokgate")) for run in (one, other)]
@@ -212,21 +203,29 @@ def _doubt(found: Found, old: Coverage, new: Coverage) -> str:
     # How often the bucket was seen, shared out over the comparisons where it was found.
     places = {known.contract for known in old.findings.values() if known.bucket == found.bucket}
     seen = max(1, old.counts.get(found.bucket, 1) // len(places))
-    chance = missed(seen, max(was, seen), now)
-    if chance <= CHANCE:
+    of = max(was, seen)
+    if gone(seen, of, now):
         return ""
     return (
         f"seen in {seen:,} of {was:,} outcomes, and only {now:,} judged now: "
-        f"missed by chance with probability {chance:.0%}"
+        f"missed by chance with probability {missed(seen, of, now):.0%}"
     )
 
 
 def missed(seen: int, of: int, looks: int) -> float:
     """The chance that so many looks all miss what ``seen`` of ``of`` earlier looks have shown.
 
-    (1 - seen / of)^looks; where it is at most :data:`CHANCE`, what does not show is gone.
+    (1 - seen / of)^looks.
     """
     return float((1 - seen / of) ** looks)
+
+
+def gone(seen: int, of: int, looks: int) -> bool:
+    """Whether what ``seen`` of ``of`` earlier looks have shown, and no later one, is fixed.
+
+    So it is where chance explains that in fewer than one of twenty cases.
+    """
+    return missed(seen, of, looks) <= CHANCE
 
 
 def _scaling(old: Coverage, new: Coverage) -> Iterable[Scaling]:

@@ -28,10 +28,11 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -40,12 +41,8 @@ from packaging.version import InvalidVersion, Version
 from corpora.errors import UserError
 from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.reading import fault_of, line_of, read_toml, shown
+from harness.core.comparisons import Contract
 from harness.events import kind_in, stands_out
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from harness.core.comparisons import Contract
 
 SHIPPED = Path(__file__).with_name("expectations.toml")
 """The divergences of today's reference libraries that the default run shows."""
@@ -73,7 +70,7 @@ class Example(bytes):
     """An input of an entry: a text of the file, or ``{hex = "..."}``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Expectation:
     """One known divergence; see the module's example for the fields.
 

@@ -22,22 +22,19 @@ prints the counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.events import Measured
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+Floats = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 Costs = Mapping[int, float]
 """Size to what it costs beyond the overhead of a call, the smallest first."""
@@ -104,7 +101,7 @@ class Verdict(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Estimate:
     """A number with its interval."""
 
@@ -113,7 +110,7 @@ class Estimate:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Growth:
     """How a cost grows; None where there were too few points.
 
@@ -133,25 +130,23 @@ class Growth:
     overhead: float = 0.0
     strength: float = 0.0
 
-    def measured(self, costs: Mapping[int, float], **about: Any) -> Measured:
+    def measured(self, costs: Costs, **about: Any) -> Measured:
         """The event of this growth. costs: size to cost. about: the other fields of the event."""
-        constant = self.constant
+        same = {name: getattr(self, name) for name in ("exponent", "low", "high", "law")}
+        constant = asdict(self.constant) if self.constant else {}
         return Measured(
-            exponent=self.exponent,
-            low=self.low,
-            high=self.high,
+            **same,
+            **about,
             verdict=self.verdict.value,
             points=points_of(costs),
-            law=self.law,
             laws=list(self.laws),
-            constant=constant.value if constant else None,
-            constant_low=constant.low if constant else None,
-            constant_high=constant.high if constant else None,
-            **about,
+            constant=constant.get("value"),
+            constant_low=constant.get("low"),
+            constant_high=constant.get("high"),
         )
 
 
-def points_of(costs: Mapping[int, float]) -> list[list[float]]:
+def points_of(costs: Costs) -> list[list[float]]:
     """Sizes and their costs as they stand in events."""
     return [[size, cost] for size, cost in sorted(costs.items())]
 
@@ -160,7 +155,7 @@ UNKNOWN = Growth(None, None, None, Verdict.INCONCLUSIVE)
 
 
 def judge(
-    costs: Mapping[int, float],
+    costs: Costs,
     tiny: float = 0.0,
     *,
     named: bool = True,
@@ -204,7 +199,7 @@ def judge(
         return replace(UNKNOWN, overhead=overhead)
     spent = settled(spent)
     largest = largest_of(spent)
-    tail, whole = exponent_of(spent, list(largest)), exponent_of(spent, list(spent))
+    tail, whole = exponent_of(largest), exponent_of(spent)
     verdict, chosen = Verdict.INCONCLUSIVE, tail
     allowed = noise * (ACCUSED_EXACTLY if exact else ACCUSED)
     lately, across = excess(largest, tail) / allowed, excess(spent, whole) / allowed
@@ -212,7 +207,7 @@ def judge(
     if strength > 1:
         verdict = Verdict.SUPERLINEAR
         if lately <= 1:
-            chosen = whole if across > 1 else exponent_of(spent, list(spent)[-3:])
+            chosen = whole if across > 1 else exponent_of(dict([*spent.items()][-3:]))
     elif tail.high <= THRESHOLD:
         verdict = Verdict.LINEAR
     elif whole.value <= THRESHOLD and steps_only(spent, largest):
@@ -225,13 +220,13 @@ def judge(
         verdict,
         law,
         laws,
-        constant_of(largest) if named else None,
+        median_slope(*columns(largest)) if named else None,
         overhead,
         strength,
     )
 
 
-def beyond_overhead(costs: Mapping[int, float], tiny: float) -> tuple[float, Costs]:
+def beyond_overhead(costs: Costs, tiny: float) -> tuple[float, Costs]:
     """What a call costs by itself, and what each size that tells something costs beyond it."""
     overhead = intercept(costs, tiny)
     return overhead, {size: costs[size] - overhead for size in fitted_costs(costs, overhead)}
@@ -248,13 +243,10 @@ def settled(spent: Costs) -> Costs:
     Short inputs may be one token, or known from before. A cost that grows faster and faster is
     never like that: its first doubling is its cheapest.
     """
-    sizes = list(spent)
-    while len(sizes) > LEAST_POINTS:
-        first, *later = (slope(spent, a, b) for a, b in pairwise(sizes))
-        if first <= max(later) + APART:
-            break
-        del sizes[0]
-    return {size: spent[size] for size in sizes}
+    slopes = [slope(spent, *pair) for pair in pairwise(spent)]
+    while len(slopes) >= LEAST_POINTS and slopes[0] > max(slopes[1:]) + APART:
+        del slopes[0]
+    return dict([*spent.items()][-len(slopes) - 1 :])
 
 
 def excess(spent: Costs, exponent: Estimate) -> float:
@@ -268,7 +260,7 @@ def excess(spent: Costs, exponent: Estimate) -> float:
         return 0.0
     small, large = min(spent), max(spent)
     fitted: float = (large / small) ** (exponent.value - 1) / logarithms(small, large)
-    return min(fitted, dearer(spent, small, large))
+    return min(fitted, dearer(spent))
 
 
 def soaring(spent: Costs) -> float:
@@ -276,12 +268,12 @@ def soaring(spent: Costs) -> float:
 
     0 unless the last two doublings both cost more than caches do.
     """
-    first, *_, before, middle, last = spent
+    *_, before, middle, last = spent
     rising = min(slope(spent, before, middle), slope(spent, middle, last)) > STILL
-    return dearer(spent, first, last) / SOARING if rising else 0.0
+    return dearer(spent) / SOARING if rising else 0.0
 
 
-def shown_noise(costs: Mapping[int, float], tiny: float = 0.0) -> float:
+def shown_noise(costs: Costs, tiny: float = 0.0) -> float:
     """How many times dearer the machine makes a byte, as a trusted implementation shows.
 
     Parameters
@@ -293,11 +285,10 @@ def shown_noise(costs: Mapping[int, float], tiny: float = 0.0) -> float:
     -------
     From 1 to :data:`MOST_NOISE`; 1 where it has too few sizes to tell.
     """
-    spent = beyond_overhead(costs, tiny)[1]
+    _, spent = beyond_overhead(costs, tiny)
     if len(spent) < LEAST_POINTS:
         return 1.0
-    dearest = max(dearer(window, min(window), max(window)) for window in (spent, largest_of(spent)))
-    return min(max(dearest, 1.0), MOST_NOISE)
+    return min(max(dearer(spent), dearer(largest_of(spent)), 1.0), MOST_NOISE)
 
 
 def steps_only(spent: Costs, largest: Costs) -> bool:
@@ -306,15 +297,17 @@ def steps_only(spent: Costs, largest: Costs) -> bool:
     Over all sizes, which are to be many, and over the largest, no byte is dearer by more than that.
     """
     *_, before, _, last = spent
-    if last < RANGE * LEAST_POINTS * min(spent):
-        return False
-    dearest = max(dearer(spent, min(one), last) for one in (spent, largest))
     steepest = max(slope(spent, before, last), slope(spent, min(largest), last))
-    return dearest <= HIERARCHY and steepest <= STILL
+    return (
+        last >= RANGE * LEAST_POINTS * min(spent)
+        and max(dearer(spent), dearer(largest)) <= HIERARCHY
+        and steepest <= STILL
+    )
 
 
-def dearer(spent: Mapping[int, float], small: int, large: int) -> float:
-    """How many times as much a byte costs at the larger size as it would under ``n log n``."""
+def dearer(spent: Costs) -> float:
+    """How many times as much a byte costs at the largest size as it would under ``n log n``."""
+    small, large = min(spent), max(spent)
     return spent[large] / large / (spent[small] / small) / logarithms(small, large)
 
 
@@ -323,36 +316,35 @@ def logarithms(small: int, large: int) -> float:
     return math.log(large) / math.log(small)
 
 
-def slope(spent: Mapping[int, float], small: int, large: int) -> float:
+def slope(spent: Costs, small: int, large: int) -> float:
     """The exponent between two sizes."""
     return math.log(spent[large] / spent[small]) / math.log(large / small)
 
 
-def exponent_of(spent: Mapping[int, float], sizes: Sequence[int]) -> Estimate:
+def columns(spent: Costs) -> tuple[Floats, Floats]:
+    """The sizes, and their costs."""
+    return np.array([*spent], dtype=np.float64), np.array([*spent.values()])
+
+
+def exponent_of(spent: Costs) -> Estimate:
     """The weighted median of slopes in log-log, with its interval."""
-    costs = np.array([spent[size] for size in sizes])
-    return median_slope(np.log2(np.array(sizes, dtype=np.float64)), np.log2(costs))
-
-
-def constant_of(spent: Costs) -> Estimate:
-    """Units for a byte more, over the largest sizes: as the exponent, but on plain axes."""
-    return median_slope(np.array(list(spent), dtype=np.float64), np.array(list(spent.values())))
+    return median_slope(*map(np.log2, columns(spent)))
 
 
 def median_slope(x: Floats, y: Floats) -> Estimate:
     """The median of the slopes between all pairs, weighted by distance, with its interval."""
-    pairs = list(combinations(range(len(x)), 2))
-    distances = np.array([x[j] - x[i] for i, j in pairs])
-    slopes = np.array([y[j] - y[i] for i, j in pairs]) / distances
+    first, second = np.triu_indices(len(x), 1)
+    distances = x[second] - x[first]
+    slopes = (y[second] - y[first]) / distances
     order = np.argsort(slopes)
     ranked, weights = slopes[order], distances[order]
     # The weight up to the middle of each slope, from 0 to 1.
     places = (np.cumsum(weights) - weights / 2) / weights.sum()
-    low, value, high = (float(v) for v in np.interp((TAIL, 0.5, 1 - TAIL), places, ranked))
+    low, value, high = map(float, np.interp((TAIL, 0.5, 1 - TAIL), places, ranked))
     return Estimate(value, low, high)
 
 
-def intercept(costs: Mapping[int, float], tiny: float) -> float:
+def intercept(costs: Costs, tiny: float) -> float:
     """What a call costs by itself: where the line through the smallest sizes begins.
 
     By relative least squares, with the tiny input as its first point; never more than that one's
@@ -364,12 +356,11 @@ def intercept(costs: Mapping[int, float], tiny: float) -> float:
     x = np.array([16, *small], dtype=np.float64)
     y = np.array([tiny, *(costs[size] for size in small)])
     weights = 1 / np.maximum(y, 1e-300)
-    columns = np.stack([weights, x * weights], axis=1)
-    start = float(np.linalg.lstsq(columns, y * weights, rcond=None)[0][0])
-    return min(max(start, 0.0), tiny)
+    start = np.linalg.lstsq(np.stack([weights, x * weights], axis=1), y * weights, rcond=None)[0][0]
+    return min(max(float(start), 0.0), tiny)
 
 
-def fitted_costs(costs: Mapping[int, float], overhead: float) -> list[int]:
+def fitted_costs(costs: Costs, overhead: float) -> list[int]:
     """The sizes whose costs tell something, in order.
 
     Those where the overhead is half of the cost and more say nothing of the rest, and a small
@@ -409,20 +400,15 @@ def selected(spent: Costs) -> tuple[str, tuple[str, ...]]:
     ratios. Only a name for readers: the verdict is the exponent's, as a law for all sizes is
     wrong of costs that change their law, or their rate between caches.
     """
-    n = np.array(list(spent), dtype=np.float64)
-    y = np.log(np.array(list(spent.values())))
-    misfits = {name: misfit(y - np.log(law(n))) for name, law in LAWS.items()}
+    n, costs = columns(spent)
+    y = np.log(costs)
+    residues = {name: y - np.log(law(n)) for name, law in LAWS.items()}
     # The cost grows by a factor for each byte more: a line against n itself. A square that is
     # setting in looks like it for a while, but is never as steep.
     base = median_slope(n, y).value
-    steepness = (y[-1] - y[-2]) / math.log(n[-1] / n[-2])
-    if base > 0 and steepness > STEEPEST_POWER:
-        misfits[EXPONENTIAL] = misfit(y - base * n)
-    best = min(misfits, key=lambda name: misfits[name])
+    if base > 0 and (y[-1] - y[-2]) / math.log(n[-1] / n[-2]) > STEEPEST_POWER:
+        residues[EXPONENTIAL] = y - base * n
+    misfits = {name: float(np.mean(np.abs(one - np.median(one)))) for name, one in residues.items()}
+    best = min(misfits, key=misfits.__getitem__)
     bar = RIVALS * max(misfits[best], AGREEING)
     return best, tuple(name for name, value in misfits.items() if value <= bar)
-
-
-def misfit(residues: Floats) -> float:
-    """The mean distance of logarithms from their median."""
-    return float(np.mean(np.abs(residues - np.median(residues))))

@@ -8,33 +8,25 @@ undecided is a gap, too.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from corpora.families.catalog import TELLING
+from harness.events import ContractOpened, GrowthJudged
 from harness.verdict.coverage import (
     CANONICALITY,
     EQUIVALENCE,
     LEAST_CASES,
     SCALING,
-    SURVIVAL,
+    Coverage,
     enough,
 )
 from impls import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from harness.events import ContractOpened, GrowthJudged
-    from harness.verdict.coverage import Coverage
 
 SHOWN, MANY_SHOWN = 3, 8
 """Names that a line lists, and bounds or names where these are what it is about; the report has
 all."""
 
-MESSAGE_SHOWN = 200
-"""Characters of a failure's first line."""
-
-MEND = "give a larger --budget, or a [[scaling]] entry with the bound that it is to keep"
+MEND = "give a larger --budget, or a [[scaling]] entry with the limit that it must keep"
 
 
 def listed(items: Sequence[str], most: int = SHOWN, between: str = ", ") -> str:
@@ -54,13 +46,13 @@ def gaps(coverage: Coverage) -> list[str]:
 
     A run that examined nothing at all has a gap whatever was named.
     """
+    reasons = {"vocabularies": _source, "implementations": _implementation, "checks": _check}
     lines = [
-        line for source in coverage.named("vocabularies") for line in _source(coverage, source)
+        line
+        for kind, why in reasons.items()
+        for name in coverage.named(kind)
+        for line in why(coverage, name)
     ]
-    for name in coverage.named("implementations"):
-        lines += _implementation(coverage, name)
-    for check in coverage.named("checks"):
-        lines += _check(coverage, check)
     if coverage.given is not None and not coverage.documents:
         lines.append(
             "no document of your texts was compared; give texts that are not empty, and two "
@@ -93,12 +85,13 @@ def _uncompared(coverage: Coverage, opened: Sequence[ContractOpened]) -> str:
         return f"only {present[0]} takes part; add another implementation with --impl"
     if all(len(one.implementations) < 2 for one in opened):
         return "no two implementations share a vocabulary and mode"
-    if not any((name, one.id) in coverage.answers for name in present for one in opened):
+    asked = {name for name in present if any((name, c.id) in coverage.answers for c in opened)}
+    if not asked:
         if coverage.given is not None and coverage.given.only:
             return "none of your texts can be written with its alphabet"
         return "no case was answered before the end of the run; give a larger --budget"
     mute = [
-        f"{name}: {_silent(coverage, name, opened)}"
+        f"{name} {_silent(coverage, name, opened)}"
         for name in present
         if not any(coverage.answered(name, one.id).answered for one in opened)
     ]
@@ -113,19 +106,10 @@ def _members(opened: Iterable[ContractOpened]) -> list[str]:
 
 
 def _silent(coverage: Coverage, name: str, opened: Iterable[ContractOpened]) -> str:
-    """Why an implementation gave no answer under these comparisons, in a few words."""
-    asked = sum(coverage.answered(name, one.id).asked for one in opened)
-    reasons = [
-        group.message.split("\n", 1)[0][:MESSAGE_SHOWN] or group.kind
-        for found in coverage.findings.values()
-        if found.check == SURVIVAL and name in found.culprits
-        for group in found.partition
-        if name in group.implementations
-    ]
-    reasons += [one.reason for (who, _), one in coverage.answers.items() if who == name]
-    reason = next(filter(None, reasons), "")
-    calls = "the one input" if asked == 1 else f"any of {asked:,} inputs"
-    return f"it did not answer {calls}" + (f": {reason}" if reason else "")
+    """How an implementation gave no answer under these comparisons, in a few words."""
+    answers = [coverage.answered(name, one.id) for one in opened]
+    reason = next((f": {one.reason}" for one in answers if one.reason), "")
+    return f"answered none of {sum(one.asked for one in answers):,} inputs{reason}"
 
 
 def _implementation(coverage: Coverage, name: str) -> Iterator[str]:
@@ -136,10 +120,10 @@ def _implementation(coverage: Coverage, name: str) -> Iterator[str]:
     lines = [line for one in opened for line in _under(coverage, name, one)]
     of_vocabularies = set(coverage.named("checks")) == {CANONICALITY}
     if not lines and name not in coverage.examined and not of_vocabularies:
-        why = ["none of the chosen checks could judge an answer of it"] if opened else []
+        why = ["none of the chosen checks could judge an answer of it"] * bool(opened)
         why += [c.excluded[name] for c in coverage.contracts.values() if name in c.excluded]
         why += [one.reason for one in coverage.not_reached.values()]
-        lines = [f"{name} was not tested: {[*why, 'no vocabulary of this run came to it'][0]}"]
+        lines = [f"{name} was not tested: {[*why, 'no vocabulary of this run suits it'][0]}"]
     yield from lines
     yield from _unsettled(coverage, name)
 
@@ -156,17 +140,15 @@ def _under(coverage: Coverage, name: str, contract: ContractOpened) -> Iterator[
     exact = contract.exact or contract.implementations
     compared = coverage.compared_under(contract, name)
     if not answers.asked:
-        if not any(one.asked for (who, _), one in coverage.answers.items() if who == name):
-            yield f"{name} was asked nothing {where}"
-    elif not answers.examined:
-        # A program has no other way to say that it does not do a mode.
-        if not (spec.startswith("cmd:") and in_any):
-            yield f"{name} answered none of {answers.asked:,} inputs {where}{reason}"
+        if all(who != name for who, _ in coverage.answers):
+            yield f"{name} got no input {where}"
     elif not answers.enough:
-        yield (
-            f"{name} answered only {answers.examined:,} of {answers.asked:,} inputs {where}, "
-            f"and {LEAST_CASES} are needed{reason}"
-        )
+        # A program has no other way to say that it does not do a mode.
+        if answers.examined or not (spec.startswith("cmd:") and in_any):
+            yield (
+                f"{name} answered only {answers.examined:,} of {answers.asked:,} inputs {where}, "
+                f"and {LEAST_CASES} are needed{reason}"
+            )
     elif (
         EQUIVALENCE in contract.checks
         and (name in exact and len(exact) > 1)
@@ -194,12 +176,12 @@ def _check(coverage: Coverage, check: str) -> Iterator[str]:
     measures: Mapping[str, object] = {SCALING: coverage.growth, CANONICALITY: coverage.forced}
     if check in measures:
         if not measures[check]:
-            yield f"{check} was named and measured nothing"
+            yield f"{check} was requested, but nothing was measured"
     elif not any(number for (_, one, _), number in coverage.judged.items() if one == check):
         why = "it applies to no implementation of this run (tokgate list checks)"
         if any(check in contract.checks for contract in coverage.contracts.values()):
             why = "no implementation answered what it asks"
-        yield f"the check {check} was named and judged nothing: {why}"
+        yield f"the check {check} was requested, but nothing was tested: {why}"
 
 
 def undecided(coverage: Coverage, growth: Collection[GrowthJudged]) -> list[str]:
@@ -212,7 +194,7 @@ def undecided(coverage: Coverage, growth: Collection[GrowthJudged]) -> list[str]
         owed = [family for family in missed if family in telling]
         if left:
             families = listed([one.family for one in left], 1)
-            lines.append(f"{who} is not decided on {families} ({left[0].line}): {MEND}")
+            lines.append(f"{who} is unclear on {families} ({left[0].line}): {MEND}")
         if owed:
             why = "no time was left for it, or it was withdrawn before; give a larger --budget"
             lines.append(f"{who} was not measured on {listed(owed)}: {why}")
@@ -244,13 +226,12 @@ def broken(growth: Iterable[GrowthJudged]) -> list[str]:
     for one in growth:
         if one.outcome == "fail":
             alike.setdefault((one.implementation, one.bound), []).append(one)
-    lines = []
-    for (name, bound), (first, *others) in alike.items():
-        rest = f", and on {len(others)} more" if others else ""
-        lines.append(
-            f"{name} breaks its limit, {bound} ({first.reason}): {first.line} "
-            f"on {first.family} of {first.vocabulary}{rest}"
-        )
+    lines = [
+        f"{name} is beyond its limit on {first.family} of {first.vocabulary}"
+        f"{f' and {len(others)} more' if others else ''}: {first.line}; the limit is {bound} "
+        f"({first.reason})"
+        for (name, bound), (first, *others) in alike.items()
+    ]
     hidden = len(lines) - MANY_SHOWN
     return lines[:MANY_SHOWN] + [f"and {hidden} more bounds on growth are broken"] * (hidden > 0)
 
@@ -277,13 +258,13 @@ def omissions(coverage: Coverage) -> list[str]:
     asked = {contract for _, contract in coverage.answers}
     reached = {one.vocabulary for one in opened if one.id in asked}
     lines += [
-        f"nothing was asked on {one.id}: no generator of this run makes cases for it"
+        f"no inputs on {one.id}: no generator of this run makes cases for it"
         for one in opened
         if one.checks and one.id not in asked and one.vocabulary in reached
     ]
     named = coverage.named("implementations")
-    silent = {name for name, _ in coverage.answers} - coverage.examined
-    for name in sorted(silent.difference(named)):
+    silent = {name for name, _ in coverage.answers}.difference(coverage.examined, named)
+    for name in sorted(silent):
         lines.append(f"not tested: {name} ({_silent(coverage, name, opened)})")
     for *_, name in coverage.unsettled:
         if name not in named:
@@ -293,22 +274,21 @@ def omissions(coverage: Coverage) -> list[str]:
 
 def limits(coverage: Coverage) -> list[str]:
     """A line for each thing that limits what could be compared on a vocabulary."""
-    alone: list[str] = []
-    remarks: list[str] = []
+    lines: list[str] = []
     for name, loaded in coverage.vocabularies.items():
         readers = _members(coverage.opened_on(name))
         if loaded.unexpressed and len(readers) == 1:
             only = f"{name}: only {readers[0]} reads this file"
-            alone.append(f"{only}, so there is nothing to compare with")
+            lines.append(f"{only}, so there is nothing to compare with")
         else:
-            remarks += [f"{name}: {line}" for line in loaded.remarks]
-    return alone + remarks
+            lines += [f"{name}: {line}" for line in loaded.remarks]
+    return lines
 
 
 def notes(coverage: Coverage, growth: Collection[GrowthJudged] = ()) -> list[str]:
     """What a reader of the verdict should know beside it, a line each."""
     lines = [
-        f"{who} by family: {decided} decided, {len(left)} undecided, {len(missed)} not measured"
+        f"{who} by family: {decided} clear, {len(left)} unclear, {len(missed)} not measured"
         for who, left, decided, missed in _followed(coverage, growth)
     ]
     # Of all others an undecided cell fails nothing.
@@ -317,13 +297,13 @@ def notes(coverage: Coverage, growth: Collection[GrowthJudged] = ()) -> list[str
     )
     if counts:
         shown = listed([f"{name} ({count})" for name, count in counts.most_common()], MANY_SHOWN)
-        total = f"{counts.total()} of {len(growth)} bound cells"
-        lines.append(f"growth inconclusive in {total}: {shown}")
+        total = f"{counts.total()} of {len(growth)} measurements that have a limit"
+        lines.append(f"growth is unclear in {total}: {shown}")
     lines += omissions(coverage) + limits(coverage)
     unread = [one.vocabulary for one in coverage.texts.values() if not one.whole]
     if unread:
         lines.append(
-            f"your texts were not read to their end on {', '.join(unread)}; give a larger "
+            f"your texts were not read completely on {', '.join(unread)}; give a larger "
             "--budget, or --only-input without one"
         )
     lines += [one.line for one in coverage.withdrawn.values()]
@@ -334,8 +314,8 @@ def notes(coverage: Coverage, growth: Collection[GrowthJudged] = ()) -> list[str
         for name in found.culprits
     }
     lines += [
-        f"{name} gives special tokens where they are ordinary text: a plug-in that cannot "
-        "switch them off says always_special = True (docs/plugins.md)"
+        f"{name} gives special tokens where they are ordinary text; if your plug-in cannot "
+        "switch them off, set always_special = True (docs/plugins.md)"
         for name in sorted(special.difference(registry.names()))
     ]
     lines += counted("random vocabularies refused", coverage.refused)

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS, NOT_EXAMINED, USAGE
-from harness.events import FAIL, PASS, UNEXAMINED, ExpectationJudged, by_cause, named
+from harness.events import (
+    FAIL,
+    PASS,
+    UNEXAMINED,
+    ExpectationJudged,
+    Found,
+    GrowthJudged,
+    by_cause,
+    named,
+)
 from harness.verdict import gaps
+from harness.verdict.coverage import Coverage
+from harness.verdict.expectations import Expectation
 from harness.verdict.gaps import MANY_SHOWN, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from harness.events import Found, GrowthJudged
-    from harness.verdict.coverage import Coverage
-    from harness.verdict.expectations import Expectation
 
 EXACT_METHOD = "exact"
 """The method of forced tokens that decides instead of guessing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Verdict:
     """Whether the gate holds, and why not.
 
@@ -87,29 +91,25 @@ def judge(
     It fails for what is wrong. Where nothing is, it passes only if all that the user named was
     examined (:mod:`harness.verdict.gaps`).
     """
-    reasons = []
     # By cause: a mistake that shows on several kinds of inputs is one finding.
     causes = by_cause(finding for finding in findings if finding.expected is None)
-    unexpected = sorted(named(alike) for alike in causes.values())
-    if unexpected:
-        plural = "" if len(unexpected) == 1 else "s"
-        shown = listed(unexpected, MANY_SHOWN)
-        reasons.append(f"{len(unexpected)} unexpected finding{plural}: {shown}")
+    unexpected = sorted(map(named, causes.values()))
+    count = f"{len(unexpected)} unexpected finding{'s' * (len(unexpected) > 1)}"
+    reasons = [f"{count}: {listed(unexpected, MANY_SHOWN)}"] * bool(unexpected)
     for status, words in (
         ("stale", "known differences that no longer show: remove their entries"),
         ("expired", "known differences whose entries have expired"),
     ):
         buckets = [one.bucket for one in expectations if one.status == status]
-        if buckets:
-            reasons.append(f"{words}: {', '.join(buckets)}")
+        reasons += [f"{words}: {', '.join(buckets)}"] * bool(buckets)
     reasons += gaps.broken(growth)
     erring = [
         f"{one.vocabulary} ({one.unsafe} sequences)"
         for one in coverage.forced.values()
         if one.method == EXACT_METHOD and one.unsafe
     ]
-    if erring:
-        reasons.append(f"exact forces tokens that are not canonical: {', '.join(erring)}")
+    wrong = f"exact forces tokens that are not canonical: {', '.join(erring)}"
+    reasons += [wrong] * bool(erring)
     exit_status = FAILS if reasons else USAGE
     unread = max(coverage.texts.values(), key=lambda one: one.unreadable, default=None)
     if unread is not None and unread.unreadable:

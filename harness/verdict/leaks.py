@@ -7,14 +7,11 @@ in every pass. So the first pass is a warm-up, and a leak is what every later pa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from harness.verdict.exponents import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 RATE = 512.0
 """Bytes for an input below which nothing is called a leak: an allocator's pages go to and fro."""
@@ -36,7 +33,7 @@ MOST = 12
 """Passes after which it stays open."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Left:
     """What is left behind.
 

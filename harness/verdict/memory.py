@@ -8,16 +8,12 @@ seen before, and told apart by both calls together.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from harness.events import Measured
 from harness.verdict.exponents import HIERARCHY, LEAST_POINTS, Growth, Verdict, judge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.events import Measured
 
 FLOOR = 256 << 10
 """Bytes of memory below which there is nothing to judge: an allocator's own pieces."""
@@ -49,7 +45,7 @@ LIMIT_IN_PYTHON = 512
 list, and some ten numbers for each byte of a piece that is merged by a heap."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Taken:
     """Bytes that one call took at its peak, and of these the bytes that stayed afterwards.
 
@@ -65,7 +61,7 @@ class Taken:
         return max(0, self.peak - self.kept)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Memory:
     """What memory came to.
 

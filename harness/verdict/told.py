@@ -8,13 +8,10 @@ echo, which is a request of the same length that it does not know, costs it the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from harness.verdict.exponents import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 PROTOCOL = 8.0
 """For each byte that is exchanged, the protocol may take so many times what an echo takes for each
@@ -32,7 +29,7 @@ TELLING = 2
 """The largest sizes that all have to say so."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Told:
     """One call: nanoseconds and bytes.
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from harness.verdict.diff import CHANCE, missed
+from harness.verdict.diff import gone
 from reports.site.names import family_of
 from reports.studies import grouped
 from reports.words import listed, severity, spoken
@@ -222,8 +222,7 @@ class Project:
             return ", ".join(f"{name} {have.get(name, '')}".strip() for name in row.culprits)
 
         changed = [run for run in after if versions(run) != versions(judged[last])]
-        chance = missed(len(seen), last + 2, len(changed))
-        fixed = len(changed) >= FEWEST_WITHOUT and chance <= CHANCE
+        fixed = len(changed) >= FEWEST_WITHOUT and gone(len(seen), last + 2, len(changed))
         first = self.runs[rows[0].run]
         return Defect(
             ids, row, self.family(row), detail, first, judged[last], seen, len(judged), len(after),

@@ -183,7 +183,7 @@ def tail_only(points: Mapping[int, float], tiny: float) -> Said:
     if len(sizes) < LEAST_POINTS:
         return Verdict.INCONCLUSIVE, 0.0
     largest = [size for size in sizes if size * RANGE >= sizes[-1]]
-    found = exponent_of({size: points[size] - overhead for size in sizes}, largest)
+    found = exponent_of({size: points[size] - overhead for size in largest})
     if found.high <= THRESHOLD:
         return Verdict.LINEAR, 0.0
     return (Verdict.SUPERLINEAR if found.low > THRESHOLD else Verdict.INCONCLUSIVE), 1.0

@@ -123,7 +123,7 @@ def test_a_row_is_judged_by_the_bound_of_the_candidate() -> None:
     assert [one.outcome for one in judge_growth([linear], [], (), {"mine"})] == ["pass"]
     (one,) = judge_growth([square], [], (), {"mine"})
     assert (one.outcome, one.family, one.bound) == ("fail", "batch", "n log n")
-    assert one.line.endswith("in time by the number of calls")
+    assert one.line.endswith(", where n is the number of calls")
 
 
 def rows(spec: str, vocabulary: str = "toy_bytes") -> dict[str, Measured]:

@@ -193,7 +193,9 @@ def test_growth_binds_only_those_that_claim_to_be_linear() -> None:
 def test_growth_that_is_inconclusive_fails_nothing_and_is_said() -> None:
     left_open = verdict(measured=[growth("mine", "inconclusive"), growth("mine", "linear")])
     assert left_open.passed and left_open.exit_status == HOLDS
-    assert left_open.notes == ("growth inconclusive in 1 of 2 bound cells: mine (1)",)
+    assert left_open.notes == (
+        "growth is unclear in 1 of 2 measurements that have a limit: mine (1)",
+    )
     both = verdict(measured=[growth("mine", "inconclusive"), growth("mine", "superlinear")])
     assert both.exit_status == FAILS
     assert len(both.notes) == 1
@@ -203,8 +205,8 @@ def test_a_broken_bound_is_one_line() -> None:
     broken = verdict(measured=[growth("mine", "superlinear")] * 3)
     (reason,) = broken.reasons
     assert reason == (
-        "mine breaks its limit, linear (it claims linear cost): exponent 1.90 (1.80 to 2.00) in "
-        "time on runs of v, and on 2 more"
+        "mine is beyond its limit on runs of v and 2 more: time grew like n^1.90 (1.80 to 2.00); "
+        "the limit is linear (it claims linear cost)"
     )
 
 

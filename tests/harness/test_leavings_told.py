@@ -35,7 +35,6 @@ from harness.studies.selftest.run import verdict
 from harness.workers import Limits, Worker
 from harness.workers.pool import WorkerPool
 from impls.interface import Mode
-from reports.blocks import terminal
 from reports.closing import closing
 from tests.breadth import thorough
 from tests.harness.command import tokgate
@@ -212,7 +211,7 @@ def test_a_walk_of_a_corpus_keeps_it(
     assert events[-1].notes == [f"a worker {LINE}"]
     assert Record(tmp_path, plan.identity()).left == [LINE]
     last = closing(events[-1], "", tmp_path / "report.html")
-    Display(stderr=True).show(terminal.render(last))
+    Display(stderr=True).show(last)
     assert f"a worker {LINE}" in capsys.readouterr().err
 
 

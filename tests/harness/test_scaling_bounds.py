@@ -88,7 +88,7 @@ def test_outcomes(measured: Measured, bound: str, outcome: str) -> None:
 
 
 def test_a_line_says_what_broke_it() -> None:
-    assert outcome_of(SQUARE, "linear")[1] == "exponent 2.00 (1.90 to 2.10) in time"
+    assert outcome_of(SQUARE, "linear")[1] == "time grew like n^2.00 (1.90 to 2.10)"
     assert outcome_of(CELL, "linear")[1] == ""
     died = replace(CELL, verdict="failed", note="crashed at 2 KiB")
     assert outcome_of(died, "linear")[1] == "crashed at 2 KiB"
@@ -140,7 +140,7 @@ def test_candidates_are_the_users_own_and_nobody_elses() -> None:
 def test_candidates_are_held_to_n_log_n_unless_an_entry_says_otherwise() -> None:
     (one,) = judge_growth([SQUARE], [], (), {"mine"})
     assert (one.bound, one.outcome, one.measure) == ("n log n", "fail", "time")
-    assert "the limit of candidates" in one.reason
+    assert "add a [[scaling]] entry" in one.reason
     (one,) = judge_growth([CELL], [], (), {"mine"})
     assert one.outcome == "pass"
     assert judge_growth([SQUARE], [], (), {"another"}) == []

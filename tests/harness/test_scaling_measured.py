@@ -564,8 +564,6 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "failed" in of("dies") and of("dies") <= {"failed", "inconclusive"}
     assert not of("picky")
     # What claims to be linear is held to that, every other candidate to n log n.
-    assert any(
-        "quadratic breaks its limit, linear (it claims" in line for line in summary["reasons"]
-    )
-    assert any("quadratic-on-runs breaks its limit, n log n" in line for line in summary["reasons"])
+    assert any("the limit is linear (it claims linear cost)" in line for line in summary["reasons"])
+    assert any("quadratic-on-runs is beyond its limit on" in line for line in summary["reasons"])
     assert not any(line.startswith("linear breaks") for line in summary["reasons"])

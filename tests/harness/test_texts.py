@@ -147,7 +147,7 @@ class TestVerdict:
 
     def test_what_there_was_no_time_for_is_a_note(self) -> None:
         [note] = said(given(only=False), read(whole=False), COMPARED)
-        assert "not read to their end on v" in note
+        assert "not read completely on v" in note
 
 
 class TestCommand:

@@ -7,7 +7,8 @@ import random
 import pytest
 
 from harness.core.outcomes import Encoded, Failed, Rejected, Results, Status
-from harness.core.token_counts import Counts, Differing, counted
+from harness.events import TokenCounts
+from harness.verdict.token_counts import Differing, counted
 
 
 def results(*rows: list[int] | None) -> Results:
@@ -16,7 +17,8 @@ def results(*rows: list[int] | None) -> Results:
 
 def test_the_same_ids_are_counted_at_once() -> None:
     one = results([1, 2], [], [3])
-    assert counted(one, results([1, 2], [], [3])) == Counts(3, 3, 3, 0, ())
+    counts = TokenCounts("other", 3, tokens=3, against_tokens=3)
+    assert counted(one, results([1, 2], [], [3]), "other") == (counts, [])
 
 
 @pytest.mark.parametrize(
@@ -33,15 +35,16 @@ def test_the_same_ids_are_counted_at_once() -> None:
 def test_what_differs_in_a_document(
     one: list[int], other: list[int], first: int, changed: int
 ) -> None:
-    counts = counted(results([5], one), results([5], other))
-    assert counts.differing == (Differing(1, first, changed, len(one), len(other)),)
-    assert (counts.tokens, counts.against) == (1 + len(one), 1 + len(other))
+    counts, differing = counted(results([5], one), results([5], other), "other")
+    assert differing == [Differing(1, first, changed, len(one), len(other))]
+    assert (counts.tokens, counts.against_tokens) == (1 + len(one), 1 + len(other))
+    assert counts.more - counts.fewer == len(one) - len(other)
 
 
 def test_what_either_did_not_encode_is_left_out() -> None:
     failed = Results.of([Encoded((1,)), Encoded((2, 3)), Failed(Status.TIMED_OUT, "late")])
-    counts = counted(failed, results([1], None, [4]))
-    assert counts == Counts(1, 1, 1, 2, ())
+    counts = TokenCounts("other", 1, tokens=1, against_tokens=1, unanswered=2)
+    assert counted(failed, results([1], None, [4]), "other") == (counts, [])
 
 
 def test_differences_are_those_of_the_definition() -> None:
@@ -49,9 +52,9 @@ def test_differences_are_those_of_the_definition() -> None:
     for _ in range(300):
         one = [rng.randrange(3) for _ in range(rng.randrange(8))]
         other = [rng.randrange(3) for _ in range(rng.randrange(8))]
-        counts = counted(results(one), results(other))
-        assert bool(counts.differing) == (one != other)
-        for found in counts.differing:
+        _, differing = counted(results(one), results(other), "other")
+        assert bool(differing) == (one != other)
+        for found in differing:
             assert one[: found.first] == other[: found.first]
             assert one[found.first : found.first + 1] != other[found.first : found.first + 1]
             rest = len(one) - found.first - found.changed

@@ -122,7 +122,7 @@ def test_markdown_says_what_it_leaves_out() -> None:
 
 def test_a_terminal_has_what_stands_open() -> None:
     told = io.StringIO()
-    Display(width=100, file=told).show(terminal.render(BLOCKS))
+    Display(width=100, file=told).show(BLOCKS)
     text = told.getvalue()
     assert r"Said of <b>|`*\u202e\x1b[31m</script> so." in text
     assert re.search(r"\n +Speed +\nName +Fast +Slow", text)

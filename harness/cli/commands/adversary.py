@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from corpora.vocabularies import sources
 from harness.cli import options
 from harness.cli.display import Display
@@ -21,7 +19,6 @@ from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, named
 from harness.studies.forced.replaying import replayed
 from reports import forced
-from reports.blocks import terminal
 
 EPILOG = """
 \b
@@ -44,7 +41,7 @@ BROKEN_SHOWN = 8
 def command(
     vocab: Annotated[
         str | None,
-        typer.Option("--vocab", "-V", metavar="VOCAB", help=options.ONE_VOCAB_HELP),
+        options.option(options.ONE_VOCAB_HELP, "VOCAB", "--vocab", "-V"),
     ] = None,
     policy: options.Policies = [],
     budget: options.Amount = "60s",
@@ -52,32 +49,31 @@ def command(
     jobs: options.Processes = 0,
     replay: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Counterexample file to check again, or `shipped`. There is no search then.",
+        options.option(
+            "Counterexample file to check again, or `shipped`. There is no search then.", "FILE"
         ),
     ] = None,
     timeout: options.JobTimeout = 120.0,
     memory: options.Memory = 4.0,
     out: options.Out = Path("tokgate-adversary"),
-) -> None:
+) -> int:
     """Search for small grammars on which a policy forces wrong tokens.
 
-    The --budget counts from the first grammar on; a number of cases is one of grammars, in whole
-    rounds. The default policies are healed:tokens=4 and exact. A grammar has two sentences. Four
-    kinds are tried in turn: long tokens, characters cut in two, chains of merges that flip, and the
-    look-ahead of pre-tokenizers. The counterexample with the most wrong tokens for each vocabulary,
-    policy and kind is shortened and kept in trophies.json. Run the command again with the same
-    folder to continue; counterexamples of other runs in that file are kept unless a better one is
-    found.
+    The --budget is a time, counted from the first grammar, or a number of grammars (such as
+    200cases), which is rounded up to whole rounds. The default policies are healed:tokens=4 and
+    exact. Each grammar has two sentences. Four kinds of grammars are tried in turn: long tokens,
+    characters cut in two, chains of merges that flip, and the look-ahead of pre-tokenizers. The
+    counterexample with the most wrong tokens for each vocabulary, policy and kind is shortened and
+    kept in trophies.json. Run the command again with the same folder to continue; counterexamples
+    of other runs in that file are kept unless a better one is found.
     """
 
     size = options.bytes_of(memory)
     if replay is not None:
         again = list(replayed(replay, vocab, policy, timeout, size))
-        Display().show(terminal.render(forced.replayed(again)))
+        Display().show(forced.replayed(again))
         errs = any(depths.get(EXACT) for _, depths in again)
-        raise typer.Exit(exit_statuses.FAILS if errs else exit_statuses.HOLDS)
+        return exit_statuses.FAILS if errs else exit_statuses.HOLDS
     if vocab is None:
         raise SelectionError("--vocab: name a vocabulary to search in, or give --replay shipped")
     amount = options.budget_of(budget)
@@ -98,9 +94,9 @@ def command(
     remarks = [f"failed: {where}: {how}" for where, how in [*bag.broke.items()][:BROKEN_SHOWN]]
     remarks += [f"a worker {line}" for line in bag.left]
     tried = {name: bag.tried.get(name, 0) for name in names}
-    Display().show(terminal.render(forced.found(own, tried, remarks)))
+    Display().show(forced.found(own, tried, remarks))
     console.print(f"  {out / COUNTEREXAMPLES}; {RECORD}: run again to continue", style="dim")
     if cut_off is not None:
-        raise typer.Exit(exit_status(cut_off))
+        return exit_status(cut_off)
     erred = EXACT in names and any(one.policy == EXACT for one in own)
-    raise typer.Exit(exit_statuses.FAILS if erred else exit_statuses.HOLDS)
+    return exit_statuses.FAILS if erred else exit_statuses.HOLDS

@@ -5,18 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
-from harness.cli.options import AsJson, Impls, Ledger, Out, Seed, Vocabs, command_line, name_missing
+from harness.cli.options import (
+    AsJson,
+    Impls,
+    Ledger,
+    Out,
+    Seed,
+    Vocabs,
+    command_line,
+    name_missing,
+    option,
+)
 from harness.cli.progress.moving import Progress
 from harness.cli.records import opened
-from harness.events import Event
 from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
 from reports import bench
-from reports.studies import files
 
 EPILOG = """
 To install other fast tokenizers to compare with: pip install 'tokgate[bench]'
@@ -36,59 +42,52 @@ def command(
     impl: Impls = [],
     input_: Annotated[
         list[str],
-        typer.Option(
+        option(
+            "Text to encode: source (code), messages (of people, in a hundred languages), "
+            "multilingual, tokens, one-piece, or a UTF-8 file. May be repeated.",
+            "INPUT",
             "--input",
-            metavar="INPUT",
-            help="source, messages (of people, in a hundred languages), multilingual, tokens, "
-            "one-piece, or a UTF-8 file. May be repeated.",
         ),
     ] = [],
     size: Annotated[
         list[str],
-        typer.Option(metavar="SIZE", help="Size of an input: 1KB, 64KB, 1MB. May be repeated."),
+        option("Size of an input: 1KB, 64KB, 1MB. May be repeated.", "SIZE"),
     ] = [],
     rounds: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Rounds per measurement.",
-            show_default="3 to 15, as there is time",
-        ),
+        option("Rounds per measurement.", "N", min=1, show_default="3 to 15, as there is time"),
     ] = None,
     cold: Annotated[
         int,
-        typer.Option(metavar="N", min=0, help="Cold first calls to measure at the largest size."),
+        option(
+            "First calls to measure in an encoder just loaded, at the largest size.", "N", min=0
+        ),
     ] = 1,
     cold_sizes: Annotated[
-        bool, typer.Option("--cold-sizes", help="Measure cold first calls at all sizes.")
+        bool, option("Measure first calls at all sizes.", None, "--cold-sizes")
     ] = False,
     mode: Annotated[
         list[str],
-        typer.Option(
-            metavar="MODE",
-            help="text (pre-tokenized), raw (one piece), batch (many short texts in one call), "
+        option(
+            "text (pre-tokenized), raw (one piece), batch (many short texts in one call), "
             "threads (batches on several threads), or load (CPU time and memory to open a "
             "vocabulary). The default is text and raw. May be repeated.",
+            "MODE",
         ),
     ] = [],
     document: Annotated[
         str,
-        typer.Option(
-            metavar="SIZE", help="Size of each text in a batch; --size is that of the whole batch."
-        ),
+        option("Size of each text in a batch; --size is that of the whole batch.", "SIZE"),
     ] = str(DOCUMENT),
     threads: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=2, help="Threads of --mode threads.", show_default="all CPU cores"
-        ),
+        option("Threads of --mode threads.", "N", min=2, show_default="all CPU cores"),
     ] = None,
     seed: Seed = 0,
     out: Out = Path("tokgate-bench"),
     as_json: AsJson = False,
     ledger: Ledger = None,
-) -> None:
+) -> int:
     """Measure how fast implementations encode.
 
     First calls (cold) and later calls (warm) are shown apart. Implementations take turns, so that a
@@ -102,14 +101,13 @@ def command(
     )
     console = Display(stderr=True)
     name_missing(console, missing)
-    progress, events = Progress(console), list[Event]()
+    progress = Progress(console)
     database = opened(ledger)
     study = BenchStudy(plan, command_line(), progress.watch)
-    finished = conducted(study, out, progress, events.append)
+    finished, events = conducted(study, out, progress)
     if database is not None:
         from harness.ledger.recorder import keep_speeds  # noqa: PLC0415 (SQLAlchemy is slow)
 
         keep_speeds(database, events)
-    page = bench.page(events)
-    show(files("bench", bench.to_json(events), page), page.blocks, out, as_json=as_json)
-    raise typer.Exit(finished.exit_status)
+    show("bench", bench.to_json(events), bench.page(events), out, as_json=as_json)
+    return finished.exit_status

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from harness.cli.display import Display
-from harness.cli.options import AsJson
+from harness.cli.options import AsJson, option
 from harness.cli.records import recorded
 from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
 from harness.verdict.diff import compare
 from reports import changes
-from reports.blocks import markdown, terminal
+from reports.blocks import markdown
 from reports.texts import changes as changes_of_texts
 
 EPILOG = """
@@ -37,9 +37,9 @@ def command(
     as_json: AsJson = False,
     as_markdown: Annotated[
         bool,
-        typer.Option("--markdown", help="Print Markdown, for a comment or a step summary."),
+        option("Print Markdown, for a comment or a step summary.", None, "--markdown"),
     ] = False,
-) -> None:
+) -> int:
     """Show what is new, fixed or still there from one run to another."""
     if as_json and as_markdown:
         raise SelectionError("--json, --markdown: give one of them")
@@ -53,5 +53,5 @@ def command(
         text = markdown.render(changes.blocks_of(result, texts))
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     else:
-        Display().show(terminal.render(changes.blocks_of(result, texts)))
-    raise typer.Exit(exit_statuses.FAILS if result.new else exit_statuses.HOLDS)
+        Display().show(changes.blocks_of(result, texts))
+    return exit_statuses.FAILS if result.new else exit_statuses.HOLDS

@@ -10,6 +10,7 @@ import typer
 
 from corpora.errors import UserError
 from harness.cli.display import Display
+from harness.cli.options import option
 from harness.cli.records import recorded
 from harness.core.writing import write_whole
 from harness.verdict import bounds, expectations
@@ -21,17 +22,15 @@ def command(
     folder: Annotated[Path, typer.Argument(help="The folder of a run.")] = Path("tokgate-out"),
     file: Annotated[
         Path,
-        typer.Option(
-            "--file", "-f", metavar="FILE", help="The expectations file to write or to add to."
-        ),
+        option("The expectations file to write or to add to.", "FILE", "--file", "-f"),
     ] = Path("expected.toml"),
     broad: Annotated[
         bool,
-        typer.Option("--broad", help="Let an entry cover every kind of input with the same cause."),
+        option("Let an entry cover every kind of input with the same cause.", None, "--broad"),
     ] = False,
     prune: Annotated[
         bool,
-        typer.Option("--prune", help="Also remove the entries that the run found out of date."),
+        option("Also remove the entries that the run found out of date.", None, "--prune"),
     ] = False,
 ) -> None:
     """Write the findings of a run into an expectations file.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from harness.checks import CHECKS, MEASURES
 from harness.cli import options
@@ -17,7 +16,8 @@ from harness.cli.records import recorded, reported
 from harness.cluster import opening
 from harness.core.writing import writing
 from harness.engine import selection
-from harness.events import Finished, MatchPlayed, read_events
+from harness.engine.planning import Plan
+from harness.events import Event, MatchPlayed, read_events
 from harness.studies.survey import scattered
 from harness.studies.survey.plan import libraries, matches, vocabularies
 from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
@@ -28,10 +28,6 @@ from reports.field import document, verdict
 from reports.studies import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from harness.engine.planning import Plan
-    from harness.events import Event
     from reports.field import Played
 
 EPILOG = """
@@ -56,10 +52,10 @@ def command(
     check: options.Checks = [],
     seed: options.Seed = 0,
     texts: options.Inputs = [],
-    bench: Annotated[bool, typer.Option(help="Also measure speed.")] = True,
+    bench: Annotated[bool, options.option("Also measure speed.")] = True,
     out: options.Out = Path("tokgate-field"),
     cluster: options.Cluster = None,
-) -> None:
+) -> int:
     """Compare all known tokenizer libraries with the reference.
 
     The report says who agrees on what. A match is one library and the reference on one vocabulary:
@@ -76,14 +72,26 @@ def command(
     present, missing = libraries(impl)
     options.name_missing(console, missing)
     if not present:
-        raise typer.Exit(3)
+        return 3
     planned = matches(present, vocabularies(vocab, seed))
     runs = sum(match.refusal is None for match in planned)
     line = f"{runs} matches of {len(present)} libraries, each {amount.words} from the first case on"
     console.print(f"{line}, seed {seed}")
     plan = SurveyPlan(planned, checks, amount, seed, options.texts_of(texts), bench)
     progress = Progress(console)
-    told = survey_page(out, bench, progress.say)
+    played: list[Played] = []
+
+    def told(event: Event) -> None:
+        """Tell a match that was played."""
+        if isinstance(event, MatchPlayed):
+            record = None if event.refusal else recorded(out / event.folder)
+            played.append((event, record))
+            if record is not None:
+                said = verdict(event, record)
+                kind, where = said["kind"], f"{event.library} on {event.vocabulary}"
+                why = "" if kind in (*QUIET, "differs") else f" ({said['detail']})"
+                line = f"{where}: {event.cases:,} cases, {said['text']}{why}"
+                progress.say(line, "dim" if kind in QUIET else "")
 
     def tell(event: Event) -> None:
         progress.consume(event)
@@ -97,40 +105,15 @@ def command(
     study = SurveyStudy(
         plan, out, options.command_line(), progress.watch, reported, scatter if cluster else None
     )
-    finished = conducted(study, out, progress, told)
-    console.print(f"  {out / 'field.html'}", style="dim")
-    raise typer.Exit(finished.exit_status)
-
-
-def survey_page(out: Path, speed: bool, say: Callable[[str, str], None]) -> Callable[[Event], None]:
-    """Who tells each match, and writes the page after it.
-
-    out: the folder of the survey. speed: is on the page, too.
-    """
-    matches: list[Played] = []
+    finished, _ = conducted(study, out, progress, told)
+    measured: list[Event] = []
+    if finished.complete and bench and played:
+        measured = list(read_events(out / SPEED / "run.jsonl"))
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-    def consume(event: Event) -> None:
-        if isinstance(event, MatchPlayed):
-            record = None if event.refusal else recorded(out / event.folder)
-            matches.append((event, record))
-            if record is not None:
-                said = verdict(event, record)
-                kind, where = said["kind"], f"{event.library} on {event.vocabulary}"
-                why = "" if kind in (*QUIET, "differs") else f" ({said['detail']})"
-                line = f"{where}: {event.cases:,} cases, {said['text']}{why}"
-                say(line, "dim" if kind in QUIET else "")
-        elif not isinstance(event, Finished):
-            return
-        complete = isinstance(event, Finished) and event.complete
-        measured: list[Event] = []
-        if complete and speed and matches:
-            measured = list(read_events(out / SPEED / "run.jsonl"))
-        page = document(matches, measured, time, options.command_line(), complete=complete)
-        with writing(out):
-            write(survey.files(page), out)
-            if measured:
-                told = speeds.to_json(measured), speeds.page(measured)
-                write(files("bench", *told), out)
-
-    return consume
+    page = document(played, measured, time, options.command_line(), complete=finished.complete)
+    with writing(out):
+        write(survey.files(page), out)
+        if measured:
+            write(files("bench", speeds.to_json(measured), speeds.page(measured)), out)
+    console.print(f"  {out / 'field.html'}", style="dim")
+    return finished.exit_status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,17 +16,14 @@ from harness.cli.progress.moving import Progress
 from harness.cli.records import reported
 from harness.cluster import opening
 from harness.engine.selection import SelectionError
+from harness.events import Event
 from harness.findings.folder import RunFolder
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import named
 from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, Record, execute
 from harness.studies.forced.scattered import Walks, sendable
 from reports import forced
-from reports.blocks import terminal
 from reports.closing import closing
-
-if TYPE_CHECKING:
-    from harness.events import Event
 
 EPILOG = """
 \b
@@ -43,35 +40,32 @@ def command(
     corpus: Annotated[
         str,
         typer.Argument(
-            help="A folder or an archive of JSON Schemas, or `own` for those of tokgate."
+            help="A folder or an archive of JSON Schemas, or `own` for the ones in tokgate."
         ),
     ],
     vocab: options.OneVocab,
     whitespace: Annotated[
         Whitespace,
-        typer.Option(help="Whether the grammar allows white space between JSON tokens."),
+        options.option("Whether the grammar allows white space between JSON tokens."),
     ] = "flexible",
     policy: options.Policies = [],
     limit: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Number of schemas, spread evenly over the corpus.",
-            show_default="all",
+        options.option(
+            "Number of schemas, spread evenly over the corpus.", "N", min=1, show_default="all"
         ),
     ] = None,
     jobs: options.Processes = 0,
     seed: options.Seed = 0,
     minimize: Annotated[
         int,
-        typer.Option(metavar="N", min=0, help="Failures to minimize for each policy."),
+        options.option("Failures to minimize for each policy.", "N", min=0),
     ] = 3,
     timeout: options.JobTimeout = 120.0,
     memory: options.Memory = 4.0,
     out: options.Out = Path("tokgate-forced"),
     cluster: options.Cluster = None,
-) -> None:
+) -> int:
     """Compare policies that heal tokens forced by a JSON Schema.
 
     The corpus has JSON Schemas with instances. Each instance is tested at the boundaries of its own
@@ -111,7 +105,6 @@ def command(
     finally:
         progress.stop()
         folder.close()
-    Display().show(terminal.render(forced.sections(reported(out))))
-    last = closing(finished, f"{finished.seconds:.0f} s", out / "report.html")
-    console.show(terminal.render(last))
-    raise typer.Exit(finished.exit_status)
+    Display().show(forced.sections(reported(out)))
+    console.show(closing(finished, f"{finished.seconds:.0f} s", out / "report.html"))
+    return finished.exit_status

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS
 from harness.cli import options
 from harness.cli.display import Display
 from harness.cli.progress.fuzz import FuzzProgress
-from harness.cli.progress.news import summary
+from harness.cli.progress.moving import summary
 from harness.cli.records import reported
 from harness.cluster import opening
 from harness.engine import selection
 from harness.engine.planning import Plan
-from harness.engine.selection import SelectionError
 from harness.engine.suites import Suite
 from harness.engine.texts import DRAWN_FROM, drawn
 from harness.events import ClusterUsed, by_cause
 from harness.studies.fuzz import run
 from harness.studies.fuzz.folder import save_corpus as save_corpus_of
 from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
+from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.store import CampaignStore
 from harness.verdict import expectations
-from reports.blocks import terminal
 from reports.blocks.units import plural
 from reports.closing import closing, told
-
-if TYPE_CHECKING:
-    from harness.studies.fuzz.record import Record
 
 EPILOG = f"""
 A campaign is kept in a database, round by round: the same command continues it, even after Ctrl-C,
@@ -57,63 +50,57 @@ def command(
     jobs: options.Jobs = 0,
     shards: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Number of searches on each vocabulary, each with its own seed.",
+        options.option(
+            "Number of searches on each vocabulary, each with its own seed.", "N", min=1
         ),
     ] = 1,
     ledger: options.Ledger = None,
     name: Annotated[
-        str, typer.Option(metavar="NAME", help="Name of the campaign in the database.")
+        str, options.option("Name of the campaign in the database.", "NAME")
     ] = "default",
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume/--anew", help="Continue the campaign of this name, or start it again."
+        options.option(
+            "Continue the campaign of this name, or start it again.", None, "--resume/--anew"
         ),
     ] = True,
     corpus: Annotated[
         list[Path],
-        typer.Option(
-            metavar="PATH",
-            help="A file, or a folder of files, with inputs to begin with. May be repeated.",
+        options.option(
+            "A file, or a folder of files, with inputs to begin with. May be repeated.", "PATH"
         ),
     ] = [],
     texts: options.Inputs = [],
     save_corpus: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Folder to save the corpus in at the end, one file per input."
-        ),
+        options.option("Folder to save the corpus in at the end, one file per input.", "FOLDER"),
     ] = None,
     structured: Annotated[
         bool,
-        typer.Option(help="Also generate inputs with Hypothesis, with the same strategies."),
+        options.option("Also generate inputs with Hypothesis, with the same strategies."),
     ] = True,
     coverage: Annotated[
         bool,
-        typer.Option(
-            help="Also generate inputs with Atheris, guided by the coverage of tokgate's own "
-            "algorithms."
+        options.option(
+            "Also generate inputs with Atheris, guided by the coverage of tokgate's own algorithms."
         ),
     ] = True,
     database: Annotated[
         str | None,
-        typer.Option(
-            metavar="DATABASE",
-            help="Example database of Hypothesis to share inputs with: a folder, redis://.., or "
+        options.option(
+            "Example database of Hypothesis to share inputs with: a folder, redis://.., or "
             "github:OWNER/REPO (read only).",
+            "DATABASE",
         ),
     ] = None,
     cost: Annotated[
         bool,
-        typer.Option(help="Also prefer inputs that take long; the run is not reproducible then."),
+        options.option("Also prefer inputs that take long; the run is not reproducible then."),
     ] = False,
     canary: Annotated[
         bool | None,
-        typer.Option(
-            help="Add a tokenizer with a known bug; the campaign fails if the bug is not found.",
+        options.option(
+            "Add a tokenizer with a known bug; the campaign fails if the bug is not found.",
             show_default="on, unless --check or --generator is given",
         ),
     ] = None,
@@ -121,12 +108,12 @@ def command(
     out: options.Out = Path("tokgate-fuzz"),
     report_every: Annotated[
         str,
-        typer.Option(metavar="TIME", help="Interval between reports."),
+        options.option("Interval between reports.", "TIME"),
     ] = "10m",
     timeout: options.Timeout = 8.0,
     memory: options.Memory = 4.0,
     cluster: options.Cluster = None,
-) -> None:
+) -> int:
     """Search for new findings in a campaign that can be continued.
 
     Generators that still find new things are preferred, and inputs that show something new are kept
@@ -139,7 +126,7 @@ def command(
 
     options.check_cluster(cluster, texts)
     if cluster is not None and database is not None:
-        raise SelectionError(
+        raise selection.SelectionError(
             "--cluster, --database: give one of them; inputs that are shared at any time would "
             "make the campaign irreproducible"
         )
@@ -147,9 +134,8 @@ def command(
     report_seconds = options.seconds_of(report_every, "--report-every")
     catalog = generators()
     checks = selection.chosen("check", check, CHECKS)
-    present, missing = selection.participants(impl)
     console = Display(stderr=True)
-    options.name_missing(console, missing)
+    present = options.participants(console, impl)
     own = options.texts_of(texts)
     documents = [] if own is None else drawn(own, seed, count=DRAWN_FROM)
     plan = Plan(
@@ -162,7 +148,7 @@ def command(
         suite=Suite("fuzz", "a campaign", "endless", LONGEST_INPUT, 0.0, 0),
         budget=amount,
         seed=seed,
-        jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
+        jobs=options.at_once(jobs),
         named=[participant.name for participant in present] if impl else [],
         asked={"vocabularies": vocab, "checks": check},
         expect=str(expect.resolve()) if expect is not None else None,
@@ -203,7 +189,7 @@ def command(
     if save_corpus is not None:
         new = save_corpus_of(campaign, store, save_corpus)
         console.print(f"  {new:,} new inputs in {save_corpus}", style="dim")
-    raise typer.Exit(record.finished.exit_status)
+    return record.finished.exit_status
 
 
 def show(console: Display, record: Record, report: Path) -> None:
@@ -230,4 +216,4 @@ def show(console: Display, record: Record, report: Path) -> None:
             f"{behaviours:.0f} new behaviours (Good-Turing estimate)"
         )
     last = closing(finished, said, report, more)
-    console.show(terminal.render([*told(fresh, record.expectations), *last]))
+    console.show([*told(fresh, record.expectations), *last])

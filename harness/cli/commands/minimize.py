@@ -6,10 +6,8 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from harness.cli.finishing import perform
-from harness.cli.options import EXIT_STATUSES, Impls, OneVocab, Out
+from harness.cli.options import EXIT_STATUSES, Impls, OneVocab, Out, option
 from harness.engine.selection import SelectionError
 from harness.studies.given import plan_of
 
@@ -19,15 +17,11 @@ EPILOG = EXIT_STATUSES
 def command(
     impl: Impls,
     vocab: OneVocab,
-    text: Annotated[str | None, typer.Option(help="The input as text.")] = None,
-    hexadecimal: Annotated[
-        str | None, typer.Option("--hex", metavar="HEX", help="The input in hexadecimal.")
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file whose bytes are the input.")
-    ] = None,
+    text: Annotated[str | None, option("The input as text.")] = None,
+    hexadecimal: Annotated[str | None, option("The input in hexadecimal.", "HEX", "--hex")] = None,
+    file: Annotated[Path | None, option("A file whose bytes are the input.", "FILE")] = None,
     out: Out = Path("tokgate-minimize"),
-) -> None:
+) -> int:
     """Minimize one input on which two implementations differ.
 
     Give two implementations or more, and the input by one of --text, --hex and --file.
@@ -46,4 +40,4 @@ def command(
             data = file.read_bytes()
         except OSError as error:
             raise SelectionError(f"--file {file}: {error.strerror}; check the path") from error
-    perform(plan_of({vocab: [data]}, impl), out)
+    return perform(plan_of({vocab: [data]}, impl), out)

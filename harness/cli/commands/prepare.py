@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS, MEASURES
 from harness.cli.display import Display
-from harness.cli.options import Jobs, Vocabs
+from harness.cli.options import Jobs, Vocabs, at_once
 from harness.cli.progress.moving import Progress
 from harness.engine import selection
 from harness.engine.planning import Plan
@@ -34,7 +33,7 @@ def command(vocab: Vocabs = [], jobs: Jobs = 0) -> None:
         walked=selection.walked(vocab, list(MEASURES)),
         suite=SUITES["smoke"],
         budget=Budget(),
-        jobs=jobs or max(2, (os.cpu_count() or 2) // 2),
+        jobs=at_once(jobs, 2),
     )
     console = Display(stderr=True)
     progress = Progress(console)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.finishing import perform
-from harness.cli.options import EXIT_STATUSES, Out
+from harness.cli.options import EXIT_STATUSES, Out, option
 from harness.cli.records import recorded
 from harness.engine.selection import SelectionError
 from harness.engine.trust import demand
@@ -28,18 +28,19 @@ def command(
     out: Out = Path("tokgate-replay"),
     run_folder: Annotated[
         Path,
-        typer.Option("--run", metavar="FOLDER", help="The folder of the run that has the finding."),
+        option("The folder of the run, if you give the id of a finding.", "FOLDER", "--run"),
     ] = Path("tokgate-out"),
     trust: Annotated[
         bool,
-        typer.Option(
-            "--trust",
-            help="Also run implementations that the record names but that are not registered here "
+        option(
+            "Also run implementations that the record names but that are not registered here "
             "(cmd:, pip:, npm:, module:attr, path.py:attr), and download the vocabularies that it "
             "names.",
+            None,
+            "--trust",
         ),
     ] = False,
-) -> None:
+) -> int:
     """Run recorded findings again on what is installed now.
 
     A record may come from somebody else, and it names what is to run. Registered implementations
@@ -78,4 +79,4 @@ def command(
         limits = Limits(seconds=started.timeout, memory=started.memory)
     # All others take part as they did in the run, where they can.
     blamed = {name for found in findings for name in found.culprits}
-    perform(plan_of(inputs, specs, references, known, limits, blamed), out)
+    return perform(plan_of(inputs, specs, references, known, limits, blamed), out)

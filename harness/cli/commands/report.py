@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.options import Ledger
+from harness.cli.options import Ledger, option
 from harness.cli.records import known, recorded
 from harness.engine.selection import SelectionError
 from reports import FORMATS, html
@@ -18,10 +18,10 @@ def command(
     folder: Annotated[Path, typer.Argument(help="The folder of a run.")] = Path("tokgate-out"),
     form: Annotated[
         str,
-        typer.Option(
+        option(
+            "html, junit, sarif, markdown, json, or annotations (::error lines for GitHub).",
+            "FORMAT",
             "--format",
-            metavar="FORMAT",
-            help="html, junit, sarif, markdown, json, or annotations (::error lines for GitHub).",
         ),
     ] = "html",
     ledger: Ledger = None,

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from harness.cli import options
 from harness.cli.display import Display
 from harness.engine import selection
-from harness.engine.selection import SelectionError
 from harness.engine.suites import SUITES, Budget
 
 EPILOG = options.EXIT_STATUSES
@@ -31,16 +27,17 @@ def command(
     texts: options.Inputs = [],
     only_input: Annotated[
         bool,
-        typer.Option(
+        options.option(
+            "Test the texts of --input only: no generated inputs, no growth measurements, no "
+            "forced tokens.",
+            None,
             "--only-input",
-            help="Compare on the texts of --input only: no generators, no growth, no forced "
-            "tokens.",
         ),
     ] = False,
     suite: Annotated[
         Literal["smoke", "ci", "nightly"],
-        typer.Option(
-            help="Test intensity: inputs up to 128 KiB (smoke), 1 MiB (ci) or 16 MiB (nightly)."
+        options.option(
+            "Test intensity: inputs up to 128 KiB (smoke), 1 MiB (ci) or 16 MiB (nightly)."
         ),
     ] = "smoke",
     budget: options.Amount = None,
@@ -49,47 +46,48 @@ def command(
     expect: options.Expect = None,
     family: Annotated[
         list[str],
-        typer.Option(
-            metavar="FAMILY",
-            help="Measure growth on this family only (see tokgate list families). The default is "
-            "as many families as there is time for. May be repeated.",
+        options.option(
+            "Measure growth on this family of inputs only (see tokgate list families). The "
+            "default is as many families as there is time for. May be repeated.",
+            "FAMILY",
         ),
     ] = [],
     families: options.Families = None,
     out: options.Out = Path("tokgate-out"),
-    fail_fast: Annotated[bool, typer.Option(help="Stop at the first unexpected finding.")] = False,
+    fail_fast: Annotated[bool, options.option("Stop at the first unexpected finding.")] = False,
     timeout: options.Timeout = 8.0,
     memory: options.Memory = 4.0,
     ledger: options.Ledger = None,
     cluster: options.Cluster = None,
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume",
-            help="Continue an interrupted run with the same options in --out: finished "
+        options.option(
+            "Continue an interrupted run with the same options in --out: finished "
             "vocabularies are not tested again. With --cluster this is always on.",
+            None,
+            "--resume",
         ),
     ] = False,
-) -> None:
+) -> int:
     """Compare implementations on generated and hostile inputs.
 
     This is the main command. Without arguments it tests every installed implementation on the
-    embedded vocabularies. The default --budget is 45s, 5m or 8h, by suite. Compiling and loading
-    come on top, and what you name is tested even if that takes longer.
+    embedded vocabularies. The default --budget is 45s, 5m or 8h, by suite. The time for compiling
+    and loading is not counted, and what you name is tested even if that takes longer.
     """
 
     options.check_cluster(cluster, texts)
     chosen_suite = SUITES[suite]
     if only_input and not texts:
-        raise SelectionError("--only-input needs texts; name some with --input")
+        raise selection.SelectionError("--only-input needs texts; name some with --input")
     amount = options.budget_of(budget or chosen_suite.budget)
     how_long = amount.words
     if only_input and budget is None:
         how_long, amount = "on all of your texts", Budget()
     vocabularies = selection.vocabularies(vocab, seed)
     joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
-    if impl:
-        present, missing = selection.participants(impl, joining)
+    console = Display(stderr=True)
+    present = options.participants(console, impl, joining)
     # What takes longer than all before is imported now, so that a mistake is told sooner.
     from corpora.families import catalog as hostile  # noqa: PLC0415
     from corpora.families import user  # noqa: PLC0415
@@ -112,7 +110,6 @@ def command(
     checks = selection.chosen("check", wanted, [*CHECKS, *MEASURES])
     corpus = options.texts_of(texts)
     own = user.chosen(families)
-    files = [expectations.SHIPPED] if expect is None else [expect, expectations.SHIPPED]
     known = expectations.with_shipped(expect)
     if only_input:  # what is expected still is, but its examples are no texts of the user's
         checks = [name for name in checks if name in CHECKS]
@@ -120,10 +117,6 @@ def command(
         made = []
     elif corpus is not None:
         made.insert(0, mutated(corpus, seed))
-    if not impl:  # all of them, which takes longer than to tell any mistake
-        present, missing = selection.participants([], joining)
-    console = Display(stderr=True)
-    options.name_missing(console, missing)
     named = [participant.name for participant in present] if impl else []
     if impl and not reference and "equivalence" in checks:
         loaded = (load() for load in vocabularies.values())
@@ -143,11 +136,11 @@ def command(
         families=own,
         measured=selection.chosen("family", family, hostile.families(own)) if family else [],
         expectations=known,
-        bounds=[one for file in files for one in bounds.load(file)],
+        bounds=bounds.with_shipped(expect),
         suite=chosen_suite,
         budget=amount,
         seed=seed,
-        jobs=jobs or max(2, (os.cpu_count() or 2) // 2),
+        jobs=options.at_once(jobs, 2),
         fail_fast=fail_fast,
         named=named,
         asked={
@@ -170,4 +163,4 @@ def command(
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
-        perform(plan, out, ledger, Ways(prepare, journal, resume, executor), journal.remove)
+        return perform(plan, out, ledger, Ways(prepare, journal, resume, executor), journal.remove)

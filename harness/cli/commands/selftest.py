@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from harness.cli import options
 from harness.cli.conducting import conducted, show
@@ -14,17 +13,12 @@ from harness.cli.display import Display
 from harness.cli.progress.moving import Progress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
+from harness.events import Event
 from harness.studies.selftest import scattered
 from harness.studies.selftest.events import MistakeJudged
 from harness.studies.selftest.run import Selftest, make_plan
 from reports import selftest as told
 from reports.blocks.units import plural
-from reports.studies import files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.events import Event
 
 EPILOG = """
 To test a mistake by itself: tokgate run --impl
@@ -46,39 +40,37 @@ Exit status:
 def command(
     budget: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Time from the first case on, such as 90s or 5m.",
-            show_default="that of the suite ci",
+        options.option(
+            "Time from the first case on, such as 90s or 5m.",
+            "TIME",
+            show_default="that of --suite ci",
         ),
     ] = None,
     mutant: Annotated[
         list[str],
-        typer.Option(
+        options.option(
+            "A family of mistakes, or a name pattern (merging.*). May be repeated.",
+            "NAME",
             "--mutant",
             "-m",
-            metavar="NAME",
-            help="A family of mistakes, or a name pattern (merging.*). May be repeated.",
         ),
     ] = [],
     seed: options.Seed = 0,
     jobs: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Groups of mistakes tested in parallel (0: by CPU cores).",
+        options.option(
+            "Groups of mistakes tested in parallel (0: as many as CPU cores allow).", "N", min=0
         ),
     ] = 0,
     out: options.Out = Path("tokgate-selftest"),
     as_json: options.AsJson = False,
     cluster: options.Cluster = None,
-) -> None:
+) -> int:
     """Plant mistakes, and see which checks and generators find them.
 
-    Over a hundred implementations with one mistake each are compared with the references, under the
-    settings of the suite ci. The report says for each generator and check which mistakes it finds
-    and how fast, and names those that nothing finds.
+    Over a hundred implementations with one mistake each are compared with the references, with the
+    settings of `tokgate run --suite ci`. The report says for each generator and
+    check which mistakes it finds and how fast, and names those that nothing finds.
     """
 
     options.check_cluster(cluster)
@@ -86,17 +78,15 @@ def command(
     console = Display(stderr=True)
     mistakes = plural(len(plan.mistakes), "planted mistake")
     console.print(f"searching for {mistakes} {seconds_text(plan.seconds)}, seed {seed}")
-    events: list[Event] = []
     # As on one machine, where each core has a hunt: its workers wait for one another.
     memory = scattered.workers(plan.mistakes) * opening.WORKER_BYTES
     progress = Progress(console)
     opened = partial(opening.opened, cluster, 1, memory) if cluster else None
     study = Selftest(plan, opened=opened)
     told_one = judged(progress, len(plan.mistakes))
-    finished = conducted(study, out, progress, events.append, told_one)
-    page = told.page(events)
-    show(files("selftest", told.to_json(events), page), page.blocks, out, as_json=as_json)
-    raise typer.Exit(finished.exit_status)
+    finished, events = conducted(study, out, progress, told_one)
+    show("selftest", told.to_json(events), told.page(events), out, as_json=as_json)
+    return finished.exit_status
 
 
 def judged(progress: Progress, mistakes: int) -> Callable[[Event], None]:

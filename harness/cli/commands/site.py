@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from harness.cli.display import Display
-from harness.cli.options import Out
-from harness.cli.records import series
+from harness.cli.options import Out, option
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.ledger.history import history, open_existing
+from harness.ledger.trends import series
 from reports import write
 from reports.blocks.units import plural
 from reports.site import pages
@@ -21,21 +19,18 @@ from reports.site import pages
 def command(
     ledger: Annotated[
         str,
-        typer.Option(
+        option(
+            "The database with the runs: a SQLite file, or postgresql://..",
+            "DATABASE",
             envvar="TOKGATE_LEDGER",
-            metavar="DATABASE",
-            help="The database with the runs: a SQLite file, or postgresql://..",
         ),
     ],
     out: Out = Path("tokgate-site"),
     url: Annotated[
         str,
-        typer.Option(
-            metavar="URL",
-            help="The address at which the site will be published, for its feed and badges.",
-        ),
+        option("The address at which the site will be published, for its feed and badges.", "URL"),
     ] = "",
-    title: Annotated[str, typer.Option(help="The title of the site.")] = "tokgate",
+    title: Annotated[str, option("The title of the site.")] = "tokgate",
 ) -> None:
     """Write a static website about all runs in a ledger.
 

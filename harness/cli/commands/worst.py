@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
+from rich.console import Console
 
 from corpora.families import user
 from harness.cli import options
@@ -15,22 +15,17 @@ from harness.cli.display import Display
 from harness.cli.progress.moving import Progress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
-from harness.events import Phase, Searched
+from harness.events import Searched
 from harness.studies.worst.plan import make_plan
 from harness.studies.worst.results import report_of
 from harness.studies.worst.run import WorstStudy
+from harness.studies.worst.search import Search
 from harness.studies.worst.session import SEARCHING, Watcher
 from harness.studies.worst.state import Aim
 from reports import worst as told
 from reports.blocks.units import plural
 from reports.cluster import Cluster as Units
-from reports.studies import files, of
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from harness.events import Event
-    from harness.studies.worst.search import Search
+from reports.studies import of
 
 EPILOG = """
 The same command continues an interrupted search; with a longer --budget it searches longer. A
@@ -54,48 +49,47 @@ def command(
     vocab: options.Vocabs = [],
     budget: Annotated[
         str,
-        typer.Option(
-            metavar="TIME",
-            help="Time from the first measurement to the verdict, such as 90s, 5m or 8h. Loading "
-            "comes on top.",
+        options.option(
+            "Time for the search, such as 90s, 5m or 8h, counted from the first measurement. "
+            "Loading is not counted.",
+            "TIME",
         ),
     ] = "5m",
     size: Annotated[
         str,
-        typer.Option(
-            metavar="SIZE",
-            help="Size of the inputs that are compared, 4KB to 1MB: a power of two, or the next "
+        options.option(
+            "Size of the inputs that are compared, 4KB to 1MB: a power of two, or the next "
             "smaller one.",
+            "SIZE",
         ),
     ] = "64KB",
     withhold: Annotated[
         list[str],
-        typer.Option(
-            metavar="FAMILY",
-            help="Do not start from this listed family; `all` for none of them. May be repeated.",
+        options.option(
+            "A listed family that the search must not start from, or `all`. May be repeated.",
+            "FAMILY",
         ),
     ] = [],
     families: options.Families = None,
     keep: Annotated[
-        bool, typer.Option("--keep/--no-keep", help="Add the results to the file of families.")
+        bool, options.option("Add the results to the file of families.", None, "--keep/--no-keep")
     ] = True,
     grey: Annotated[
         bool | None,
-        typer.Option(
+        options.option(
+            "Guide the search by the source lines that run, or by the cost alone.",
+            None,
             "--grey/--black",
-            help="Guide the search by the source lines that run, or by the cost alone.",
             show_default="--grey for tokgate's own algorithms",
         ),
     ] = None,
-    most: Annotated[
-        int, typer.Option("--results", metavar="N", min=1, max=20, help="Number of results.")
-    ] = 5,
+    most: Annotated[int, options.option("Number of results.", "N", "--results", min=1, max=20)] = 5,
     seed: options.Seed = 0,
     memory: options.Memory = 4.0,
     out: options.Out = Path("tokgate-worst"),
     as_json: options.AsJson = False,
     cluster: options.Cluster = None,
-) -> None:
+) -> int:
     """Search for the inputs that cost an implementation most.
 
     Give exactly one implementation, and at most one vocabulary (default: an embedded one).
@@ -115,21 +109,19 @@ def command(
     said = f"searching for the worst inputs of {plan.participant.name} on {plan.vocabulary.id}"
     console.print(f"{said} {seconds_text(seconds)}, seed {seed}")
     progress = WorstProgress(console, seconds)
-    events: list[Event] = []
     line = options.command_line()
     size_of = plan.memory + opening.WORKER_BYTES
     opened = partial(opening.opened, cluster, 1, size_of) if cluster else None
     study = WorstStudy(plan, out, line, progress, file, opened)
-    finished = conducted(study, out, progress, events.append)
+    finished, events = conducted(study, out, progress)
     for event in of(events, Searched):
-        report, units = report_of(event.report), Units.of(events)
-        page = told.page(report, units)
-        shown = page.blocks if finished.complete else ()
-        show(files("worst", report.to_json(), page), shown, out, as_json=as_json)
+        report = report_of(event.report)
+        page = told.page(report, Units.of(events))
+        show("worst", report.to_json(), page, out, as_json=as_json)
         if finished.complete and report.families:
             added = f"  added to {report.families}: see tokgate list families"
             console.print(added, style="dim")
-    raise typer.Exit(finished.exit_status)
+    return finished.exit_status
 
 
 class WorstProgress(Progress, Watcher):
@@ -148,8 +140,7 @@ class WorstProgress(Progress, Watcher):
 
     def doing(self, what: str) -> None:
         """What follows the search."""
-        self.watch(SEARCHING, detail=self._detail)
-        self.consume(Phase(what))
+        self.watch(SEARCHING, what, self._lines.get(Progress, ""))
 
 
 def best(search: Search) -> str:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+
+from rich.console import Console
 
 from harness.cli.progress.moving import Progress
-from harness.cli.progress.news import found
 from harness.events import Event, ImplementationFailed, Phase, Withdrawn
 from harness.studies.fuzz.plan import spent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rich.console import Console
-
-    from harness.studies.fuzz.state import Round
+from harness.studies.fuzz.state import Round
 
 
 class FuzzProgress(Progress):
@@ -52,17 +47,15 @@ class FuzzProgress(Progress):
                 if isinstance(event, (ImplementationFailed, Withdrawn)):
                     self.consume(event)
             for one in done.findings:
-                for line in found(one, "new") if one.id not in self._known else ():
-                    self.say(line.text, line.style, line.once)
-                    self._new.add(line.once)
-            self.log(self.facts())
+                if one.id not in self._known and one.minimal:
+                    self._new.add(self.found(one, "new"))
+            self.show(self, "", self.facts())
 
     def facts(self) -> str:
         """One line on how it goes."""
         rounds = self._targets.values()
         cases = sum(one.cases - self._before.get(one.target, 0) for one in rounds)
-        corpus = sum(one.corpus for one in rounds)
-        shapes = sum(one.shapes for one in rounds)
+        corpus, shapes = sum(one.corpus for one in rounds), sum(one.shapes for one in rounds)
         return (
             f"{spent(self.spent)}   {cases:,} cases ({cases / max(1.0, self.spent):,.0f}/s)   "
             f"corpus {corpus:,}   {shapes:,} disagreements   {len(self._new):,} new findings"

@@ -4,36 +4,41 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
-from rich.console import Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from harness.cli.progress.news import news
 from harness.cluster.usage import Usage
-from harness.events import Phase, Preparing, TextsRead, UnitDone, UnitStarted, by_cause
+from harness.events import (
+    ClusterUsed,
+    Event,
+    Found,
+    ImplementationFailed,
+    Measured,
+    NodeJoined,
+    NodeLeft,
+    Phase,
+    Preparing,
+    SlowOnce,
+    TextsRead,
+    UnitDone,
+    UnitLost,
+    UnitResumed,
+    UnitStarted,
+    Withdrawn,
+    by_cause,
+    cause_of,
+)
 from harness.verdict.coverage import Coverage
 from reports.blocks.units import plural
 from reports.texts import reading
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rich.console import Console, RenderableType
-
-    from harness.events import Event
-
 BAR_WIDTH = 30
 """The width of a bar in columns, so that there is room for words beside it on 80 columns."""
-
-NODES_SHOWN = 8
-"""Nodes with a row of their own, those with most lost units first."""
-
 
 CHECKING = "checking "
 """How the phase begins in which a vocabulary, loaded by all, has its cases."""
@@ -44,9 +49,9 @@ class Progress:
 
     On a terminal the moving part is a bar with what is being done, what was counted, and what is
     still being prepared or read; where there is none, such as in the log of CI, a line tells it now
-    and then. A command that counts something of its own adds it to :meth:`consume` and
-    :meth:`rows`. Called from several threads. seconds: the budget, None where it is no time.
-    each_unit: whether each unit that a cluster performed is worth a line.
+    and then. A command that counts something of its own adds it to :meth:`facts`. Called from
+    several threads. seconds: the budget, None where it is no time. each_unit: whether each unit
+    that a cluster performed is worth a line.
     """
 
     every = 10.0
@@ -58,17 +63,15 @@ class Progress:
         self._console, self._seconds, self._each_unit = console, seconds, each_unit
         self._lock = threading.RLock()
         self._began = self._logged = time.monotonic()
-        self._running = False
+        self._running, self._what = False, "starting"
         self._share: float | None = None
-        self._what, self._detail = "starting", ""
-        self._underway: dict[type[Event], str] = {}
+        self._lines: dict[object, str] = {}
         self._said: set[object] = set()
         self._coverage, self._usage = Coverage(), Usage()
-        self._live: Live | None = None
+        self._live = Live(
+            get_renderable=self._drawn, console=console, refresh_per_second=5, transient=True
+        )
         if console.is_terminal:
-            self._live = Live(
-                get_renderable=self._drawn, console=console, refresh_per_second=5, transient=True
-            )
             self._live.start()
 
     def watch(self, share: float, what: str = "", detail: str = "") -> None:
@@ -77,9 +80,9 @@ class Progress:
         what: empty where it is the same as before. detail: a line of its own, such as the worst
         input so far.
         """
-        self._share, self._detail = max(share, self._share or 0), detail
-        self._what = what or self._what
-        self.log("  ".join(filter(None, (f"{self._share:4.0%}", detail, self._what))))
+        self._share, self._what = max(share, self._share or 0), what or self._what
+        line = "  ".join(filter(None, (f"{self._share:4.0%}", detail, self._what)))
+        self.show(Progress, detail, line)
 
     def prepared(self, seconds: float) -> None:
         """All is loaded, which took so long, and the budget begins to run."""
@@ -95,27 +98,74 @@ class Progress:
         with self._lock:
             self._usage.consume(event)
             self._coverage.consume(event)
-            match event:
-                case UnitStarted():
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        match event:
+            case Phase(text):
+                self._what = text
+                if not self._live.is_started:
+                    self.say(text)
+                if text.startswith(CHECKING):
                     self._begin()
-                case Phase():
-                    self._what = event.text
-                    if self._live is None:
-                        self.say(event.text)
-                    if event.text.startswith(CHECKING):
-                        self._begin()
-                        self.show(Preparing, "")
-                case Preparing():
-                    self._share = event.share
-                    ready = not event.waiting if event.share is None else event.share >= 1
-                    self.show(Preparing, "" if ready else preparing(event))
-                case TextsRead():
-                    given = self._coverage.given
-                    far = reading(asdict(event), asdict(given) if given else {})
-                    self.show(TextsRead, "" if event.whole else far)
-            if self._each_unit or not isinstance(event, UnitDone):
-                for line in news(event):
-                    self.say(line.text, line.style, line.once)
+                    self.show(Preparing, "")
+            case Preparing():
+                self._share = event.share
+                ready = not event.waiting if event.share is None else event.share >= 1
+                self.show(Preparing, "" if ready else preparing(event))
+            case TextsRead():
+                given = self._coverage.given
+                far = reading(asdict(event), asdict(given) if given else {})
+                self.show(TextsRead, "" if event.whole else far)
+            case Found(minimal=True):
+                self.found(event)
+            case ImplementationFailed(name, vocabulary, message):
+                head, *trace = message.splitlines() or [""]
+                line = f"{name} cannot run {vocabulary}: {head}"
+                self.say(line, "red", once=line)
+                for one in trace:
+                    self.say(one)
+            case Withdrawn():
+                self.say(event.line, "yellow", once=event.line)
+            case SlowOnce():
+                self.say(
+                    f"{event.implementation} on {event.vocabulary} was slow once, but answered "
+                    f"when asked again alone ({event.message})"
+                )
+            case Measured(verdict="superlinear" | "failed" as verdict):
+                # One line for each implementation and vocabulary; the report has all families.
+                what = event.note if event.exponent is None else f"exponent {event.exponent:.2f}"
+                where = f"{event.implementation} on {event.family} of {event.vocabulary}"
+                cell = event.implementation, event.vocabulary, verdict
+                self.say(f"growth {verdict}: {where}, {what}", "yellow", once=cell)
+            case NodeJoined():
+                self.say(f"node {event.node} joined: {plural(event.slots, 'unit')} at a time")
+            case NodeLeft():
+                how = "is excluded because it keeps failing" if event.excluded else "left"
+                self.say(f"node {event.node} {how}: {event.reason}")
+            case UnitStarted():
+                self._begin()
+            case UnitLost():
+                self.say(f"{event.unit} is repeated: {event.node}: {event.reason}")
+            case UnitDone() if self._each_unit:
+                cases = plural(event.cases, "case")
+                self.say(f"{event.unit}: {cases} in {event.seconds:.1f} s, on {event.node}")
+            case UnitResumed():
+                self.say(f"{event.unit} was done before, on {event.node}")
+            case ClusterUsed():
+                self.say(summary(event))
+
+    def found(self, event: Found, mark: str = "finding") -> object:
+        """Print a finding that is minimal, once for its cause on a vocabulary.
+
+        mark: what an unexpected one is called. Returns what stands for its cause.
+        """
+        expected = event.expected is not None
+        mark, style = ("expected", "cyan") if expected else (mark, "bold red")
+        cause = cause_of(event.bucket), event.vocabulary, expected
+        line = f"{mark} {event.bucket} on {event.vocabulary}: {event.difference}"
+        self.say(line, style, once=cause)
+        return cause
 
     def say(self, line: str, style: str = "dim", once: object = None) -> None:
         """Print a line above the moving part. once: of lines with the same, only the first is."""
@@ -124,17 +174,16 @@ class Progress:
                 self._said.add(once)
                 self._console.print(line, style=style)
 
-    def log(self, line: str) -> None:
-        """Print how it goes, where nothing moves and the last such line is long past."""
-        now = time.monotonic()
-        if line and self._live is None and now - self._logged > self.every:
-            self._logged = now
-            self.say(line)
+    def show(self, about: object, line: str, logged: str = "") -> None:
+        """Show a line in place of the last one about the same; none where there is no more to it.
 
-    def show(self, kind: type[Event], line: str) -> None:
-        """Show a line in place of the last one of this kind; none where there is no more to it."""
-        self._underway[kind] = line
-        self.log(line)
+        logged: what is printed now and then where nothing moves, if that is another line.
+        """
+        self._lines[about] = line
+        now = time.monotonic()
+        if (logged or line) and not self._live.is_started and now - self._logged > self.every:
+            self._logged = now
+            self.say(logged or line)
 
     def facts(self) -> str:
         """What was counted so far, in a line; empty where nothing was."""
@@ -154,32 +203,24 @@ class Progress:
         """Seconds since the first case, or since the beginning where there is none yet."""
         return time.monotonic() - self._began
 
-    def rows(self) -> Iterator[RenderableType]:
-        """What moves: a bar, what is being done and was counted, and the nodes of a cluster."""
-        share, so_far = self._share, f"{self.spent:.0f} s"
-        if self._running and self._seconds is not None:
-            share, so_far = self.spent / self._seconds, f"{self.spent:.0f} of {self._seconds:.0f} s"
-        bar = Table.grid(padding=(0, 2))
-        done = (
-            () if share is None else (ProgressBar(1.0, min(share, 1.0), BAR_WIDTH), f"{share:4.0%}")
-        )
-        bar.add_row(*done, so_far, self._what)
-        yield bar
-        for text in filter(None, (self._detail, self.facts())):
-            yield Text(text, no_wrap=True, overflow="ellipsis")
-        yield from nodes(self._usage)
-        for text in filter(None, self._underway.values()):
-            yield Text(text, "dim")
-
     def _drawn(self) -> RenderableType:
+        """What moves: a bar, what is being done and was counted, and what a cluster does."""
         with self._lock:
-            return Group(*self.rows())
+            share, so_far = self._share, f"{self.spent:.0f} s"
+            if self._running and self._seconds is not None:
+                share = self.spent / self._seconds
+                so_far = f"{self.spent:.0f} of {self._seconds:.0f} s"
+            bar = Table.grid(padding=(0, 2))
+            done: list[RenderableType] = []
+            if share is not None:
+                done = [ProgressBar(1.0, min(share, 1.0), BAR_WIDTH), f"{share:4.0%}"]
+            bar.add_row(*done, so_far, self._what)
+            lines = filter(None, (self.facts(), nodes(self._usage), *self._lines.values()))
+            return Group(bar, *(Text(one, no_wrap=True, overflow="ellipsis") for one in lines))
 
     def stop(self) -> None:
         """Take the moving part off the terminal; again, it does nothing."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        self._live.stop()
 
 
 def preparing(event: Preparing) -> str:
@@ -194,23 +235,30 @@ def preparing(event: Preparing) -> str:
     return "; ".join(parts)
 
 
-def nodes(usage: Usage) -> Iterator[RenderableType]:
-    """What is at work on a cluster: a line for all, and a row for each of the first nodes."""
+def nodes(usage: Usage) -> str:
+    """A line on what is at work on a cluster; empty where there is none."""
     if not usage.used:
-        return
+        return ""
     present = [one for one in usage.nodes.values() if not one.left]
     slots = sum(one.slots for one in present)
     done = sum(one.units for one in usage.nodes.values())
-    yield Text(
+    return (
         f"{plural(len(present), 'node')}   {len(usage.underway)} of {plural(slots, 'slot')} busy"
         f"   {plural(done, 'unit')} done   {usage.lost.total()} repeated"
     )
-    busy = Counter(usage.underway.values())
-    for one in sorted(present, key=lambda one: (-one.lost, one.node))[:NODES_SHOWN]:
-        yield Text(
-            f"  {one.node}   {busy[one.node]} of {one.slots}   {usage.rate(one.node):,.0f} cases/s"
-            f"   {plural(one.units, 'unit')}" + f"   {one.lost} lost" * bool(one.lost),
-            "dim",
-        )
-    if len(present) > NODES_SHOWN:
-        yield Text(f"and {plural(len(present) - NODES_SHOWN, 'node')} more", "dim")
+
+
+def summary(used: ClusterUsed) -> str:
+    """One line on what a cluster did."""
+    parts = [
+        f"{plural(len(used.nodes), 'node')} did {plural(used.units, 'unit')} in "
+        f"{used.seconds:,.1f} s and were busy for {used.efficiency:.0%} of that time"
+    ]
+    if used.retried:
+        parts.append(f"{sum(used.retried.values())} repeated")
+    if used.resumed:
+        parts.append(f"{used.resumed} done before by an interrupted run")
+    gone = [one for one in used.nodes if one.left]
+    if gone:
+        parts.append(f"{plural(len(gone), 'node')} left")
+    return ", ".join(parts)
