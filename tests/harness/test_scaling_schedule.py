@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 import pytest
 
 from corpora.families.catalog import FAMILIES
 from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK, Cell
-from harness.studies.growth.schedule import CONTROLS, LEAST_CALL, Clock, Schedule
-from harness.verdict.exponents import Verdict
+from harness.studies.growth.claims import Reconciled
+from harness.studies.growth.schedule import CONTROLS, LEAST_CALL, Schedule
+from harness.verdict.exponents import UNKNOWN, Verdict
 from tests.harness.test_scaling_measured import contract, participant
 
 SECONDS = 4.5
+LINEAR = Reconciled(replace(UNKNOWN, verdict=Verdict.LINEAR), {})
 
 Rounds = Callable[[Cell], int]
 """After how many rounds a cell is decided."""
@@ -39,19 +41,20 @@ class World:
     ) -> list[Cell]:
         taking = contract([participant(name) for name in round_seconds])
         every = [
-            [Cell(one, taking, family) for one in taking.participants]
+            Cell(one, taking, family)
             for family in FAMILIES[:families]
+            for one in taking.participants
         ]
-        schedule = Schedule(every, Clock(SECONDS), 2.0)
+        schedule = Schedule(every, SECONDS, 2.0)
         while (cell := schedule.next()) is not None:
             seconds = slower * round_seconds[cell.participant.name]
             self.now += seconds
             self.order.append(cell)
             cell.rounds += 1
             if cell.rounds >= needed(cell):
-                cell.verdict = Verdict.LINEAR
+                cell.found = LINEAR
             schedule.take_back(cell, seconds)
-        return [cell for cells in every for cell in cells]
+        return every
 
 
 @pytest.fixture
@@ -121,12 +124,12 @@ def test_the_undecided_wait_and_the_quickest_go_first(world: World) -> None:
 
 def test_the_control_goes_further(world: World) -> None:
     taking = contract([participant("a")])
-    every = [[Cell(taking.participants[0], taking, family)] for family in FAMILIES]
-    schedule = Schedule(every, Clock(SECONDS), 2.0)
+    every = [Cell(taking.participants[0], taking, family) for family in FAMILIES]
+    schedule = Schedule(every, SECONDS, 2.0)
     control = schedule.next()
     assert control is not None and control.family is FAMILIES[0]
     share = schedule.limit(control)
-    control.verdict, control.rounds = Verdict.LINEAR, FIRST_LOOK
+    control.found, control.rounds = LINEAR, FIRST_LOOK
     schedule.take_back(control, 0.0)
     other = schedule.next()
     assert other is not None and other.family is FAMILIES[1]

@@ -8,24 +8,26 @@ import time
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
+from harness.core.messages import Meter
+from harness.engine.costs import Loaded
 from harness.engine.least import named_on
 from harness.events import Phase
-from harness.studies.costs import left, load, memory, told
-from harness.studies.costs.axes import AXES, measure_axis
-from harness.studies.costs.subject import answering, within
+from harness.studies.costs import axes, left, memory, told
+from harness.studies.growth.cell import Axis
 from harness.verdict.bounds import own_candidates
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
+    from harness.core.participants import Participant
     from harness.engine.state import RunState
     from harness.engine.study import Session
     from harness.events import Measured
-    from harness.studies.costs.subject import Stopped, Subject
+    from harness.workers.pool import WorkerPool
 
 SHARE = 0.1
 """The share of the time for growth that goes into these costs."""
@@ -66,100 +68,117 @@ class Costs:
 
     def prepare(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
         """Have the random vocabularies made that the user's own candidates are to load."""
-        plan = self._run.plan
-        if own_candidates(plan.participants, plan.named, plan.references):
-            for size in load.SIZES:
-                if load.drawn(vocabulary.algorithm, size) is not None:
-                    yield f"random vocabulary of {size:,} tokens"
+        plan, (size, largest) = self._run.plan, axes.LOADED
+        own = own_candidates(plan.participants, plan.named, plan.references)
+        while own and size <= largest:
+            if axes.drawn(vocabulary.algorithm, size) is not None:
+                yield f"random vocabulary of {size:,} tokens"
+            size *= 2
 
     def step(self, session: Session) -> None:
         """Measure the user's own candidates, then the others that were named, then the rest."""
-        run, plan = self._run, self._run.plan
-        contracts = session.opened.contracts()
+        run, plan, stop = self._run, self._run.plan, self._run.stop.is_set
+        contracts, vocabulary = session.opened.contracts(), session.vocabulary
         participants = {one.name: one for each in contracts for one in each.participants}
         own = own_candidates(plan.participants, plan.named, plan.references)
         named = named_on(plan, session.source, sorted(participants))
         order = sorted(participants, key=lambda name: (name not in own, name not in named))
         share = SHARE * plan.scaling_seconds(run.countdown.seconds)
         end = time.monotonic() + max(0.0, min(share, run.left))
-        if not order or (share <= 0 and not own):
+        suiting = [one for one in families(plan.families).values() if one.suits(vocabulary)]
+        if not order or not suiting or (share <= 0 and not own):
             return
-        run.emit(Phase(f"measuring memory on {session.vocabulary.id}"))
-        known = families(plan.families)
-        suiting = [one for one in known.values() if one.suits(session.vocabulary)]
-        many = left.inputs_of(session.vocabulary, suiting) if suiting else []
+        run.emit(Phase(f"measuring memory on {vocabulary.id}"))
+        many = left.inputs_of(vocabulary, suiting)
         for place, name in enumerate(order):
-            once = name, session.vocabulary.algorithm.value
+            once = name, vocabulary.algorithm.value
             owed = name in own and once not in self._measured
             seconds = (end - time.monotonic()) / (len(order) - place)
-            if run.stop.is_set() or not suiting:
-                break
-            if seconds <= 0 and not owed:
+            if stop() or (seconds <= 0 and not owed):
                 continue
             session.pool.limit_by((lambda: math.inf) if owed else run.left_for_questions)
-            stopped = within(max(seconds, LEAST_SECONDS if owed else 0.0), run.stop.is_set)
+            stopped = within(max(seconds, LEAST_SECONDS * owed), stop)
             with contextlib.suppress(OutOfTime):
-                probe = suiting[0].make(session.vocabulary, PROBE, 0)
-                subject = answering(session.pool, participants[name], contracts, probe)
-                if subject is not None:
-                    self._examine(subject, contracts, suiting, many, stopped, owed=owed)
+                probe = suiting[0].make(vocabulary, PROBE, 0)
+                on = answering(session.pool, participants[name], contracts, probe)
+                if on is not None:
+                    self._examine(on, contracts, suiting, many, stopped, owed=owed)
                     self._measured.add(once)
         session.pool.limit_by(run.left_for_questions)
 
     def _examine(
         self,
-        subject: Subject,
+        on: Loaded,
         contracts: Sequence[Contract],
         suiting: Sequence[Family],
         many: Sequence[bytes],
-        stopped: Stopped,
+        stopped: Callable[[], bool],
         *,
         owed: bool,
     ) -> None:
         """All costs of one implementation, as far as there is time.
 
-        owed: its memory and what it leaves behind are measured in any case.
+        owed: its memory, what it leaves behind and what it says are measured in any case.
         """
+        halted = self._run.stop.is_set
         for family in memory.chosen(suiting):
             if owed or not stopped():
-                self._say(memory.measure_memory(subject, family, stopped))
+                self._say(memory.measure_memory(on, family, stopped))
         if owed or not stopped():
-            self._say(left.measure_left(subject, many, stopped))
-        halted = self._run.stop.is_set
+            self._say(left.measure_left(on, many, stopped))
         if owed or not stopped():
             # It ends by itself, at a size that tells.
-            self._say(told.measure_told(subject, suiting[0], halted if owed else stopped))
+            self._say(told.measure_told(on, suiting[0], halted if owed else stopped))
         part = within(AXES_SECONDS, halted) if owed else stopped
-        self._axes(subject, contracts, suiting[0], part)
-        if owed:
-            self._load(subject, within(LOAD_SECONDS, halted))
+        for name, row, asking in axes.AXES:
+            if self._due(on, row) and not part():
+                ask = asking(on, contracts, suiting[0])
+                axis = Axis(name, row, axes.SIZES, ask) if ask is not None else None
+                self._measure(axis, on, suiting[0], part)
+        part = within(LOAD_SECONDS, halted)
+        # Each load is of seconds for some.
+        if owed and self._due(on, "loading") and not part():
+            with axes.loading(on, self._run.plan.limits, halted) as axis:
+                self._measure(axis, on, suiting[0], part, axes.LOAD_LIMIT)
 
-    def _axes(
-        self, subject: Subject, contracts: Sequence[Contract], family: Family, stopped: Stopped
+    def _due(self, on: Loaded, row: str) -> bool:
+        """Whether it has not been measured along an axis yet: another vocabulary says the same."""
+        return (on.participant.name, row) not in self._measured
+
+    def _measure(
+        self,
+        axis: Axis | None,
+        on: Loaded,
+        family: Family,
+        stopped: Callable[[], bool],
+        limit: float = axes.LIMIT,
     ) -> None:
-        """What else grows, on the first vocabulary on which it does: another says the same."""
-        name = subject.name
-        for axis in AXES:
-            if (name, axis.row) in self._measured or stopped():
-                continue
-            said = measure_axis(axis, subject, contracts, family, stopped)
-            if said is not None:
-                self._measured.add((name, axis.row))
-                self._say(said)
-
-    def _load(self, subject: Subject, stopped: Stopped) -> None:
-        """What a vocabulary costs to load, of the user's own: each load is of seconds for some."""
-        name, vocabulary = subject.name, subject.contract.vocabulary
-        if (name, load.ROW) in self._measured or stopped():
-            return
-        limits, halted = self._run.plan.limits, self._run.stop.is_set
-        said = load.measure_load(
-            subject.participant, vocabulary.algorithm, limits, vocabulary.id, stopped, halted
-        )
-        if said is not None:
-            self._measured.add((name, load.ROW))
+        if axis is not None and (said := axes.measure_axis(axis, on, family, stopped, limit)):
+            self._measured.add((on.participant.name, axis.row))
             self._say(said)
 
     def _say(self, said: Measured | None) -> None:
         if said is not None and not self._run.stop.is_set():
             self._run.emit(said)
+
+
+def answering(
+    pool: WorkerPool, participant: Participant, contracts: Sequence[Contract], probe: bytes
+) -> Loaded | None:
+    """The implementation under the first contract in whose mode it encodes a probe, if any.
+
+    A program over stdio has no other way to say that it does not do a mode. Raises Stopped and
+    OutOfTime.
+    """
+    for contract in contracts:
+        if participant.name in contract.names and participant.name not in pool.withdrawn():
+            on = Loaded(pool, participant, contract)
+            if not on.gauge([probe], Meter.TIME).status.any():
+                return on
+    return None
+
+
+def within(seconds: float, stopped: Callable[[], bool]) -> Callable[[], bool]:
+    """Whether a time is over that begins now, or nothing more is to be asked."""
+    end = time.monotonic() + seconds
+    return lambda: stopped() or time.monotonic() >= end

@@ -47,28 +47,28 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """The growth to report, whether it is the clock's, and whether both contradict each other."""
+    """The growth to report, of which costs, and whether two clocks contradict each other."""
 
     growth: Growth
-    counted: bool
-    contradicted: bool
+    costs: Costs
+    contradicted: bool = False
 
 
 def reconcile(claims: Claims, tiny: float, tiny_counted: float, *, named: bool) -> Reconciled:
     """The growth by both; tiny: what a call on a few bytes costs, told and counted."""
     reported = judge(claims.reported, tiny, named=named)
+    told = Reconciled(reported, claims.reported)
     if reported.verdict is Verdict.SUPERLINEAR:
-        return Reconciled(reported, counted=False, contradicted=False)
+        return told
     if not claims.visible:
         # The wall's time grows with whatever else the machine does, so that it only raises doubt.
         trips = judge(claims.round_trips, named=False)
         doubtful = reported.verdict is Verdict.LINEAR and trips.verdict is Verdict.SUPERLINEAR
-        growth = replace(reported, verdict=Verdict.INCONCLUSIVE) if doubtful else reported
-        return Reconciled(growth, counted=False, contradicted=doubtful)
+        doubted = replace(reported, verdict=Verdict.INCONCLUSIVE)
+        return Reconciled(doubted, claims.reported, contradicted=True) if doubtful else told
     counted = judge(claims.counted, tiny_counted, named=named)
-    if counted.verdict is Verdict.SUPERLINEAR:
-        return Reconciled(counted, counted=True, contradicted=True)
-    if reported.exponent is None:  # it says the same of all sizes, or nothing that could be judged
-        return Reconciled(counted, counted=True, contradicted=False)
+    contradicted = counted.verdict is Verdict.SUPERLINEAR
+    if contradicted or reported.exponent is None:  # it says the same of all sizes, say
+        return Reconciled(counted, claims.counted, contradicted)
     agreed = counted.verdict if reported.verdict is Verdict.LINEAR else reported.verdict
-    return Reconciled(replace(reported, verdict=agreed), counted=False, contradicted=False)
+    return Reconciled(replace(reported, verdict=agreed), claims.reported)

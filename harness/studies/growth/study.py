@@ -45,50 +45,44 @@ class Growth:
 
     def step(self, session: Session) -> None:
         """Measure families, for the part of the run's time that one vocabulary has for it."""
-        run, vocabulary = self._run, session.vocabulary
-        contracts = session.opened.contracts()
+        run, plan, vocabulary = self._run, self._run.plan, session.vocabulary
+        pool, contracts = session.pool, session.opened.contracts()
         run.emit(Phase(f"measuring growth on {vocabulary.id}"))
-        suite, names = run.plan.suite, {name for one in contracts for name in one.names}
-        own = names & own_candidates(run.plan.participants, run.plan.named, run.plan.references)
-        named = named_on(run.plan, session.source, sorted(names))
+        names = {name for one in contracts for name in one.names}
+        own = names & own_candidates(plan.participants, plan.named, plan.references)
         for name in sorted(own):
             self._follow_jumps(session, name)
-        known = families(run.plan.families)
-        mine = run.plan.scaling_seconds(run.countdown.seconds)
-        whole = max(0.0, min(mine, run.left))
-        taken = [known[name] for name in run.plan.measured] or chosen(
-            known, len(names), whole, run.plan.seed
-        )
+        known = families(plan.families)
+        whole = max(0.0, min(plan.scaling_seconds(run.countdown.seconds), run.left))
+        measured = [known[name] for name in plan.measured]
+        taken = measured or chosen(known, len(names), whole, plan.seed)
         # Own candidates are looked at on all families, the others on what there is time for.
-        besides = (
-            [] if run.plan.measured or not own else [f for f in known.values() if f not in taken]
-        )
+        rest = [family for family in known.values() if family not in taken]
+        besides = rest if own and not measured else []
         measurement = Measurement(
-            session.pool,
+            pool,
             contracts,
             taken,
-            suite.scaling_bytes,
-            steps=suite.scaling_steps,
+            plan.suite.scaling_bytes,
+            steps=plan.suite.scaling_steps,
             own=own,
             besides=besides,
         )
-        owed = names if "scaling" in run.plan.asked.get("checks", ()) else named
-        if owed and whole <= 0:
-            with run.lock:
-                run.tally.least.add(vocabulary.id)
+        every = "scaling" in plan.asked.get("checks", ())
+        owed = names if every else named_on(plan, session.source, sorted(names))
         measurement.run(whole, run.emit, run.stop.is_set, owed)
-        if measurement.went_on:
+        if measurement.went_on or (owed and whole <= 0):
             with run.lock:
                 run.tally.least.add(vocabulary.id)
-        session.pool.limit_by(run.left_for_questions)
-        if measurement.left_out:
-            count = f"{len(measurement.left_out)} of {len(taken) + len(besides)} families"
+        pool.limit_by(run.left_for_questions)
+        left = measurement.left_out
+        if left:
+            count = f"{len(left)} of {len(taken) + len(besides)} families"
             run.emit(Phase(f"growth on {vocabulary.id}: no time was left for {count}"))
         if not run.stop.is_set():
             fitting = sum(family.suits(vocabulary) for family in known.values())
-            names_taken = [f.name for f in (*taken, *besides) if f.suits(vocabulary)]
-            left, missed = measurement.left_out, measurement.missed
-            run.emit(FamiliesMeasured(vocabulary.id, fitting, names_taken, left, missed))
+            begun = [f.name for f in (*taken, *besides) if f.suits(vocabulary)]
+            run.emit(FamiliesMeasured(vocabulary.id, fitting, begun, left, measurement.missed))
 
     def _follow_jumps(self, session: Session, name: str) -> None:
         """Measure growth on families made of the inputs that cost one far more than others did.
@@ -99,13 +93,11 @@ class Growth:
         made = costly_families(pool, name, contracts)
         if not made or run.stop.is_set():
             return
-        end = time.monotonic() + JUMPS_SECONDS
-        losses = pool.losses()
+        end, losses = time.monotonic() + JUMPS_SECONDS, pool.losses()
         pool.charge({other: lost for other, lost in losses.items() if other != name})
         pool.limit_by(lambda: end - time.monotonic())
-        jumped = Measurement(
-            pool, contracts, [], run.plan.suite.scaling_bytes, own={name}, besides=made
-        )
+        largest = run.plan.suite.scaling_bytes
+        jumped = Measurement(pool, contracts, [], largest, own={name}, besides=made)
         jumped.run(JUMPS_SECONDS, run.emit, run.stop.is_set)
         pool.limit_by(run.left_for_questions)
         pool.charge(losses)

@@ -164,7 +164,7 @@ def side_by_side(
 ) -> tuple[int, list[Cell]]:
     """Whole rounds of all families up to a size, and what was measured, family by family."""
     cells = [Cell(on.participant, on.contract, family) for family in families]
-    prober = Prober(on.pool, largest, lambda nanoseconds: None)
+    prober = Prober(on.pool, largest)
     planned = countdown.left / (CALLS * len(cells))
     limit, whole = min(MOST_CALL, max(planned, 100 * LEAST_CALL)), 0
     with contextlib.suppress(OutOfTime):
@@ -173,7 +173,7 @@ def side_by_side(
             if number >= LEAST_ROUNDS and countdown.over:
                 break
             for cell in cells:
-                if not (cell.refused or cell.failure or cell.given_up):
+                if not cell.ended:
                     prober.round(cell, limit)
             whole = number + 1
     return whole, cells
@@ -232,7 +232,7 @@ def a_byte(cell: Cell, size: int) -> float | None:
 
 def entry(cell: Cell, kind: str, size: int) -> Entry:
     """What the finals say of a family."""
-    growth, family = judge(cell.times, cell.tiny or 0), cell.family
+    growth, family = judge(cell.times, cell.tiny), cell.family
     return Entry(
         name=family.name,
         kind=kind,
