@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from harness.studies.growth.claims import Claims, Reconciled, reconcile
+from harness.studies.growth.claims import Found, growth_of, reconcile
 from harness.verdict.exponents import (
     LEAST_POINTS,
     UNKNOWN,
@@ -59,8 +59,8 @@ all there is to see."""
 SMALL = 128
 """The largest of the sizes below."""
 
-SLOW = 100_000
-"""Nanoseconds of a call on :data:`SMALL` bytes from which on such sizes are judged as well: of a
+SLOW = 1e-4
+"""Seconds of a call on :data:`SMALL` bytes from which on such sizes are judged as well: of a
 call that takes less, its own cost and its linear part hide the growth there."""
 
 Ask = Callable[[Sequence[int], int], "list[int] | None"]
@@ -81,38 +81,35 @@ class Axis:
     ask: Ask
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """Nanoseconds of one call; counted, waited: by the kernel and on the wall.
 
     These two only where what was spent is a program's own word.
     """
 
     spent: int
-    counted: int | None = None
-    waited: int | None = None
+    counted: int = 0
+    waited: int = 0
 
     def at(self, size: int, length: int) -> Call:
         """What it took for each byte, for an input of a size: variants are some bytes shorter.
 
         Of a small size that is much: costs of one variant and another would look like growth.
         """
-        if not length or length == size:
-            return self
-        return Call(*(one and one * size // length for one in astuple(self)))
+        return Call(*(one * size // length for one in self)) if length else self
 
 
 @dataclass(slots=True, eq=False)
 class Cell:
-    """One implementation on one family, or along an axis. calls: by the size of their input.
+    """One implementation on one family, or along an axis.
 
-    few: calls on a few bytes. beside: size to the least nanoseconds of a trusted implementation on
-    the same inputs in the same rounds, where there is one; 0 stands for a few bytes. cached: size
-    to nanoseconds of an input encoded just before. idle: size to the seconds that passed without
-    any CPU time. steps: length of the input to lines executed.
-    grown: its largest size is settled, for now. seconds: that passed for it so far. round_seconds:
-    that a round is expected to take, by the last one. found: what its sizes say, after however few
-    rounds. agreeing: how many rounds in a row it has looked superlinear.
+    calls: by the size of their input; 0 stands for a few bytes. took: size to the least seconds
+    that a call took, by whatever clock says more. beside: size to the least nanoseconds of a
+    trusted implementation on the same inputs in the same rounds, where there is one. cached: size
+    to nanoseconds of an input encoded just before. steps: length of the input to lines executed.
+    seconds: that passed for it so far. round_seconds: that a round is expected to take, by the last
+    one. found: what its sizes say, after however few rounds. agreeing: how many rounds in a row it
+    has looked superlinear.
     own: it is the user's own candidate, which is to be decided. repeated: some sizes were measured
     on a text that its process had had before.
     refused: it rejects these inputs, or does not support them, so that there is nothing to say.
@@ -127,18 +124,16 @@ class Cell:
     axis: Axis | None = None
     own: bool = False
     calls: dict[int, list[Call]] = field(default_factory=dict)
-    few: list[Call] = field(default_factory=list)
+    took: dict[int, float] = field(default_factory=dict)
     beside: dict[int, int] = field(default_factory=dict)
     cached: dict[int, int] = field(default_factory=dict)
-    idle: dict[int, float] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
     rounds: int = 0
     seconds: float = 0.0
     round_seconds: float = 0.0
     agreeing: int = 0
-    found: Reconciled = field(default_factory=lambda: Reconciled(UNKNOWN, {}))
+    found: Found = field(default_factory=lambda: Found(UNKNOWN, {}))
     repeated: bool = False
-    grown: bool = False
     refused: bool = False
     given_up: bool = False
     failure: str = ""
@@ -153,59 +148,33 @@ class Cell:
 
     # What was measured.
 
+    def add(self, size: int, call: Call) -> None:
+        """Note a call."""
+        self.calls.setdefault(size, []).append(call)
+        seconds = max(call.spent, call.counted) / 1e9
+        self.took[size] = min(seconds, self.took.get(size, seconds))
+
     @property
     def _large(self) -> list[int]:
         """The sizes without those that say little where larger ones can be had."""
-        slow = any(call.spent > SLOW for call in self.calls.get(SMALL, ()))
-        every = slow or self.axis is not None
-        return sorted(size for size in self.calls if every or size >= SMALLEST)
+        every = self.took.get(SMALL, 0.0) > SLOW or self.axis is not None
+        return sorted(size for size in self.calls if size and (every or size >= SMALLEST))
 
     @property
     def sizes(self) -> list[int]:
         """The sizes that are judged, and asked in each round."""
         large = self._large
-        return large if len(large) >= LEAST_POINTS else sorted(self.calls)
+        return large if len(large) >= LEAST_POINTS else sorted(self.calls.keys() - {0})
+
+    def costs(self, clock: str = "spent", least: Callable[..., float] = min) -> dict[int, float]:
+        """Size to the least nanoseconds so far: as the program says, where it does."""
+        some = [size for size in (0, *self.sizes) if size in self.calls]
+        return {size: least(getattr(call, clock) for call in self.calls[size]) for size in some}
 
     @property
     def told(self) -> bool:
         """Whether what a call took is only a program's word."""
-        return any(call.counted is not None for call in self.few)
-
-    @property
-    def times(self) -> dict[int, int]:
-        """Size to the least nanoseconds so far: as the program says, where it does."""
-        return {size: min(call.spent for call in self.calls[size]) for size in self.sizes}
-
-    @property
-    def tiny(self) -> int:
-        """Likewise of a few bytes; 0 where nothing is known."""
-        return min((call.spent for call in self.few), default=0)
-
-    @property
-    def counted(self) -> dict[int, int]:
-        """Size to the least nanoseconds of CPU time, of a program."""
-        return {size: min(call.counted or 0 for call in self.calls[size]) for size in self.sizes}
-
-    @property
-    def tiny_counted(self) -> int:
-        """Likewise of a few bytes."""
-        return min((call.counted or 0 for call in self.few), default=0)
-
-    @property
-    def seconds_a_call(self) -> dict[int, float]:
-        """Size to the seconds of a call, by whatever clock says more."""
-        return {
-            size: max(
-                min(max(call.spent, call.counted or 0) for call in calls) / 1e9,
-                self.idle.get(size, 0.0),
-            )
-            for size, calls in self.calls.items()
-        }
-
-    @property
-    def _claims(self) -> Claims:
-        waited = {size: min(call.waited or 0 for call in self.calls[size]) for size in self.sizes}
-        return Claims(self.times, self.counted, waited)
+        return any(call.waited for call in self.calls.get(0, ()))
 
     # What it says.
 
@@ -215,16 +184,25 @@ class Cell:
         superlinear = self.verdict is Verdict.SUPERLINEAR
         self.agreeing = self.agreeing + 1 if superlinear else 0
 
-    def _judged(self, *, named: bool) -> Reconciled:
-        times = self.times
+    def _judged(self, *, named: bool) -> Found:
+        costs = self.costs()
         if self.told:
-            return reconcile(self._claims, self.tiny, self.tiny_counted, named=named)
+            return reconcile(costs, self.costs("counted"), self.costs("waited"), named=named)
         beside = {size: cost for size, cost in self.beside.items() if size}
         noise = shown_noise(beside, self.beside.get(0, 0))
-        growth = judge(times, self.tiny, named=named, noise=noise)
+        growth = growth_of(costs, named=named, noise=noise)
         if growth.verdict is Verdict.LINEAR and self.keeps_answers:
             growth = replace(growth, verdict=Verdict.INCONCLUSIVE)
-        return Reconciled(growth, times)
+        return Found(growth, costs)
+
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether its usual call grows faster than its quickest.
+
+        It then knew some answers before it was asked, by what it keeps of other texts.
+        """
+        usual = self.costs(least=median) | {0: self.costs().get(0, 0)}
+        return growth_of(usual, named=False).verdict is Verdict.SUPERLINEAR
 
     @property
     def verdict(self) -> Verdict:
@@ -234,22 +212,11 @@ class Cell:
         return self.found.growth.verdict if self.rounds >= FIRST_LOOK else Verdict.INCONCLUSIVE
 
     @property
-    def keeps_answers(self) -> bool:
-        """Whether its usual call grows faster than its quickest.
-
-        It then knew some answers before it was asked, by what it keeps of other texts.
-        """
-        usual = {size: median(call.spent for call in self.calls[size]) for size in self.sizes}
-        return judge(usual, self.tiny, named=False).verdict is Verdict.SUPERLINEAR
-
-    @property
     def rising(self) -> bool:
         """Whether the last two doublings cost more than a linear cost does."""
-        last = self.sizes[-3:]
-        if len(last) < 3:
-            return False
-        spent = {size: max(1.0, self.times[size] - self.tiny) for size in last}
-        return slope(spent, last[0], last[-1]) > RISING
+        costs, last = self.costs(), self.sizes[-3:]
+        spent = {size: max(1.0, costs[size] - costs.get(0, 0)) for size in last}
+        return len(last) == 3 and slope(spent, last[0], last[-1]) > RISING
 
     @property
     def estimate(self) -> float:
@@ -257,9 +224,33 @@ class Cell:
         return self.found.growth.exponent or 0.0
 
     @property
-    def begun(self) -> bool:
-        """Whether there is anything to say of it, be it that time was too short."""
-        return self.rounds > 0 or self.cut_off
+    def ended(self) -> bool:
+        """Whether there is nothing more to ask."""
+        return self.refused or self.given_up or bool(self.failure)
+
+    @property
+    def _lacking(self) -> int:
+        """How many more rounds that agree it takes to say that it is superlinear."""
+        rounds, agreeing = proof_of(self.found.growth.strength)
+        return max(rounds - self.rounds, agreeing - self.agreeing)
+
+    @property
+    def settled(self) -> bool:
+        """Whether it has a verdict that fails a bound or keeps it."""
+        proved = self.verdict is Verdict.SUPERLINEAR and self._lacking <= 0
+        return proved or self.verdict in (Verdict.LINEAR, Verdict.FAILED)
+
+    @property
+    def decided(self) -> bool:
+        """Whether more rounds would change nothing."""
+        followed = self.own and bool(self.stopped)
+        few = self.rounds > 0 and len(self.sizes) < LEAST_POINTS and not followed
+        if self.ended or self.rounds >= LAST_LOOK or few:
+            return True
+        linear = self.verdict is Verdict.LINEAR
+        if linear and followed and self.rounds < RISING_LOOK and self.rising:
+            return False
+        return self.settled
 
     @property
     def looked(self) -> bool:
@@ -267,54 +258,18 @@ class Cell:
         return self.decided or self.rounds >= FIRST_LOOK
 
     @property
-    def open(self) -> bool:
-        """Whether it was judged, and more rounds may decide it."""
-        return self.looked and not self.decided
-
-    @property
-    def ended(self) -> bool:
-        """Whether there is nothing more to ask."""
-        return self.refused or self.given_up or bool(self.failure)
-
-    @property
-    def proved(self) -> bool:
-        """Whether it has looked superlinear for long enough to say so."""
-        rounds, agreeing = proof_of(self.found.growth.strength)
-        return self.rounds >= rounds and self.agreeing >= agreeing
-
-    @property
-    def settled(self) -> bool:
-        """Whether it has a verdict that fails a bound or keeps it."""
-        return bool(self.failure) or self.verdict is Verdict.LINEAR or self.proved
-
-    @property
-    def decided(self) -> bool:
-        """Whether more rounds would change nothing."""
-        followed = self.own and bool(self.stopped)
-        if self.ended or self.rounds >= LAST_LOOK:
-            return True
-        if self.grown and len(self.calls) < LEAST_POINTS and not followed:
-            return True
-        if followed and self.rounds < RISING_LOOK and self.rising:
-            return self.proved
-        return self.settled
-
-    @property
     def rounds_due(self) -> int:
         """How many more rounds it takes to say that it is superlinear, if it looks so by now."""
-        growth = self.found.growth
-        if growth.verdict is not Verdict.SUPERLINEAR or self.decided:
-            return 0
-        rounds, agreeing = proof_of(growth.strength)
-        return max(rounds - self.rounds, agreeing - self.agreeing)
+        superlinear = self.found.growth.verdict is Verdict.SUPERLINEAR
+        return self._lacking if superlinear and not self.decided else 0
 
     # Its sizes.
 
     def fitted(self, sizes: Sequence[int]) -> int:
         """How many of these sizes tell something."""
         # What a program says of itself may be the same for all sizes.
-        costs, tiny = (self.counted, self.tiny_counted) if self.told else (self.times, self.tiny)
-        return len(fitted_costs({size: costs[size] for size in sizes}, tiny))
+        costs = self.costs("counted" if self.told else "spent")
+        return len(fitted_costs({size: costs[size] for size in sizes}, costs.get(0, 0)))
 
     @property
     def short(self) -> bool:
@@ -326,40 +281,38 @@ class Cell:
         *sizes, last = self.sizes or [0]
         if self.fitted(sizes) < LEAST_POINTS + SPARE_POINTS:
             return False
-        seconds = self.seconds_a_call
-        self.round_seconds *= 1 - seconds[last] / sum(seconds[size] for size in self.sizes)
+        self.round_seconds *= 1 - self.took[last] / sum(self.took[size] for size in self.sizes)
         self.stop_at(last)
-        del self.calls[last]
-        self.beside.pop(last, None)
+        for column in (self.calls, self.took, self.beside):
+            column.pop(last, None)
         self.found = self._judged(named=False)
         return True
 
     def stop_at(self, size: int) -> None:
         """Say that its sizes end here, as a call takes so long."""
-        took = self.seconds_a_call[size] * 1e3
-        self.stopped = f"stopped at {shown(size)}: {took:.3g} ms a call"
+        where = shown(size) if self.axis is None else f"{size} {self.axis.name}"
+        self.stopped = f"stopped at {where}: {self.took[size] * 1e3:.3g} ms a call"
 
     # What is told of it.
 
     def event(self) -> Measured:
         """What there is to say of its time."""
-        found, verdict, notes = self._judged(named=True), self.verdict, list[str]()
-        growth = found.growth if self.failure or self.rounds >= FIRST_LOOK else UNKNOWN
-        if verdict is Verdict.SUPERLINEAR and not self.proved:
+        found, verdict = self._judged(named=True), self.verdict
+        known = bool(self.failure) or self.rounds >= FIRST_LOOK
+        growth = found.growth if known else UNKNOWN
+        if verdict is Verdict.SUPERLINEAR and not self.settled:
             verdict = Verdict.INCONCLUSIVE
-        if found.contradicted and growth is not UNKNOWN:
-            notes.append(self._claims.contrast(shown(max(self.sizes))))
-        if self.failure:
-            notes.append(self.failure)
-        elif verdict is Verdict.INCONCLUSIVE and not self.given_up:
-            notes.append(self._open_reason)
-        notes += filter(None, [self.stopped])
-        if self.repeated:
-            notes.append("measured on texts that its process had before")
+        still_open = verdict is Verdict.INCONCLUSIVE and not self.given_up
+        notes = (
+            found.contrast if known else "",
+            self.failure or (self._open_reason if still_open else ""),
+            self.stopped,
+            "measured on texts that its process had before" if self.repeated else "",
+        )
         return replace(growth, verdict=verdict).measured(
             seconds(found.costs),
             **self._about,
-            note="; ".join(notes),
+            note="; ".join(filter(None, notes)),
             overhead=growth.overhead / 1e9,
             rounds=self.rounds,
             cached=points_of(seconds(self.cached)),
@@ -368,19 +321,18 @@ class Cell:
     @property
     def _open_reason(self) -> str:
         """Why it is not decided."""
-        quickest = judge(self.times, self.tiny, named=False).verdict
+        quickest = growth_of(self.costs(), named=False).verdict
         if quickest is Verdict.LINEAR and self.keeps_answers:
             return "its usual calls grow faster than its quickest: it keeps answers"
         if not self.rounds:
             return "out of time in its first round"
-        rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
-        return f"after {rounds}" if self.decided else f"out of time after {rounds}"
+        rounds = f"after {self.rounds} round{'' if self.rounds == 1 else 's'}"
+        return rounds if self.decided else f"out of time {rounds}"
 
     def steps_event(self) -> Measured:
         """What there is to say of its steps, which need no second look."""
-        return judge(self.steps, exact=True).measured(
-            self.steps, **self._about, measure="steps", rounds=1
-        )
+        growth = judge(self.steps, exact=True)
+        return growth.measured(self.steps, **self._about, measure="steps", rounds=1)
 
     @property
     def _about(self) -> dict[str, str]:
@@ -400,5 +352,5 @@ def proof_of(strength: float) -> tuple[int, int]:
 
 
 def seconds(times: Mapping[int, float]) -> dict[int, float]:
-    """Nanoseconds by size as seconds."""
-    return {size: spent / 1e9 for size, spent in times.items()}
+    """Nanoseconds by size as seconds, without those of a few bytes."""
+    return {size: spent / 1e9 for size, spent in times.items() if size}

@@ -117,11 +117,10 @@ class Measurement:
                 part(end)
         self._look_once(owed)
         # Who refused all so far would refuse the rest, of which there is nothing to say either.
-        taking = {cell.name for cell in self._cells if cell.begun and not cell.refused}
-        refusing = {cell.name for cell in self._cells if cell.refused} - taking
-        begun = [cell for cell in self._cells if cell.begun and not cell.said]
-        self._say(cell for cell in begun if cell.name not in refusing)
-        reached = {cell.family.name for cell in self._cells if cell.begun or cell.said}
+        begun = [cell for cell in self._cells if cell.rounds or cell.cut_off]
+        taking = {cell.name for cell in begun if not cell.refused}
+        self._say(cell for cell in begun if not cell.said and cell.name in taking)
+        reached = {cell.family.name for cell in begun}
         every = dict.fromkeys(cell.family.name for cell in self._cells)
         self.left_out = [name for name in every if name not in reached]
         for cell in (*self._unasked, *self._cells):
@@ -169,7 +168,7 @@ class Measurement:
         proved = {cell.name for cell in self._cells if cell.decided and cell.verdict in bad}
         mine = [c for c in self._cells if c.own and not c.decided and c.name not in proved]
         telling = {family.name for family in TELLING}
-        first = [c for c in mine if c.open or c.family.name in telling]
+        first = [c for c in mine if c.looked or c.family.name in telling]
         then = [c for c in mine if c not in first]
         if self._stopped() or not mine:
             return

@@ -87,8 +87,8 @@ class Prober:
         self._deaths: Counter[str] = Counter()
         self._telling: set[str] = set()
         """Names of those that work in another process and say themselves what a call took."""
-        self._usual: dict[str, int] = {}
-        """Nanoseconds of a call on ordinary text of the smallest size, by name."""
+        self._usual: dict[str, float] = {}
+        """Seconds of a call on ordinary text of the smallest size, by name."""
         self._given: dict[str, set[int]] = defaultdict(set)
         """The hashes of the texts that each was asked, by name."""
         self._silent_beyond: set[tuple[str, str]] = set()
@@ -108,7 +108,7 @@ class Prober:
             return
         spent = self._timed(cell, data).timed
         if spent is not None:
-            self._usual[cell.name] = spent.wall
+            self._usual[cell.name] = spent.wall / 1e9
             if spent.elsewhere is not None:
                 self._telling.add(cell.name)
 
@@ -121,9 +121,8 @@ class Prober:
             cell.stopped = f"not measured further, as {cell.name} died on {DEATHS} families"
             cell.given_up = True
             return
-        if not cell.grown:
+        if not cell.rounds:
             self._grow(cell, limit)
-            cell.grown = True
         else:
             sizes = cell.sizes
             self._ask(cell, sizes, again=bool(sizes) and cell.rounds == FIRST_LOOK - 1)
@@ -136,29 +135,24 @@ class Prober:
 
     def _grow(self, cell: Cell, limit: float) -> None:
         """The first round: size after size, until the largest or a call that takes too long."""
-        largest, tiny = self._most(cell), dict[int, float]()
         sizes = [cell.axis.sizes[0]] if cell.axis is not None else []
         if cell.axis is None:
             self._ask(cell, [])
-            tiny = {TINY: cell.tiny / 1e9}
-            if cell.tiny > max(SLOW, self._usual.get(cell.name, 0)):
+            if cell.took.get(0, 0.0) > max(SLOW, self._usual.get(cell.name, 0.0)):
                 sizes = [TINY + 1, TINY + 2]  # so much for so few bytes: the next may soar
         while not cell.ended:
             short = cell.short
             allowed = max(limit * ALLOWANCE, LOOK_CALL * cell.own) if short else limit
-            if not sizes:
-                count = (1 if short else AT_ONCE_OWN) if cell.own else AT_ONCE
-                sizes = next_sizes(tiny | cell.seconds_a_call, allowed, largest, count)
-            if not sizes:
-                last = max(cell.calls, default=0)
-                if last and 2 * last <= largest:
-                    cell.stop_at(last)
-                break
-            if not self._ask(cell, sizes):
+            at_once = (1 if short else AT_ONCE_OWN) if cell.own else AT_ONCE
+            sizes = sizes or self._next(cell, allowed, self._most(cell), at_once)
+            if not sizes or not self._ask(cell, sizes):
                 break
             sizes = []
-        if cell.axis is None and cell.stopped and cell.short and not cell.ended:
-            last = max(cell.calls)
+        last = max(cell.calls, default=0)
+        if cell.ended or not last or 2 * last > self._most(cell):
+            return
+        cell.stop_at(last)
+        if cell.axis is None and cell.short:
             leading_up = [last - last // part for part in LEADING_UP]
             self._ask(cell, [size for size in leading_up if size not in cell.calls])
 
@@ -169,20 +163,24 @@ class Prober:
         the others were at the first look. Where the largest leaves a candidate open, what looks
         like growth there may be a step, such as the end of a cache.
         """
-        if cell.ended or not cell.calls or not (cell.stopped or (cell.own and cell.open)):
+        if cell.ended or not cell.sizes or not (cell.stopped or (cell.own and not cell.decided)):
             return
         place = cell.name, cell.family.name
         beyond = BEYOND if cell.own and place not in self._silent_beyond else 1
-        for size in next_sizes(cell.seconds_a_call, limit, self._most(cell, beyond)):
+        for size in self._next(cell, limit, self._most(cell, beyond)):
             if self._ask(cell, [size] * FIRST_LOOK, alone=True) and size <= self._largest:
                 cell.stop_at(size)
+
+    def _next(self, cell: Cell, limit: float, largest: int, at_once: int = 1) -> list[int]:
+        costs = {size or TINY: seconds for size, seconds in cell.took.items()}
+        return next_sizes(costs, limit, largest, at_once)
 
     def _most(self, cell: Cell, times: int = 1) -> int:
         """The largest size that a cell may be asked; times: that of the suite."""
         if cell.axis is not None:
             return cell.axis.sizes[1]
-        most = cell.participant.about.max_input
-        return min(times * self._largest, self._largest * times if most is None else most)
+        largest = times * self._largest
+        return min(largest, cell.participant.about.max_input or largest)
 
     def _ask(
         self, cell: Cell, sizes: Sequence[int], *, again: bool = False, alone: bool = False
@@ -195,48 +193,45 @@ class Prober:
         if cell.axis is not None:
             costs = cell.axis.ask(sizes, cell.rounds)
             # What it does not answer in the first round ends its sizes, later its measurement.
-            cell.given_up = costs is None and (cell.grown or not cell.calls)
+            cell.given_up = costs is None and (cell.rounds > 0 or not cell.calls)
             for size, cost in zip(sizes, costs or (), strict=costs is not None):
-                cell.calls.setdefault(size, []).append(Call(cost))
+                cell.add(size, Call(cost))
             return costs is not None
         started = time.monotonic()
         # Where small inputs are slow, one to warm up may be as slow as the largest.
         before = [] if alone else [WARM_UP, TINY][not (sizes and sizes[0] > WARM_UP) :]
-        asked = [*before, *sizes]
-        fresh, texts = zip(*(self._text(cell.name, cell, size) for size in asked), strict=True)
-        repeated = [(sizes[-1], texts[-1])] if again else []
-        calls = self._calls(cell, [*zip(asked, texts, strict=True), *repeated])
+        asked = [(size, *self._text(cell.name, cell, size)) for size in (*before, *sizes)]
+        calls = self._calls(cell, [*asked, *(asked[-1:] if again else ())])
         if calls is None:
             return False
         if again:
             cell.cached[sizes[-1]] = calls.pop().spent
         if before:
-            cell.few.append(calls[len(before) - 1])
-        for size, call, new in zip(sizes, calls[len(before) :], fresh[len(before) :], strict=True):
+            cell.add(0, calls[len(before) - 1])
+        for call, (size, _, new) in list(zip(calls, asked, strict=True))[len(before) :]:
             # A text that its process had before does not count, but where there is nothing else.
             if new or size not in cell.calls:
-                cell.calls.setdefault(size, []).append(call)
+                cell.add(size, call)
                 cell.repeated |= not new
         if sizes:
-            taken = max(calls[-1].spent, calls[-1].counted or 0) / 1e9
             wall = (time.monotonic() - started - SLACK) * sizes[-1] / sum(sizes)
-            if wall > IDLE * max(1.0, crowding()) * taken:
-                cell.idle[sizes[-1]] = wall
+            if wall > IDLE * max(1.0, crowding()) * max(calls[-1].spent, calls[-1].counted) / 1e9:
+                cell.took[sizes[-1]] = wall
         return True
 
     def _ask_beside(self, cell: Cell, sizes: Sequence[int], reference: str) -> None:
         """What a trusted implementation takes on as long inputs, where it answers them."""
-        texts = [self._text(reference, cell, size)[1] for size in (WARM_UP, TINY, *sizes)]
+        texts = [self._text(reference, cell, size)[0] for size in (WARM_UP, TINY, *sizes)]
         results = self._pool.gauge(reference, cell.contract, texts, Meter.TIME)
         if results.costs is None or results.status.any():
             return
-        _, *spent = results.costs[:, 0].tolist()
-        lengths = [0, *map(len, texts[2:])]
-        for size, one, length in zip((0, *sizes), spent, lengths, strict=True):
+        _, tiny, *spent = results.costs[:, 0].tolist()
+        columns = zip((0, *sizes), (tiny, *spent), (0, *map(len, texts[2:])), strict=True)
+        for size, one, length in columns:
             least = Call(one).at(size, length).spent
             cell.beside[size] = min(least, cell.beside.get(size, least))
 
-    def _text(self, name: str, cell: Cell, size: int) -> tuple[bool, bytes]:
+    def _text(self, name: str, cell: Cell, size: int) -> tuple[bytes, bool]:
         """The next input of a size, and whether it is one that a process has not had from here.
 
         It is hardly shorter than the longest, as an eighth is what a cost that soars shows by.
@@ -248,21 +243,21 @@ class Prober:
             text = made(cell.family, vocabulary, size, (cell.rounds + more) % VARIANTS)
             if len(text) >= least and hash(text) not in given:
                 given.add(hash(text))
-                return True, text
-        return False, longest
+                return text, True
+        return longest, False
 
-    def _calls(self, cell: Cell, asked: Sequence[tuple[int, bytes]]) -> list[Call] | None:
-        """What a call on each input took, by sizes; None where one gave no answer."""
-        sizes, texts = zip(*asked, strict=True)
+    def _calls(self, cell: Cell, asked: Sequence[tuple[int, bytes, bool]]) -> list[Call] | None:
+        """What a call on each input took; None where one gave no answer, and the cell why."""
+        sizes, texts, _ = zip(*asked, strict=True)
         calls = []
         if cell.name in self._telling:
-            for size, text in asked:
+            for size, text in zip(sizes, texts, strict=True):
                 results = self._timed(cell, text)
-                if results.timed is None:
+                spent = results.timed
+                if spent is None:
                     self._no_answer(cell, results, 0, size)
                     return None
-                spent = results.timed
-                calls.append(Call(spent.cpu, spent.elsewhere, spent.wall))
+                calls.append(Call(spent.cpu, spent.elsewhere or 0, spent.wall))
         else:
             results = self._pool.gauge(cell.name, cell.contract, texts, Meter.TIME)
             silent = results.status.nonzero()[0].tolist()
@@ -273,10 +268,10 @@ class Prober:
                 cell.failure = "gave no costs"
                 return None
             calls = [Call(spent) for spent in results.costs[:, 0].tolist()]
-        self.spent += sum(max(call.spent, call.counted or 0) for call in calls) / 1e9
+        self.spent += sum(max(call.spent, call.counted) for call in calls) / 1e9
         return [
             call.at(size, len(text)) if size > TINY else call
-            for call, (size, text) in zip(calls, asked, strict=True)
+            for call, size, text in zip(calls, sizes, texts, strict=True)
         ]
 
     def _timed(self, cell: Cell, data: bytes) -> Results:
@@ -292,7 +287,7 @@ class Prober:
         for size in STEP_SIZES:
             if size > self._most(cell):
                 return
-            started, (_, data) = time.monotonic(), self._text(cell.name, cell, size)
+            started, (data, _) = time.monotonic(), self._text(cell.name, cell, size)
             results = self._pool.gauge(cell.name, cell.contract, [data], Meter.STEPS)
             if results.costs is None or results.status.any():
                 return

@@ -2,11 +2,11 @@
 
 Every implementation has a turn whenever it has taken less time than the others, so that a slow one
 is measured on fewer families and takes nothing from the rest. A cell is begun only where the time
-that is left is expected to decide it, together with all that are begun already. What the first
-rounds do not decide is put aside, and gets what time is left over, the quickest first.
+that is left is expected to decide it.
 
 The user's own candidates come before all others: each family once, with few rounds, then what the
-rounds left open, those first that look faster than linear. The others share what is left.
+rounds left open, those first that look faster than linear. The others share what is left, each of
+their cells measured until it is decided.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES
 from harness.core.crowding import crowding
-from harness.studies.growth.cell import FIRST_LOOK
+from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK
 from harness.verdict.exponents import THRESHOLD
 
 if TYPE_CHECKING:
@@ -48,20 +48,11 @@ CONTROLS = 8
 """A call on the control may take so many times the share of the others, so that one family goes up
 to the sizes at which costs show that begin late."""
 
-ASIDE = 8
-"""Rounds after which an undecided cell is put aside: what is superlinear needs so many, and most of
-what is linear needs three."""
-
-ROUNDS_RESERVED = 12
-"""Rounds of each cell put aside for which time is kept before another cell is begun: on simulated
-cells, of which an eighth needed nine rounds, these left none open that could be decided, on a
-machine three times as slow as planned for; five left 4 in 100."""
-
 SWEEP_SHARE = 0.6
 """The share of the time in which own candidates are to be looked at on all families. The rest is
 kept for what that leaves open."""
 
-MARGIN = 1.5
+MARGIN = 2.0
 """A cell may take so many times the mean of the cells before it, as they differ by family."""
 
 
@@ -81,7 +72,7 @@ class Turns:
     @property
     def first_rounds(self) -> int:
         """Rounds of a cell before it is put aside."""
-        return FIRST_LOOK if self.own else ASIDE
+        return FIRST_LOOK if self.own else LAST_LOOK
 
     @property
     def ahead(self) -> list[Cell]:
@@ -185,21 +176,14 @@ class Schedule:
         return sum(bool(turns.ahead) for turns in self._alike(own))
 
     def _time_for(self, turns: Turns) -> bool:
-        """Whether the next cell of an implementation is expected to be decided in time."""
-        aside = turns.aside
-        if not turns.past and not aside:
-            return True
-        kept = 0.0
-        if not turns.own:
-            begun = [(one, cell) for one in self._turns.values() for cell in one.cells]
-            kept = sum(
-                cell.seconds / cell.rounds * (ROUNDS_RESERVED if cell in one.aside else FIRST_LOOK)
-                for one, cell in begun
-                if cell.rounds
-            )
-        elif any(cell.estimate > THRESHOLD for cell in aside):
-            return self.left > max((1 - SWEEP_SHARE) * self._seconds, turns.expected)
-        return self.left > kept + turns.expected
+        """Whether the next cell of an implementation is expected to be decided in time.
+
+        Beside those that others are at, and after what is kept for what looks too fast.
+        """
+        fast = any(cell.estimate > THRESHOLD for cell in turns.aside)
+        begun = [one for one in self._alike(turns.own) if any(cell.rounds for cell in one.ahead)]
+        expected = turns.expected + sum(one.expected for one in begun)
+        return self.left > max((1 - SWEEP_SHARE) * self._seconds * fast, expected)
 
 
 def urgency(cell: Cell) -> tuple[int, float]:
