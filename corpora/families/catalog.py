@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ def _family(name: str, reason: str, telling: bool = False, **rest: Any) -> Famil
     match rest:
         case {"made": function}:
             return Family(name, reason, getattr(drawn_from, function))
+        case {"spelt": count, **written}:
+            pattern = Pattern.from_dict(written)
+            return Family(name, reason, partial(drawn_from.spelt, pattern, count))
         case {"characters": (first, last)}:
             return Family(name, reason, always(Characters(first, last)))
         case {"letters": {"hex": data}}:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.families.pattern import drawn, repeated
+from corpora.families.pattern import Pattern, Pump, drawn, repeated
 from corpora.families.recipes import AnyText, English
 from corpora.generators.material import is_text, material, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from corpora.families.pattern import Pattern
     from corpora.families.recipes import Recipe
     from corpora.vocabularies.model import Vocabulary
 
@@ -63,29 +62,15 @@ def of_letters(vocabulary: Vocabulary, count: int) -> bytes:
     return (letters(vocabulary) * count)[:count]
 
 
-def letter_run(vocabulary: Vocabulary) -> Pattern:
-    """The letter of the most telling alphabet, over and over."""
-    return repeated(of_letters(vocabulary, 1))
-
-
-def pair_run(vocabulary: Vocabulary) -> Pattern:
-    """Two letters in turn."""
-    return repeated(of_letters(vocabulary, 2))
-
-
-def doubled_pair(vocabulary: Vocabulary) -> Pattern:
-    """Two letters, each twice."""
-    return repeated(*(unit * 2 for unit in units_of(of_letters(vocabulary, 2))))
-
-
-def triple_run(vocabulary: Vocabulary) -> Pattern:
-    """Three letters in turn."""
-    return repeated(of_letters(vocabulary, 3))
-
-
-def few_letters(vocabulary: Vocabulary) -> Pattern:
-    """Two letters at random."""
-    return drawn(units_of(of_letters(vocabulary, 2)))
+def spelt(pattern: Pattern, count: int, vocabulary: Vocabulary) -> Pattern:
+    """A pattern with so many letters over which most tokens are spelt, in place of a, b and c."""
+    table = bytes.maketrans(b"abc"[:count], of_letters(vocabulary, count))
+    pumps = [
+        Pump(tuple(unit.translate(table) for unit in pump.units), pump.drawn)
+        for pump in pattern.pumps
+    ]
+    ends = pattern.prefix.translate(table), pattern.suffix.translate(table)
+    return Pattern(tuple(pumps), *ends)
 
 
 def long_word(vocabulary: Vocabulary) -> Pattern:
@@ -96,21 +81,6 @@ def long_word(vocabulary: Vocabulary) -> Pattern:
 def fresh_words(vocabulary: Vocabulary) -> Pattern:
     """Letters at random with a space among eight."""
     return drawn(units_of((letters(vocabulary) * 8)[: 7 * 16] + b" " * 16))
-
-
-def spaces_before_words(vocabulary: Vocabulary) -> Pattern:
-    """Runs of 127 spaces, each with a letter after it."""
-    return repeated(b" " * 127 + letters(vocabulary)[:1])
-
-
-def leading_spaces(vocabulary: Vocabulary) -> Pattern:
-    """A run of spaces, then a word."""
-    return repeated(b" ", suffix=letters(vocabulary)[:3])
-
-
-def trailing_spaces(vocabulary: Vocabulary) -> Pattern:
-    """A word, then a run of spaces."""
-    return repeated(b" ", prefix=letters(vocabulary)[:3])
 
 
 def sampled(parts: Iterable[bytes]) -> Pattern | None:
@@ -163,7 +133,7 @@ def longest_prefix(vocabulary: Vocabulary) -> Pattern:
         telling = len(cut) >= PREFIX_MIN and len(set(cut)) > 1
         if telling and cut not in vocabulary.ids and is_text(cut):
             return repeated(cut)
-    return triple_run(vocabulary)
+    return repeated(of_letters(vocabulary, 3))
 
 
 def depths(vocabulary: Vocabulary) -> dict[int, int]:

@@ -18,8 +18,8 @@ from harness.engine.costs import Loaded, loaded
 from harness.events import Measured
 from harness.studies.costs import axes
 from harness.studies.costs.axes import AXES, SIZES, measure_axis
-from harness.studies.costs.study import answering
 from harness.studies.growth.cell import LAST_LOOK, PROOFS, Ask, Axis
+from harness.studies.growth.study import answering
 from harness.verdict.bounds import judge_growth
 from harness.verdict.exponents import LEAST_POINTS
 from harness.workers import Limits

@@ -12,8 +12,8 @@ from corpora.vocabularies import sources
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
 from harness.events import Measured
-from harness.studies.costs.study import answering
 from harness.studies.costs.told import measure_told
+from harness.studies.growth.study import answering
 from harness.verdict.exponents import Verdict
 from harness.verdict.told import Told, judge_told
 from harness.workers import Limits

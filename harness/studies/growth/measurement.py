@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from harness.events import Measured
     from harness.workers.pool import WorkerPool
 
-STEPS_SHARE = 0.25
-"""The share of the time that goes into counting where all steps are to be counted."""
-
 CELL_SECONDS = 0.06
 """Seconds of a cell below which measuring it says little: so many families are taken."""
 
@@ -56,8 +53,8 @@ AT_LEAST_BESIDES = 2
 class Measurement:
     """The growth measurements on one vocabulary, whose workers are loaded with it.
 
-    largest: bytes of the largest input. steps: those of our own algorithms are counted for all
-    families. longest_call: seconds after which a cell grows no more, however much time there is.
+    largest: bytes of the largest input. longest_call: seconds after which a cell grows no more,
+    however much time there is.
     own: names of the user's own candidates, which come first. besides: families that these alone
     are measured on.
     left_out: families that the time was not enough for. missed: those that each own candidate was
@@ -71,12 +68,11 @@ class Measurement:
         families: Sequence[Family],
         largest: int,
         *,
-        steps: bool = False,
         longest_call: float = MOST_CALL,
         own: Collection[str] = (),
         besides: Sequence[Family] = (),
     ) -> None:
-        self._pool, self._steps, self._longest_call = pool, steps, longest_call
+        self._pool, self._longest_call = pool, longest_call
         self._prober = Prober(pool, largest)
         self.left_out: list[str] = []
         self.missed: dict[str, list[str]] = {}
@@ -136,12 +132,11 @@ class Measurement:
                 return
             self._prober.warm_up(first)
         # What the clock says of time that passes beside calls, warming up has no part in.
-        seconds = end - time.monotonic()
-        seconds *= 1 - STEPS_SHARE if self._steps else 1
-        self._follow(self._cells, Schedule(self._cells, seconds, self._longest_call))
+        self._follow(self._cells, end)
 
-    def _follow(self, cells: Iterable[Cell], schedule: Schedule) -> None:
-        """Measure as the schedule says, until it has no more."""
+    def _follow(self, cells: Sequence[Cell], end: float) -> None:
+        """Measure as a schedule of these cells says, until it has no more."""
+        schedule = Schedule(cells, end - time.monotonic(), self._longest_call)
         for one in cells:
             one.cut_off = False
         while not self._stopped() and (cell := schedule.next()) is not None:
@@ -178,7 +173,7 @@ class Measurement:
         for cell in self._firsts(mine):
             self._prober.warm_up(cell)
         for owed in (first, then):
-            self._follow(owed, Schedule(owed, end - time.monotonic(), self._longest_call))
+            self._follow(owed, end)
 
     def _reference(self, cell: Cell) -> str | None:
         """The trusted implementation that is asked the same as a cell, to tell the machine."""
@@ -221,22 +216,15 @@ class Measurement:
                 self._emit(cell.event())
 
     def _count_all(self, end: float) -> None:
-        """Steps of what time left open, then of all if they are wanted, until ``end``.
-
-        Those of own candidates are counted even after that, for a little.
-        """
-        every = [cell for cell in self._cells if cell.said and not cell.ended]
-        able = [cell for cell in every if counts_steps(cell.participant)]
-        able.sort(key=lambda cell: cell.verdict is not Verdict.INCONCLUSIVE)
-        if not self._steps:
-            able = [cell for cell in able if cell.verdict is Verdict.INCONCLUSIVE]
-        own = [cell for cell in every if cell.own and in_python(cell.participant)]
-        fast = [cell for cell in own if not cell.settled and cell.estimate > THRESHOLD]
+        """Steps of own candidates that time left open, and that look faster than linear."""
+        own = [cell for cell in self._cells if cell.own and in_python(cell.participant)]
+        said = [cell for cell in own if cell.said and not cell.ended and not cell.settled]
+        fast = [cell for cell in said if cell.estimate > THRESHOLD]
         last = max(end, time.monotonic() + stretched(OWN_STEPS_SECONDS))
         if fast and not self._stopped():
             self._pool.limit_by(lambda: last - time.monotonic())
-        for cell in (*sorted(fast, key=lambda cell: cell.seconds), *able):
-            left = (last if cell.own else end) - time.monotonic()
+        for cell in sorted(fast, key=lambda cell: cell.seconds):
+            left = last - time.monotonic()
             if left > 0 and not self._stopped():
                 self._prober.count_steps(cell, left)
                 if cell.steps and not self._stopped():
@@ -253,13 +241,6 @@ def taking_part(contracts: Sequence[Contract]) -> list[tuple[Participant, Contra
         for participant in contract.participants:
             first.setdefault(participant.name, (participant, contract))
     return list(first.values())
-
-
-def counts_steps(participant: Participant) -> bool:
-    """Whether counting the lines of its source gives its cost: an algorithm of ours."""
-    module = type(participant.implementation).__module__
-    ours = module.startswith("impls.") and not module.startswith("impls.adapters.")
-    return ours and participant.about.language == "python"
 
 
 def in_python(participant: Participant) -> bool:

@@ -129,7 +129,8 @@ class Prober:
             if reference is not None and not cell.ended and reference not in self._telling:
                 self._ask_beside(cell, sizes, reference)
             if cell.rounds >= FIRST_LOOK and cell.verdict is not Verdict.SUPERLINEAR:
-                self._grow_on(cell, max(limit, LOOK_CALL if cell.own else UNDECIDED_CALL))
+                least = LOOK_CALL if cell.own else UNDECIDED_CALL
+                self._grow_on(cell, max(limit, least) if cell.axis is None else ALLOWANCE * limit)
         cell.rounds += 1
         cell.look()
 
