@@ -114,8 +114,9 @@ class Cell:
     on a text that its process had had before.
     refused: it rejects these inputs, or does not support them, so that there is nothing to say.
     given_up: it died on others too often, or answers no more. failure: how it failed on this one.
-    stopped: why its sizes end where they do. cut_off: the end of the run came in the midst of a
-    round. said: its event is out.
+    stopped: why its sizes end where they do. silent_beyond: it gave no answer beyond the largest
+    size of the suite. cut_off: the end of the run came in the midst of a round. said: its event is
+    out.
     """
 
     participant: Participant
@@ -138,6 +139,7 @@ class Cell:
     given_up: bool = False
     failure: str = ""
     stopped: str = ""
+    silent_beyond: bool = False
     cut_off: bool = False
     said: bool = False
 

@@ -91,8 +91,6 @@ class Prober:
         """Seconds of a call on ordinary text of the smallest size, by name."""
         self._given: dict[str, set[int]] = defaultdict(set)
         """The hashes of the texts that each was asked, by name."""
-        self._silent_beyond: set[tuple[str, str]] = set()
-        """By name and family, who gave no answer beyond the largest size of the suite."""
 
     def warm_up(self, cell: Cell) -> None:
         """Have its implementation encode something: compilers work at the first call.
@@ -166,8 +164,7 @@ class Prober:
         """
         if cell.ended or not cell.sizes or not (cell.stopped or (cell.own and not cell.decided)):
             return
-        place = cell.name, cell.family.name
-        beyond = BEYOND if cell.own and place not in self._silent_beyond else 1
+        beyond = BEYOND if cell.own and not cell.silent_beyond else 1
         for size in self._next(cell, limit, self._most(cell, beyond)):
             if self._ask(cell, [size] * FIRST_LOOK, alone=True) and size <= self._largest:
                 cell.stop_at(size)
@@ -302,7 +299,7 @@ class Prober:
         """Note why an input of a size has no answer."""
         if size > self._largest:
             # The suite asks nothing so long, and nobody is held to it.
-            self._silent_beyond.add((cell.name, cell.family.name))
+            cell.silent_beyond = True
             return
         status = Status(int(results.status[at]))
         line = results.messages.get(at, "").split("\n", 1)[0]
