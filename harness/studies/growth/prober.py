@@ -123,7 +123,7 @@ class Prober:
             self._grow(cell, limit)
         else:
             sizes = cell.sizes
-            self._ask(cell, sizes, again=bool(sizes) and cell.rounds == FIRST_LOOK - 1)
+            self._ask(cell, sizes)
             if reference is not None and not cell.ended and reference not in self._telling:
                 self._ask_beside(cell, sizes, reference)
             if cell.rounds >= FIRST_LOOK and cell.verdict is not Verdict.SUPERLINEAR:
@@ -166,7 +166,7 @@ class Prober:
             return
         beyond = BEYOND if cell.own and not cell.silent_beyond else 1
         for size in self._next(cell, limit, self._most(cell, beyond)):
-            if self._ask(cell, [size] * FIRST_LOOK, alone=True) and size <= self._largest:
+            if self._ask(cell, [size] * FIRST_LOOK) and size <= self._largest:
                 cell.stop_at(size)
 
     def _next(self, cell: Cell, limit: float, largest: int, at_once: int = 1) -> list[int]:
@@ -180,13 +180,11 @@ class Prober:
         largest = times * self._largest
         return min(largest, cell.participant.about.max_input or largest)
 
-    def _ask(
-        self, cell: Cell, sizes: Sequence[int], *, again: bool = False, alone: bool = False
-    ) -> bool:
-        """Time one input of each size; whether there was an answer.
+    def _ask(self, cell: Cell, sizes: Sequence[int]) -> bool:
+        """Time one input of each size, after one to warm up and a tiny one; whether it answers.
 
-        After one to warm up and a tiny one, unless they are asked alone. again: the largest a
-        second time at the end, which whoever keeps what it encoded knows.
+        At the first look the largest comes a second time at the end, which whoever keeps what it
+        encoded knows.
         """
         if cell.axis is not None:
             costs = cell.axis.ask(sizes, cell.rounds)
@@ -197,16 +195,17 @@ class Prober:
             return costs is not None
         started = time.monotonic()
         # Where small inputs are slow, one to warm up may be as slow as the largest.
-        before = [] if alone else [WARM_UP, TINY][not (sizes and sizes[0] > WARM_UP) :]
-        asked = [(size, *self._text(cell.name, cell, size)) for size in (*before, *sizes)]
-        calls = self._calls(cell, [*asked, *(asked[-1:] if again else ())])
+        warm = [WARM_UP] if sizes and sizes[0] > WARM_UP else []
+        asked = [(size, *self._text(cell.name, cell, size)) for size in (*warm, TINY, *sizes)]
+        again = asked[-1:] if sizes and cell.rounds == FIRST_LOOK - 1 else []
+        calls = self._calls(cell, asked + again)
         if calls is None:
             return False
         if again:
             cell.cached[sizes[-1]] = calls.pop().spent
-        if before:
-            cell.add(0, calls[len(before) - 1])
-        for call, (size, _, new) in list(zip(calls, asked, strict=True))[len(before) :]:
+        tiny, *timed = list(zip(calls, asked, strict=True))[len(warm) :]
+        cell.add(0, tiny[0])
+        for call, (size, _, new) in timed:
             # A text that its process had before does not count, but where there is nothing else.
             if new or size not in cell.calls:
                 cell.add(size, call)
