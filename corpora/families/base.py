@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from corpora.families.recipes import Recipe
     from corpora.vocabularies.model import Vocabulary
 
@@ -30,7 +30,7 @@ class Family:
     recipe: Callable[[Vocabulary], Recipe | None]
 
     def make(self, vocabulary: Vocabulary, size: int, variant: int) -> bytes:
-        """The input of ``size`` bytes (at most 35 fewer), a pure function of its arguments.
+        """The input of ``size`` bytes (some fewer in most variants), pure in its arguments.
 
         Another variant is a fresh input of the same cost, so that an implementation that keeps
         what it encoded before (a cache of pieces) has to do the work again. Raises ValueError
@@ -44,12 +44,17 @@ class Family:
 
     def suits(self, vocabulary: Vocabulary) -> bool:
         """Whether the vocabulary can spell it: toy vocabularies have a few letters only."""
-        recipe = self.recipe(vocabulary)
+        recipe = _made(self.recipe, vocabulary)
         return recipe is not None and vocabulary.can_encode(recipe.make(SAMPLE_BYTES, 0))
 
     def _made_for(self, vocabulary: Vocabulary) -> Recipe:
-        recipe = self.recipe(vocabulary)
+        recipe = _made(self.recipe, vocabulary)
         if recipe is None:
             message = f"{vocabulary.id} has nothing to make {self.name} of"
             raise ValueError(message)
         return recipe
+
+
+@lru_cache(maxsize=1024)  # all families of the vocabularies of a run
+def _made(recipe: Callable[[Vocabulary], Recipe | None], vocabulary: Vocabulary) -> Recipe | None:
+    return recipe(vocabulary)

@@ -1,26 +1,25 @@
-"""Recipes that are made of a vocabulary: its tokens, merges, special tokens and charsmap."""
+"""Recipes by the name that ``listed.toml`` has for them, most of them made of a vocabulary.
+
+Of its tokens, merges, special tokens and charsmap; None where it has nothing to make them of.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.families.recipes import Drawn, Letters, Repeated, is_text
-from corpora.generators.material import material
+from corpora.families.pattern import Pattern, Pump, drawn, repeated
+from corpora.families.recipes import AnyText, English
+from corpora.generators.material import is_text, material, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
     from corpora.families.recipes import Recipe
     from corpora.vocabularies.model import Vocabulary
-
-KEPT = 64
-"""Recipes kept of each kind: those of the vocabularies of a run."""
 
 PARTS = 24
 """Parts of a draw: as many as a reader takes in, in its line of Python."""
@@ -37,19 +36,21 @@ PUMPS = 400
 LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 
 
+def english(vocabulary: Vocabulary) -> Recipe:
+    """Prose."""
+    return English()
+
+
+def any_text(vocabulary: Vocabulary) -> Recipe:
+    """Characters of all kinds."""
+    return AnyText()
+
+
 def letters(vocabulary: Vocabulary) -> bytes:
     """The lower-case letters that the vocabulary can spell; whatever bytes it has without any."""
     alphabet = vocabulary.byte_alphabet
     usable = bytes(byte for byte in LETTERS if alphabet is None or byte in alphabet)
     return usable or bytes(alphabet or LETTERS)
-
-
-@lru_cache(maxsize=KEPT)
-def letter_run(vocabulary: Vocabulary) -> Recipe:
-    """The letter of the most telling alphabet, over and over."""
-    usable = letters(vocabulary)
-    telling = [letter for letter in material(vocabulary).letters if letter in usable]
-    return Repeated(telling[0] if telling else usable[:1])
 
 
 def of_letters(vocabulary: Vocabulary, count: int) -> bytes:
@@ -61,66 +62,32 @@ def of_letters(vocabulary: Vocabulary, count: int) -> bytes:
     return (letters(vocabulary) * count)[:count]
 
 
-@lru_cache(maxsize=KEPT)
-def pair_run(vocabulary: Vocabulary) -> Recipe:
-    """Two letters in turn."""
-    return Repeated(of_letters(vocabulary, 2))
+def spelt(pattern: Pattern, count: int, vocabulary: Vocabulary) -> Pattern:
+    """A pattern with so many letters over which most tokens are spelt, in place of a, b and c."""
+    table = bytes.maketrans(b"abc"[:count], of_letters(vocabulary, count))
+    pumps = [
+        Pump(tuple(unit.translate(table) for unit in pump.units), pump.drawn)
+        for pump in pattern.pumps
+    ]
+    ends = pattern.prefix.translate(table), pattern.suffix.translate(table)
+    return Pattern(tuple(pumps), *ends)
 
 
-@lru_cache(maxsize=KEPT)
-def doubled_pair(vocabulary: Vocabulary) -> Recipe:
-    """Two letters, each twice."""
-    first, second = of_letters(vocabulary, 2)[:1], of_letters(vocabulary, 2)[1:]
-    return Repeated(first * 2 + second * 2)
-
-
-@lru_cache(maxsize=KEPT)
-def triple_run(vocabulary: Vocabulary) -> Recipe:
-    """Three letters in turn."""
-    return Repeated(of_letters(vocabulary, 3))
-
-
-@lru_cache(maxsize=KEPT)
-def few_letters(vocabulary: Vocabulary) -> Recipe:
-    """Two letters at random."""
-    return Letters(of_letters(vocabulary, 2))
-
-
-def long_word(vocabulary: Vocabulary) -> Recipe:
+def long_word(vocabulary: Vocabulary) -> Pattern:
     """All letters at random."""
-    return Letters(letters(vocabulary))
+    return drawn(units_of(letters(vocabulary)))
 
 
-def spaces_before_words(vocabulary: Vocabulary) -> Recipe:
-    """Runs of 127 spaces, each with a letter after it."""
-    return Repeated(b" " * 127 + letters(vocabulary)[:1])
-
-
-def leading_spaces(vocabulary: Vocabulary) -> Recipe:
-    """A run of spaces, then a word."""
-    return Repeated(b" ", suffix=letters(vocabulary)[:3])
-
-
-def trailing_spaces(vocabulary: Vocabulary) -> Recipe:
-    """A word, then a run of spaces."""
-    return Repeated(b" ", prefix=letters(vocabulary)[:3])
-
-
-def fresh_words(vocabulary: Vocabulary) -> Recipe:
+def fresh_words(vocabulary: Vocabulary) -> Pattern:
     """Letters at random with a space among eight."""
-    usable = letters(vocabulary)
-    return Letters((usable * 8)[: 7 * 16] + b" " * 16)
+    return drawn(units_of((letters(vocabulary) * 8)[: 7 * 16] + b" " * 16))
 
 
-def sampled(parts: Iterable[bytes]) -> Recipe | None:
+def sampled(parts: Iterable[bytes]) -> Pattern | None:
     """A draw of some of these, spread evenly; the only one over and over; None of none."""
-    found = list(dict.fromkeys(part for part in parts if part))
-    if not found:
-        return None
-    if len(found) == 1:
-        return Repeated(found[0])
-    step = max(1, len(found) // PARTS)
-    return Drawn(tuple(found[::step][:PARTS]))
+    found = list(dict.fromkeys(filter(None, parts)))
+    some = found[:: max(1, len(found) // PARTS)][:PARTS]
+    return drawn(some) if len(some) > 1 else repeated(*some) if some else None
 
 
 @lru_cache(maxsize=8)  # as many vocabularies as `material` keeps
@@ -130,90 +97,76 @@ def usable_tokens(vocabulary: Vocabulary) -> tuple[bytes, ...]:
     return tuple(sorted(sorted(found), key=len, reverse=True))
 
 
-@lru_cache(maxsize=KEPT)
-def longest_token(vocabulary: Vocabulary) -> Recipe:
+def longest_token(vocabulary: Vocabulary) -> Pattern:
     """One long token of several letters, over and over."""
     tokens = usable_tokens(vocabulary)
-    return Repeated(next((t for t in tokens if len(set(t)) > 3), tokens[0]))
+    return repeated(next((t for t in tokens if len(set(t)) > 3), tokens[0]))
 
 
-@lru_cache(maxsize=KEPT)
-def long_tokens(vocabulary: Vocabulary) -> Recipe | None:
+def long_tokens(vocabulary: Vocabulary) -> Pattern | None:
     """Long tokens at random."""
     tokens = usable_tokens(vocabulary)
     return sampled(tokens[: max(PARTS, len(tokens) // 50)])
 
 
-def some_tokens(vocabulary: Vocabulary) -> list[bytes]:
-    """Tokens that have a proper prefix worth following, spread evenly: more than a draw takes."""
+def cut_tokens(vocabulary: Vocabulary, cut: slice) -> Pattern:
+    """A part of tokens at random, where that is text; letters where there is none."""
     found = [token for token in usable_tokens(vocabulary) if len(token) >= PREFIX_MIN]
-    return found[:: max(1, len(found) // (PARTS * PARTS))]
+    some = found[:: max(1, len(found) // (PARTS * PARTS))]  # more than a draw takes
+    return sampled(filter(is_text, (token[cut] for token in some))) or long_word(vocabulary)
 
 
-@lru_cache(maxsize=KEPT)
-def token_prefixes(vocabulary: Vocabulary) -> Recipe:
-    """Tokens at random, each without its last byte, where that is text."""
-    cut = [token[:-1] for token in some_tokens(vocabulary)]
-    return sampled(filter(is_text, cut)) or Letters(letters(vocabulary))
+def token_prefixes(vocabulary: Vocabulary) -> Pattern:
+    """Tokens at random, each without its last byte."""
+    return cut_tokens(vocabulary, slice(None, -1))
 
 
-@lru_cache(maxsize=KEPT)
-def longest_prefix(vocabulary: Vocabulary) -> Recipe:
+def token_suffixes(vocabulary: Vocabulary) -> Pattern:
+    """Tokens at random, each without its first byte."""
+    return cut_tokens(vocabulary, slice(1, None))
+
+
+def longest_prefix(vocabulary: Vocabulary) -> Pattern:
     """The longest proper prefix that is itself no token, over and over."""
-    known = vocabulary.ids
     for token in usable_tokens(vocabulary):
         cut = token[:-1]
-        if len(cut) >= PREFIX_MIN and cut not in known and is_text(cut) and len(set(cut)) > 1:
-            return Repeated(cut)
-    return Repeated(of_letters(vocabulary, 3))
-
-
-@lru_cache(maxsize=KEPT)
-def token_suffixes(vocabulary: Vocabulary) -> Recipe:
-    """Tokens at random, each without its first byte, where that is text."""
-    cut = [token[1:] for token in some_tokens(vocabulary)]
-    return sampled(filter(is_text, cut)) or Letters(letters(vocabulary))
+        telling = len(cut) >= PREFIX_MIN and len(set(cut)) > 1
+        if telling and cut not in vocabulary.ids and is_text(cut):
+            return repeated(cut)
+    return repeated(of_letters(vocabulary, 3))
 
 
 def depths(vocabulary: Vocabulary) -> dict[int, int]:
     """How many merges lie one above the other in each token that a merge makes."""
     found: dict[int, int] = {}
-    merges = vocabulary.merges
-    for left, right, merged in zip(
-        merges.left.tolist(), merges.right.tolist(), merges.merged.tolist(), strict=True
-    ):
+    columns = (vocabulary.merges.left, vocabulary.merges.right, vocabulary.merges.merged)
+    for left, right, merged in zip(*(column.tolist() for column in columns), strict=True):
         depth = 1 + max(found.get(left, 0), found.get(right, 0))
         found[merged] = max(found.get(merged, 0), depth)
     return found
 
 
-@lru_cache(maxsize=KEPT)
-def merge_chain(vocabulary: Vocabulary) -> Recipe | None:
+def merge_chain(vocabulary: Vocabulary) -> Pattern | None:
     """The token whose merges lie deepest, over and over; None without merges."""
-    usable = set(usable_tokens(vocabulary))
-    deepest = sorted(depths(vocabulary).items(), key=lambda item: (-item[1], item[0]))
-    for token_id, _ in deepest:
+    usable, found = set(usable_tokens(vocabulary)), depths(vocabulary)
+    for token_id in sorted(found, key=lambda token_id: (-found[token_id], token_id)):
         surface = spelling(vocabulary, token_id)
         if surface in usable and len(set(surface)) > 1:
-            return Repeated(surface)
+            return repeated(surface)
     return None
 
 
-@lru_cache(maxsize=KEPT)
-def overlapping_merges(vocabulary: Vocabulary) -> Recipe | None:
+def overlapping_merges(vocabulary: Vocabulary) -> Pattern | None:
     """Parts x y z of which both x y and y z are merged, the second pair first."""
-    usable = set(usable_tokens(vocabulary))
-    left, right = vocabulary.merges.left, vocabulary.merges.right
-    by_left = np.argsort(left, kind="stable")
-    some = np.arange(0, len(left), max(1, len(left) // 2000))
-    sorted_left, wanted = left[by_left], right[some]
-    first = np.searchsorted(sorted_left, wanted)
-    past = np.searchsorted(sorted_left, wanted, side="right")
-    found: list[bytes] = []
-    for place, start, end in zip(some.tolist(), first.tolist(), past.tolist(), strict=True):
+    usable, found = set(usable_tokens(vocabulary)), list[bytes]()
+    left, right = vocabulary.merges.left.tolist(), vocabulary.merges.right.tolist()
+    by_left = defaultdict[int, list[int]](list)
+    for place, token in enumerate(left):
+        by_left[token].append(place)
+    for place in range(0, len(left), max(1, len(left) // 2000)):
         # A merge's place is its rank: of those that go on from its right side, earlier ones.
-        for other in by_left[start : min(end, start + 8)].tolist():
-            tokens = int(left[place]), int(right[place]), int(right[other])
+        for other in by_left[right[place]][:8]:
+            tokens = left[place], right[place], right[other]
             parts = [spelling(vocabulary, token) for token in tokens]
             if other < place and tokens[0] != tokens[1] and usable.issuperset(parts):
                 found.append(b"".join(parts))
@@ -223,12 +176,10 @@ def overlapping_merges(vocabulary: Vocabulary) -> Recipe | None:
 
 def spelling(vocabulary: Vocabulary, token_id: int) -> bytes:
     """A token as it stands in a text, for those that :func:`material` knows; else nothing."""
-    token = vocabulary.tokens[token_id]
-    return (token or b"").replace("\u2581".encode(), b" ") if token else b""
+    return (vocabulary.tokens[token_id] or b"").replace("\u2581".encode(), b" ")
 
 
-@lru_cache(maxsize=KEPT)
-def densest_lattice(vocabulary: Vocabulary) -> Recipe:
+def densest_lattice(vocabulary: Vocabulary) -> Pattern:
     """The string whose repetition has the most tokens at each byte."""
     known = set(material(vocabulary).surfaces)
     widest = min(LONGEST, max(map(len, known)))
@@ -239,7 +190,6 @@ def densest_lattice(vocabulary: Vocabulary) -> Recipe:
         of_letters(vocabulary, 3),
         *tokens[:: max(1, len(tokens) // PUMPS)],
     ]
-    usable = [one for one in candidates if is_text(one)] or candidates
 
     def edges(unit: bytes) -> float:
         text = unit * (widest // len(unit) + 2)
@@ -250,90 +200,72 @@ def densest_lattice(vocabulary: Vocabulary) -> Recipe:
         )
         return found / len(unit)
 
-    return Repeated(max(usable, key=edges))
+    return repeated(max(list(filter(is_text, candidates)) or candidates, key=edges))
 
 
-@lru_cache(maxsize=KEPT)
-def most_extensions(vocabulary: Vocabulary) -> Recipe | None:
+def most_extensions(vocabulary: Vocabulary) -> Pattern | None:
     """The beginnings of words that most tokens go on from."""
     text = material(vocabulary).text
     begun = Counter(one[:length] for length in (2, 3, 4) for one in text if len(one) > length)
-    counts = {beginning: count for beginning, count in begun.items() if is_text(beginning)}
-    best = sorted(counts, key=lambda begun: (-counts[begun] * len(begun), begun))[:PARTS]
-    return Drawn(tuple(best)) if best else None
+    best = sorted(filter(is_text, begun), key=lambda one: (-begun[one] * len(one), one))[:PARTS]
+    return drawn(best) if best else None
 
 
-@lru_cache(maxsize=KEPT)
-def special_tokens(vocabulary: Vocabulary) -> Recipe | None:
+def special_tokens(vocabulary: Vocabulary) -> Pattern | None:
     """The texts of special, added and user-defined tokens."""
     return sampled(text.encode() for text in material(vocabulary).special_texts)
 
 
-@lru_cache(maxsize=KEPT)
-def special_prefixes(vocabulary: Vocabulary) -> Recipe | None:
+def special_prefixes(vocabulary: Vocabulary) -> Pattern | None:
     """Those texts, each without its last character."""
     return sampled(text[:-1].encode() for text in material(vocabulary).special_texts)
 
 
-@lru_cache(maxsize=KEPT)
-def charsmap_prefixes(vocabulary: Vocabulary) -> Recipe | None:
+def charsmap_prefixes(vocabulary: Vocabulary) -> Pattern | None:
     """The longest keys of the charsmap, each without its last character; None without one."""
-    blob = vocabulary.normalizer.charsmap
-    if not blob:
-        return None
-    keys = sorted(sorted(charsmap_keys(blob)), key=len, reverse=True)
-    return sampled(key.decode()[:-1].encode() for key in keys[: PARTS * 4] if is_text(key))
+    keys = charsmap_keys(vocabulary.normalizer.charsmap)
+    longest = sorted(sorted(keys), key=len, reverse=True)[: PARTS * 4]
+    return sampled(key.decode()[:-1].encode() for key in longest if is_text(key))
 
 
-@lru_cache(maxsize=KEPT)
-def charsmap_expansions(vocabulary: Vocabulary) -> Recipe | None:
+def charsmap_expansion(vocabulary: Vocabulary) -> Pattern | None:
     """The key whose replacement is the longest beside it, over and over."""
-    blob = vocabulary.normalizer.charsmap
-    if not blob:
-        return None
-    keys = charsmap_keys(blob)
+    keys = charsmap_keys(vocabulary.normalizer.charsmap)
     texts = filter(is_text, keys)
-    longest = max(texts, key=lambda key: (keys[key] / len(key), key), default=None)
-    return None if longest is None else Repeated(longest)
+    longest = max(texts, key=lambda key: (keys[key] / len(key), key), default=b"")
+    return repeated(longest) if longest else None
 
 
-@lru_cache(maxsize=KEPT)
-def charsmap_keys(blob: bytes) -> dict[bytes, int]:
+@lru_cache(maxsize=8)
+def charsmap_keys(blob: bytes | None) -> dict[bytes, int]:
     """What a charsmap replaces, with the bytes of the replacement.
 
     The format is that of ``sentencepiece``'s ``builder.cc``: the size of a double array (Darts),
-    the array, then strings ended by NUL. Walked level by level, all nodes of a level at once. A
-    node lies where its parent's offset and its label say together, so nodes are sorted by that
-    offset, and the children of all nodes of a level are found by one search.
+    the array, then strings ended by NUL. A child lies where its parent's offset and its own label
+    say together.
     """
+    found: dict[bytes, int] = {}
+    if not blob:
+        return found
     size = int.from_bytes(blob[:4], "little")
     units = np.frombuffer(blob[4 : 4 + size], dtype="<u4").astype(np.int64)
-    texts = np.frombuffer(blob[4 + size :], dtype=np.uint8)
-    stops = np.flatnonzero(texts == 0)
-    labels = units & 0x800000FF
-    inner = np.flatnonzero((labels >= 1) & (labels <= 255))
-    inner = inner[np.lexsort((labels[inner], inner ^ labels[inner]))]
-    offsets = inner ^ labels[inner]
-    found: dict[bytes, int] = {}
-    keys, bases = np.zeros((1, 0), dtype=np.uint8), _children(units[:1])
-    while len(keys) and keys.shape[1] < LONGEST:
-        first = np.searchsorted(offsets, bases)
-        many = np.searchsorted(offsets, bases, side="right") - first
-        rows = np.repeat(np.arange(len(bases)), many)
-        before = np.cumsum(many) - many
-        nodes = inner[np.arange(len(rows)) + (first - before)[rows]]
-        bases = nodes ^ _children(units[nodes])
-        keys = np.concatenate((keys[rows], labels[nodes, None].astype(np.uint8)), axis=1)
-        ends = np.flatnonzero(((units[nodes] & 0x100) != 0) & (bases < len(units)))
-        starts = units[bases[ends]] & 0x7FFFFFFF
-        at = np.searchsorted(stops, starts)
-        lengths = np.where(at < len(stops), np.append(stops, 0)[at] - starts, 0)
-        # No label is 0, which the view as strings would take off.
-        spelt = np.ascontiguousarray(keys[ends]).view(f"S{keys.shape[1]}").ravel()
-        found.update(zip(spelt.tolist(), lengths.tolist(), strict=True))
+    texts, labels, seen = blob[4 + size :], np.arange(1, 256), {0}
+    waiting = [(b"", _offset(int(units[0])))] if len(units) else []
+    while waiting:
+        key, base = waiting.pop()
+        places = base ^ labels
+        places = places[places < len(units)]
+        for node in places[units[places] & 0x800000FF == base ^ places].tolist():
+            unit, longer = int(units[node]), key + bytes([base ^ node])
+            children = node ^ _offset(unit)
+            if unit & 0x100 and children < len(units):
+                start = int(units[children]) & 0x7FFFFFFF
+                found[longer] = max(0, texts.find(b"\0", start) - start)
+            if node not in seen and len(longer) < LONGEST:
+                waiting.append((longer, children))
+            seen.add(node)
     return found
 
 
-def _children(units: NDArray[np.int64]) -> NDArray[np.int64]:
-    offsets: NDArray[np.int64] = (units >> 10) << ((units & 0x200) >> 6)
-    return offsets
+def _offset(unit: int) -> int:
+    return (unit >> 10) << ((unit & 0x200) >> 6)

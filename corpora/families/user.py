@@ -14,7 +14,9 @@ and suffix may be left out. The default file is ``families.toml`` in the user's 
 
 from __future__ import annotations
 
+import json
 import os
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +26,14 @@ from corpora import whole_files
 from corpora.errors import UserError
 from corpora.families.base import Family
 from corpora.families.pattern import Pattern
+from corpora.generators.material import is_text
 from corpora.vocabularies.reading import line_of, read_toml, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from corpora.families.recipes import Recipe
+    from corpora.vocabularies.model import Vocabulary
 
 VARIABLE = "TOKGATE_FAMILIES"
 """The variable of the environment that names the file; it is empty for none."""
@@ -52,30 +58,25 @@ def read(path: Path) -> list[Family]:
 
 def entries_of(path: Path) -> list[tuple[str, str, Pattern]]:
     """Name, reason and pattern of each family of a file. Raises FamiliesError."""
+    found: dict[str, tuple[str, str, Pattern]] = {}
+    where = f"families {path}"
     try:
         data = read_toml(path)
+        entries = data.pop("family", [])
+        if not isinstance(entries, list) or data:
+            message = "has more than [[family]] tables; remove the rest"
+            raise ValueError(message)
+        for number, entry in enumerate(entries, 1):
+            where = f"families {path}: family {number}"
+            one = _entry(entry)
+            if one[0] in found:
+                message = f"{shown(one[0])} is there twice; rename one"
+                raise ValueError(message)
+            found[one[0]] = one
     except OSError as error:
-        raise FamiliesError(f"families {path}: {error.strerror}; name a readable file") from error
+        raise FamiliesError(f"{where}: {error.strerror}; name a readable file") from error
     except ValueError as error:
-        raise FamiliesError(
-            f"families {path}: {line_of(error)}; see corpora/families/user.py"
-        ) from error
-    entries = data.get("family", [])
-    if not isinstance(entries, list) or set(data) - {"family"}:
-        raise FamiliesError(f"families {path}: has more than [[family]] tables; remove the rest")
-    found: dict[str, tuple[str, str, Pattern]] = {}
-    for number, entry in enumerate(entries, 1):
-        try:
-            name, reason, pattern = _entry(entry)
-        except ValueError as error:
-            raise FamiliesError(
-                f"families {path}: family {number}: {line_of(error)}; mend it"
-            ) from error
-        if name in found:
-            raise FamiliesError(
-                f"families {path}: family {number}: {shown(name)} is there twice; rename one"
-            )
-        found[name] = (name, reason, pattern)
+        raise FamiliesError(f"{where}: {line_of(error)}; see corpora/families/user.py") from error
     return list(found.values())
 
 
@@ -90,9 +91,14 @@ def chosen(path: Path | None) -> list[Family]:
     return read(own) if own is not None and own.is_file() else []
 
 
+def always(recipe: Recipe) -> Callable[[Vocabulary], Recipe]:
+    """The same for all vocabularies; it suits whatever vocabulary can spell it."""
+    return lambda vocabulary: recipe
+
+
 def family_of(name: str, reason: str, pattern: Pattern) -> Family:
-    """A pattern as a family; it suits whatever vocabulary can spell it."""
-    return Family(name, reason, lambda vocabulary: pattern)
+    """A pattern as a family."""
+    return Family(name, reason, always(pattern))
 
 
 def add(path: Path, families: Sequence[tuple[str, str, Pattern]]) -> list[str]:
@@ -102,22 +108,18 @@ def add(path: Path, families: Sequence[tuple[str, str, Pattern]]) -> list[str]:
     the file stays as it is. Raises FamiliesError.
     """
     there = entries_of(path) if path.is_file() else []
-    names = {name for name, _, _ in there}
-    patterns = {pattern for _, _, pattern in there}
+    taken, patterns = {name for name, *_ in there}, {pattern for *_, pattern in there}
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     added = []
     for name, reason, pattern in families:
         if pattern in patterns:
             continue
+        numbered = (name if number == 1 else f"{name}-{number}" for number in count(1))
+        added.append(next(new for new in numbered if new not in taken))
+        taken.add(added[-1])
         patterns.add(pattern)
-        chosen = next(
-            new for i in range(1, 10**6) if (new := name if i == 1 else f"{name}-{i}") not in names
-        )
-        names.add(chosen)
-        added.append(chosen)
         gap = "\n" if text.endswith("\n") else "\n\n" if text else ""
-        text += f"{gap}[[family]]\nname = {_string(chosen)}\nreason = {_string(reason)}\n"
-        text += _body(pattern)
+        text += gap + _table(added[-1], reason, pattern)
     if added:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,42 +132,29 @@ def add(path: Path, families: Sequence[tuple[str, str, Pattern]]) -> list[str]:
 
 
 def _entry(entry: Any) -> tuple[str, str, Pattern]:
-    if not isinstance(entry, dict):
-        message = "is no table"
-        raise ValueError(message)
-    words = {key: entry.get(key) for key in ("name", "reason")}
-    for key, value in words.items():
-        if not isinstance(value, str) or not value:
-            message = f"has no {key}"
-            raise ValueError(message)
-    rest = {key: value for key, value in entry.items() if key not in words}
-    return entry["name"], entry["reason"], Pattern.from_dict(rest)
+    match entry:
+        case {"name": str(name), "reason": str(reason), **rest} if name and reason:
+            return name, reason, Pattern.from_dict(rest)
+    message = "a family needs a name and a reason"
+    raise ValueError(message)
 
 
-def _body(pattern: Pattern) -> str:
-    data = pattern.to_dict()
-    return "".join(f"{key} = {_value(value)}\n" for key, value in data.items())
+def _table(name: str, reason: str, pattern: Pattern) -> str:
+    """A family in TOML."""
+    pumps = (
+        f"{{ units = [{', '.join(map(_bytes, one.units))}], drawn = {str(one.drawn).lower()} }}"
+        for one in pattern.pumps
+    )
+    rows = {"name": _string(name), "reason": _string(reason), "pumps": f"[{', '.join(pumps)}]"}
+    ends = {"prefix": pattern.prefix, "suffix": pattern.suffix}
+    rows |= {key: _bytes(end) for key, end in ends.items() if end}
+    return "[[family]]\n" + "".join(f"{key} = {value}\n" for key, value in rows.items())
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _string(value)
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return f"{{ {', '.join(f'{key} = {_value(one)}' for key, one in value.items())} }}"
+def _bytes(data: bytes) -> str:
+    return _string(data.decode()) if is_text(data) else f'{{ hex = "{data.hex()}" }}'
 
 
 def _string(text: str) -> str:
-    """A basic string of TOML."""
-
-    def shown(character: str) -> str:
-        if character in '"\\':
-            return "\\" + character
-        code = ord(character)
-        if character.isprintable():
-            return character
-        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-    return f'"{"".join(map(shown, text))}"'
+    """A basic string of TOML: one of JSON, with the one character more that has to be escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -14,8 +14,7 @@ class Suite:
 
     budget: as :func:`parse_budget` reads it; loading vocabularies comes on top. max_input: longest
     input in bytes. scaling: share of the time that goes into growth measurements; scaling_bytes:
-    the largest size measured, where there is time for it; scaling_steps: whether the steps of our
-    own algorithms are counted as well, and not only where time leaves it open.
+    the largest size measured, where there is time for it.
     """
 
     name: str
@@ -24,15 +23,14 @@ class Suite:
     max_input: int
     scaling: float
     scaling_bytes: int
-    scaling_steps: bool = False
 
 
 SUITES = {
     suite.name: suite
     for suite in (
         Suite("smoke", "about a minute; inputs up to 128 KiB", "45s", 128 << 10, 0.2, 1 << 20),
-        Suite("ci", "five minutes; inputs up to 1 MiB", "5m", 1 << 20, 0.2, 4 << 20, True),
-        Suite("nightly", "eight hours; everything", "8h", 16 << 20, 0.1, 16 << 20, True),
+        Suite("ci", "five minutes; inputs up to 1 MiB", "5m", 1 << 20, 0.2, 4 << 20),
+        Suite("nightly", "eight hours; everything", "8h", 16 << 20, 0.1, 16 << 20),
     )
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.studies.checks import Checks
-from harness.studies.costs.study import Costs
 from harness.studies.forced.study import ForcedSample
 from harness.studies.growth.study import Growth
 
@@ -16,4 +15,4 @@ if TYPE_CHECKING:
 
 def studies(run: RunState) -> list[Study]:
     """Return what a run does with each vocabulary; its plan says on which each has something."""
-    return [Checks(run), ForcedSample(run), Costs(run), Growth(run)]
+    return [Checks(run), ForcedSample(run), Growth(run)]

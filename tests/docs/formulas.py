@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 
 from harness.checks import CHECKS, MEASURES
-from harness.studies.costs.series import measure_series
+from harness.studies.costs.axes import measure_axis
 from harness.studies.growth import cell as growth
 from harness.studies.growth import sizes
 from harness.verdict import exponents
@@ -110,7 +110,7 @@ COSTS = {
     "memory": judge_memory,
     "what is left behind": judge_left,
     "a program's own times": judge_told,
-    "other axes": measure_series,
+    "other axes": measure_axis,
 }
 """Costs by the functions that judge them, whose docstrings begin with the formula."""
 

@@ -21,7 +21,7 @@ from corpora.vocabularies import sources
 from harness.core.messages import Measure
 from harness.core.outcomes import Inputs
 from harness.engine.selection import SelectionError
-from harness.studies.bench.cells import Cell, Row, foretold, ladder
+from harness.studies.bench.measure import Cell, Row, foretold, ladder
 from harness.studies.bench.plan import chosen_texts, parse_size, participants
 from harness.workers.calls import as_ids, characters_apart, shared_out
 from harness.workers.timing import measured

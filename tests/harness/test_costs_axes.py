@@ -14,19 +14,22 @@ from corpora.vocabularies.drawn.sized import of_size
 from corpora.vocabularies.model import Algorithm
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
+from harness.engine.costs import Loaded, loaded
 from harness.events import Measured
-from harness.studies.costs import load
+from harness.studies.costs import axes
 from harness.studies.costs.axes import AXES, SIZES, measure_axis
-from harness.studies.costs.series import OPEN_AFTER, PROVED_AFTER, event, measure_series
-from harness.studies.costs.subject import answering
+from harness.studies.growth.cell import LAST_LOOK, PROOFS, Ask, Axis
+from harness.studies.growth.study import answering
 from harness.verdict.bounds import judge_growth
 from harness.verdict.exponents import LEAST_POINTS
 from harness.workers import Limits
 from harness.workers.pool import WorkerPool
+from tests.harness.test_scaling_measured import contract, participant
 
 MUTANTS = "harness.studies.selftest.catalog"
 RIGHT = "harness.studies.selftest.plain.growing:PlainGrowing"
-LIMIT = 8_000_000
+PROVED_AFTER = {rounds for _, rounds, _ in PROOFS}
+"""Rounds after which a square is sure that nothing disturbs."""
 
 
 def never() -> bool:
@@ -36,7 +39,6 @@ def never() -> bool:
 def measured(
     law: Callable[[int], float],
     noise: Callable[[], float] = lambda: 1.0,
-    sizes: Sequence[int] = SIZES,
     stopped: Callable[[], bool] = never,
 ) -> Measured:
     """What is said of a cost in nanoseconds."""
@@ -44,9 +46,15 @@ def measured(
     def ask(asked: Sequence[int], turn: int) -> list[int]:
         return [int(law(size) * noise()) for size in asked]
 
-    said = event("mine", "v", "calls", "batch", measure_series(ask, sizes, LIMIT, stopped))
+    said = said_of(ask, stopped)
     assert said is not None
     return said
+
+
+def said_of(ask: Ask, stopped: Callable[[], bool] = never) -> Measured | None:
+    taking = contract([participant("mine")])
+    on = Loaded(cast("WorkerPool", None), taking.participants[0], taking)
+    return measure_axis(Axis("calls", "batch", SIZES, ask), on, families()["prose"], stopped)
 
 
 def busy(seed: int) -> Callable[[], float]:
@@ -82,7 +90,7 @@ def test_linear_costs_are_accused_on_no_busy_machine(law: Callable[[int], float]
 @pytest.mark.parametrize("law", SQUARES)
 def test_squares_are_told_on_busy_machines_as_well(law: Callable[[int], float]) -> None:
     assert measured(law).verdict == "superlinear"
-    assert measured(law).rounds == PROVED_AFTER
+    assert measured(law).rounds in PROVED_AFTER
     told = [measured(law, busy(seed)).verdict for seed in range(40)]
     assert told.count("superlinear") >= 36
     assert "linear" not in told
@@ -90,17 +98,17 @@ def test_squares_are_told_on_busy_machines_as_well(law: Callable[[int], float]) 
 
 def test_what_looks_superlinear_when_time_is_up_is_looked_at_until_it_is_sure() -> None:
     said = measured(SQUARES[0], stopped=lambda: True)
-    assert (said.verdict, said.rounds) == ("superlinear", PROVED_AFTER)
+    assert said.verdict == "superlinear" and said.rounds in PROVED_AFTER
     assert measured(LINEAR[0], stopped=lambda: True).rounds == 3
 
 
 def test_a_square_that_is_not_answered_to_the_end_is_open() -> None:
     def ask(asked: Sequence[int], turn: int) -> list[int] | None:
-        return None if turn == 6 else [int(SQUARES[0](size)) for size in asked]
+        return None if turn == 2 else [int(SQUARES[0](size)) for size in asked]
 
-    said = event("mine", "v", "calls", "batch", measure_series(ask, SIZES, LIMIT, never))
+    said = said_of(ask)
     assert said is not None
-    assert (said.verdict, said.note) == ("inconclusive", "out of time after 6 rounds")
+    assert (said.verdict, said.rounds) == ("inconclusive", 3)
 
 
 def test_what_is_slow_has_fewer_sizes_and_enough_of_them_to_be_judged() -> None:
@@ -110,12 +118,11 @@ def test_what_is_slow_has_fewer_sizes_and_enough_of_them_to_be_judged() -> None:
     few = measured(lambda n: 5e6 * n)  # each call beyond what is allowed
     assert len(few.points) < LEAST_POINTS
     assert few.verdict == "inconclusive"
-    assert few.rounds < OPEN_AFTER
+    assert few.rounds < LAST_LOOK
 
 
 def test_who_does_not_answer_has_no_row() -> None:
-    found = measure_series(lambda sizes, turn: None, SIZES, LIMIT, never)
-    assert event("mine", "v", "calls", "batch", found) is None
+    assert said_of(lambda sizes, turn: None) is None
 
 
 def test_a_row_is_judged_by_the_bound_of_the_candidate() -> None:
@@ -128,19 +135,22 @@ def test_a_row_is_judged_by_the_bound_of_the_candidate() -> None:
 
 def rows(spec: str, vocabulary: str = "toy_bytes") -> dict[str, Measured]:
     """What is measured of an implementation, by row."""
-    loaded = sources.resolve(vocabulary)
+    known, found = sources.resolve(vocabulary), dict[str, Measured]()
     (one,), _ = selection.participants([spec])
-    contracts = contracts_of(loaded, [one], frozenset(), proper=True)
+    contracts = contracts_of(known, [one], frozenset(), proper=True)
     family = families()["prose"]
     pool = WorkerPool([one], Limits())
     try:
-        pool.load(loaded, [one.name])
-        subject = answering(pool, one, contracts, family.make(loaded, 256, 0))
-        assert subject is not None
-        said = {axis.row: measure_axis(axis, subject, contracts, family, never) for axis in AXES}
+        pool.load(known, [one.name])
+        on = answering(pool, one, contracts, family.make(known, 256, 0))
+        assert on is not None
+        for name, row, asking in AXES:
+            ask = asking(on, contracts, family)
+            said = ask and measure_axis(Axis(name, row, SIZES, ask), on, family, never)
+            found |= {row: said} if said is not None else {}
     finally:
         pool.close()
-    return {row: one for row, one in said.items() if one is not None}
+    return found
 
 
 def test_what_is_right_is_linear_along_each_axis_that_it_has() -> None:
@@ -167,7 +177,12 @@ def test_each_square_shows_on_its_own_axis(name: str, row: str) -> None:
 
 def loading(spec: str) -> Measured:
     (one,), _ = selection.participants([spec])
-    said = load.measure_load(one, Algorithm.BPE, Limits(), "toy_bytes", never)
+    with (
+        loaded(one, sources.resolve("toy_bytes")) as on,
+        axes.loading(on, Limits(), never) as axis,
+    ):
+        assert axis is not None
+        said = measure_axis(axis, on, families()["prose"], never, axes.LOAD_LIMIT)
     assert said is not None
     return said
 
@@ -175,7 +190,7 @@ def loading(spec: str) -> Measured:
 def test_a_square_in_loading_is_told_by_the_cost_of_the_load_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(load, "SIZES", load.SIZES[:5])
+    monkeypatch.setattr(axes, "LOADED", (1000, 16_000))
     said = loading(f"{MUTANTS}:growth.square-in-loading")
     assert (said.verdict, said.family, said.axis) == ("superlinear", "loading", "tokens")
     assert loading(RIGHT).verdict != "superlinear"

@@ -15,7 +15,6 @@ from harness.engine import selection
 from harness.engine.costs import loaded
 from harness.events import Measured
 from harness.studies.costs.left import INPUTS, inputs_of, measure_left
-from harness.studies.costs.subject import Subject
 from harness.verdict.exponents import Verdict
 from harness.verdict.leaks import MOST, SURE, Left, judge_left
 from harness.workers import meters
@@ -99,8 +98,7 @@ def said_of(spec: str) -> Measured:
     (one,), _ = selection.participants([spec])
     fitting = [f for f in families().values() if f.suits(vocabulary)]
     with loaded(one, vocabulary) as on:
-        subject = Subject(on.pool, one, on.contract)
-        said = measure_left(subject, inputs_of(vocabulary, fitting), lambda: False)
+        said = measure_left(on, inputs_of(vocabulary, fitting), lambda: False)
     assert said is not None
     return said
 

@@ -15,7 +15,6 @@ from harness.core.messages import Meter
 from harness.engine import selection
 from harness.engine.costs import Loaded, loaded
 from harness.studies.costs.memory import chosen, measure_memory
-from harness.studies.costs.subject import Subject
 from harness.verdict.memory import (
     FLOOR,
     LIMIT,
@@ -179,8 +178,7 @@ def test_a_thousand_bytes_for_each_are_seen_and_an_honest_loop_takes_few() -> No
     for spec in (f"{PLANTED}:Hungry", f"{PLANTED}:Linear"):
         (one,), _ = selection.participants([spec])
         with loaded(one, vocabulary) as on:
-            subject = Subject(on.pool, one, on.contract)
-            said = measure_memory(subject, families()["prose"], lambda: False)
+            said = measure_memory(on, families()["prose"], lambda: False)
         assert said is not None
         told[one.name] = said
     hungry, honest = told["planted.hungry"], told["planted.linear"]

@@ -12,8 +12,8 @@ from corpora.vocabularies import sources
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
 from harness.events import Measured
-from harness.studies.costs.subject import answering
 from harness.studies.costs.told import measure_told
+from harness.studies.growth.study import answering
 from harness.verdict.exponents import Verdict
 from harness.verdict.told import Told, judge_told
 from harness.workers import Limits
@@ -121,10 +121,10 @@ def said_of(kind: str) -> Measured | None:
     pool = WorkerPool(participants, Limits())
     try:
         pool.load(vocabulary, [participants[0].name])
-        subject = answering(pool, participants[0], contracts, b"abc")
-        assert subject is not None
-        assert subject.contract.mode.label == "raw"  # the only one that it does
-        return measure_told(subject, families()["prose"], lambda: False)
+        on = answering(pool, participants[0], contracts, b"abc")
+        assert on is not None
+        assert on.contract.mode.label == "raw"  # the only one that it does
+        return measure_told(on, families()["prose"], lambda: False)
     finally:
         pool.close()
 

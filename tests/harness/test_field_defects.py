@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from harness.studies.survey.defects import Answer, Defect, Status, confirm, judged, load, shown
 
@@ -23,13 +23,13 @@ def test_there_are_many_and_each_is_its_own() -> None:
 def test_what_is_not_so_is_not_confirmed() -> None:
     said = Defect(
         "tokenizers", metadata.version("tokenizers"), "none", "toy_wordpiece", "encode",
-        gives=[7], right="answers", reference="tokenizers", input=b"a",
+        gives=[7], right="answers", reference="tokenizers", text="a",
     )  # fmt: skip
     assert confirm(said) is Status.GONE
-    so = replace(said, gives=[3])
+    so = structs.replace(said, gives=[3])
     assert confirm(so) is Status.CONFIRMED
-    assert confirm(replace(so, right="panic")) is Status.GONE
-    assert confirm(replace(so, vocabulary="absent_vocabulary")) is Status.ABSENT
+    assert confirm(structs.replace(so, right="panic")) is Status.GONE
+    assert confirm(structs.replace(so, vocabulary="absent_vocabulary")) is Status.ABSENT
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from corpora.vocabularies.model import Vocabulary
 from harness.studies.survey import files
+
+
+@dataclass
+class Of:
+    """What the page tells of a vocabulary."""
+
+    format: str
+    unexpressed: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return 1000
+
 
 SUMMARY = {
     "implementations_judged": ["llama.cpp", "tokenizers", "bpe.heap", "bpe.naive"],
@@ -36,28 +51,29 @@ def test_a_damaged_list_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_row_says_who_was_compared() -> None:
-    row = files.told("pypi:a==1/b.gguf", "A", 1000, (), "gguf", SUMMARY)
-    assert files.line(row) == (
+    file = cast("Vocabulary", Of("gguf"))
+    assert files.line("pypi:a==1/b.gguf", "A", file, SUMMARY) == (
         "| `pypi:a==1/b.gguf` | A | 1,000 | llama.cpp\\*, tokenizers, 2 ours | 2,000 | "
         "`equivalence/bpe/text/ids/P/a\\|b`; known: `equivalence/bpe/text/bytes/*/a` |"
     )
-    alone = files.told("x", "A", 1, ("a step",), "tokenizer.json", {**SUMMARY, "findings": []})
-    assert files.line(alone).endswith("llama.cpp, tokenizers\\*, 2 ours (a step) | 2,000 | none |")
+    steps = cast("Vocabulary", Of("tokenizer.json", ("a step",)))
+    alone = files.line("x", "A", steps, {**SUMMARY, "findings": []})
+    assert alone.endswith("llama.cpp, tokenizers\\*, 2 ours (a step) | 2,000 | none |")
 
 
 def test_what_is_not_read_is_said() -> None:
-    assert "refused: " in files.line(files.row("absent.json", "A"))
+    assert "refused: " in files.row("absent.json", "A")
 
 
 def test_a_page_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     broken = ["b"]
 
-    def row(source: str, what: str) -> files.Row:
+    def row(source: str, what: str) -> str:
         if source in broken:
             raise KeyboardInterrupt
         asked.append(source)
-        return files.Row(source, f"{what} {len(asked)}")
+        return f"| `{source}` | {what} {len(asked)} |"
 
     path = tmp_path / "page.md"
     monkeypatch.setattr(files, "load", lambda: [(name, "file") for name in "abc"])

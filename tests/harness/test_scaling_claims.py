@@ -20,7 +20,7 @@ from harness.engine import selection
 from harness.engine.costs import costs, loaded
 from harness.engine.suites import SUITES
 from harness.events import Measured
-from harness.studies.growth.claims import Claims, reconcile
+from harness.studies.growth.claims import Found, reconcile
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.exponents import Verdict
 from harness.workers import Limits
@@ -89,14 +89,15 @@ def test_the_gate_fails_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 class TestReconciled:
     """Told and counted, as numbers."""
 
-    def claims(self, told: float, counted: float, hidden: bool = False) -> Claims:
+    def found(self, told: float, counted: float, hidden: bool = False) -> Found:
         """Powers of the size."""
         by_clock = {size: 100.0 * size**counted for size in SIZES}
         share = 0.001 if hidden else 0.9
-        return Claims(
+        return reconcile(
             {size: 100.0 * size**told for size in SIZES},
             {size: share * cost for size, cost in by_clock.items()},
             by_clock,
+            named=False,
         )
 
     @pytest.mark.parametrize(
@@ -114,12 +115,13 @@ class TestReconciled:
     def test_both_are_looked_at(
         self, told: float, counted: float, verdict: Verdict, contradicted: bool
     ) -> None:
-        found = reconcile(self.claims(told, counted), 0, 0, named=False)
-        assert (found.growth.verdict, found.contradicted) == (verdict, contradicted)
+        found = self.found(told, counted)
+        assert (found.growth.verdict, bool(found.contrast)) == (verdict, contradicted)
 
     def test_the_wall_accuses_nobody(self) -> None:
-        found = reconcile(self.claims(1.0, 2.0, hidden=True), 0, 0, named=False)
-        assert (found.growth.verdict, found.contradicted) == (Verdict.INCONCLUSIVE, True)
+        found = self.found(1.0, 2.0, hidden=True)
+        assert found.growth.verdict is Verdict.INCONCLUSIVE
+        assert "of a round trip" in found.contrast
 
 
 def test_the_time_of_other_processes_is_counted() -> None:

@@ -51,9 +51,8 @@ def test_a_jump_is_beyond_what_its_length_predicts_and_no_short_pause():
     inputs = [b"a" * 84, b"b" * 84, b"c" * 9984]
     spent = [JUMP * 100 * 100 + 1, JUMP * 100 * 100 - 1, JUMP * 100 * 100 + 1]
 
-    def gauge(asked):
-        costs = np.array([[spent[inputs.index(one)]] for one in asked])
-        return replace(answered(*[Status.ENCODED] * len(asked)), costs=costs)
+    def gauge(one):
+        return replace(answered(Status.ENCODED), costs=np.array([[spent[inputs.index(one)]]]))
 
     assert list(beyond(gauge, inputs, 100.0)) == inputs[:1]
     spent[:] = [150_000] * 3

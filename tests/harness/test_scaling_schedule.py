@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 import pytest
 
 from corpora.families.catalog import FAMILIES
-from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK, Cell
-from harness.studies.growth.schedule import CONTROLS, LEAST_CALL, Clock, Schedule
-from harness.verdict.exponents import Verdict
+from harness.studies.growth.cell import FIRST_LOOK, Call, Cell
+from harness.studies.growth.claims import Found
+from harness.studies.growth.schedule import CONTROLS, LEAST_CALL, Schedule
+from harness.verdict.exponents import LEAST_POINTS, UNKNOWN, Verdict
 from tests.harness.test_scaling_measured import contract, participant
 
 SECONDS = 4.5
+CALLS = {256 << doubling: [Call(1)] for doubling in range(LEAST_POINTS)}
+LINEAR = Found(replace(UNKNOWN, verdict=Verdict.LINEAR), {})
 
 Rounds = Callable[[Cell], int]
 """After how many rounds a cell is decided."""
@@ -39,19 +42,20 @@ class World:
     ) -> list[Cell]:
         taking = contract([participant(name) for name in round_seconds])
         every = [
-            [Cell(one, taking, family) for one in taking.participants]
+            Cell(one, taking, family, calls=dict(CALLS))
             for family in FAMILIES[:families]
+            for one in taking.participants
         ]
-        schedule = Schedule(every, Clock(SECONDS), 2.0)
+        schedule = Schedule(every, SECONDS, 2.0)
         while (cell := schedule.next()) is not None:
             seconds = slower * round_seconds[cell.participant.name]
             self.now += seconds
             self.order.append(cell)
             cell.rounds += 1
             if cell.rounds >= needed(cell):
-                cell.verdict = Verdict.LINEAR
+                cell.found = LINEAR
             schedule.take_back(cell, seconds)
-        return [cell for cells in every for cell in cells]
+        return every
 
 
 @pytest.fixture
@@ -105,28 +109,14 @@ def test_the_telling_families_come_first_for_all(world: World) -> None:
         assert families == sorted(families) == list(range(len(families)))
 
 
-def test_the_undecided_wait_and_the_quickest_go_first(world: World) -> None:
-    undecided = {"brackets", "newlines"}
-
-    def hard(cell: Cell) -> int:
-        return 99 if cell.family.name in undecided else FIRST_LOOK
-
-    cells = world.run({"a": 0.001, "b": 0.01}, hard)
-    assert all(cell.rounds == LAST_LOOK for cell in begun(cells) if hard(cell) > FIRST_LOOK)
-    # All others were decided before any got more than its first rounds.
-    last = max(i for i, cell in enumerate(world.order) if cell.family.name not in undecided)
-    late = [cell.participant.name for cell in world.order[last + 1 :]]
-    assert late[: late.index("b")].count("a") > 15
-
-
 def test_the_control_goes_further(world: World) -> None:
     taking = contract([participant("a")])
-    every = [[Cell(taking.participants[0], taking, family)] for family in FAMILIES]
-    schedule = Schedule(every, Clock(SECONDS), 2.0)
+    every = [Cell(taking.participants[0], taking, one, calls=dict(CALLS)) for one in FAMILIES]
+    schedule = Schedule(every, SECONDS, 2.0)
     control = schedule.next()
     assert control is not None and control.family is FAMILIES[0]
     share = schedule.limit(control)
-    control.verdict, control.rounds = Verdict.LINEAR, FIRST_LOOK
+    control.found, control.rounds = LINEAR, FIRST_LOOK
     schedule.take_back(control, 0.0)
     other = schedule.next()
     assert other is not None and other.family is FAMILIES[1]

@@ -103,11 +103,17 @@ def test_adding_keeps_what_a_user_wrote_and_adds_nothing_twice(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("[[family]]\nname = 'a'", "has no reason"),
-        ("[[family]]\nname = 'a'\nreason = 'r'", "'pumps'"),
+        ("[[family]]\nname = 'a'", "a name and a reason"),
+        ("[[family]]\nname = 'a'\nreason = 'r'", "missing required field `pumps`"),
         ("[[family]]\nname = 'a'\nreason = 'r'\npumps = [{units = []}]", "needs up to"),
-        ("[[family]]\nname = 'a'\nreason = 'r'\npumps = [{units = [3]}]", "neither text nor"),
-        ("[[family]]\nname = 'a'\nreason = 'r'\npumps = [{units = ['x']}]\nx = 1", "unknown key"),
+        (
+            "[[family]]\nname = 'a'\nreason = 'r'\npumps = [{units = [3]}]",
+            "expected `str | object`, got `int`",
+        ),
+        (
+            "[[family]]\nname = 'a'\nreason = 'r'\npumps = [{units = ['x']}]\nx = 1",
+            "unknown field `x`",
+        ),
         ("family = 3", "more than"),
         ("[[family", "families.toml"),
     ],

@@ -96,9 +96,8 @@ def command(
     pre-tokenization, in about two minutes.
     """
 
-    plan, missing = make_plan(
-        vocab, impl, input_, size, mode, rounds, cold, cold_sizes, document, threads, seed
-    )
+    rest = {"rounds": rounds, "cold": cold, "cold_sizes": cold_sizes, "seed": seed}
+    plan, missing = make_plan(vocab, impl, input_, size, mode, document, threads, **rest)
     console = Display(stderr=True)
     name_missing(console, missing)
     progress = Progress(console)

@@ -12,14 +12,14 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from corpora.vocabularies import embedded, scratch
 from corpora.vocabularies.caches import TABLES
 from corpora.vocabularies.model import PieceType, VocabularyError
 from harness.core.comparisons import SupportsFailed, answer_of
 from harness.core.messages import Open, Opened
-from harness.core.outcomes import Failed, Results, Status
+from harness.core.outcomes import Results, Status
 from harness.events import Opening, VocabularyOpened
 from harness.studies.bench.measure import LIMITS, environment
 from harness.workers.calls import characters_apart
@@ -72,44 +72,44 @@ class Openings:
         watch: Callable[[float, str], None],
     ) -> None:
         self.found: dict[str, VocabularyOpened] = {}
-        self._plan = plan
-        self._source = source
-        self._vocabulary = vocabulary
-        self._watch = watch
+        self._plan, self._source, self._vocabulary, self._watch = plan, source, vocabulary, watch
 
     def measure(self) -> None:
         """Measure everybody in turn, round by round."""
-        text, size = self._plan.texts[0], self._plan.sizes[-1]
-        data = text.of(self._vocabulary, size, self._plan.seed)
+        text, vocabulary = self._plan.texts[0], self._vocabulary
+        data = text.of(vocabulary, self._plan.sizes[-1], self._plan.seed)
         asked: list[tuple[Participant, Open]] = []
         with scratch.temporary("opening-") as folder:
             for place, one in enumerate(self._plan.participants):
-                event = VocabularyOpened(
-                    self._vocabulary.id, one.name, "", text.name, len(data), "measured", "", []
-                )
                 own = Path(folder, str(place))
                 own.mkdir()
+                status, note, file = "measured", "", ""
                 try:
-                    request, file = _request(one, self._source, self._vocabulary, data, own)
+                    request, file = _request(one, self._source, vocabulary, data, own)
+                    asked.append((one, request))
                 except (Unsupported, VocabularyError) as reason:
-                    self.found[one.name] = replace(event, status="unsupported", note=str(reason))
-                    continue
-                self.found[one.name] = replace(event, file=file)
-                asked.append((one, request))
+                    status, note = "unsupported", str(reason)
+                self.found[one.name] = VocabularyOpened(
+                    vocabulary.id, one.name, file, text.name, len(data), status, note, []
+                )
             rounds = self._plan.rounds or ROUNDS
             for number in range(TRYING, rounds):
                 for place, (one, request) in enumerate(asked):
                     done = (number - TRYING + place / len(asked)) / (rounds - TRYING)
                     what = "trying" if number == TRYING else f"round {number + 1} of {rounds},"
-                    self._watch(done, f"opening {self._vocabulary.id}: {what} {one.name}")
+                    self._watch(done, f"opening {vocabulary.id}: {what} {one.name}")
                     self._round(one, request, number)
 
     def _round(self, one: Participant, request: Open, number: int) -> None:
         with scratch.temporary("tables-") as tables:
             for kind in ("cold", "warm") if number != TRYING else ("cold",):
                 event = self.found[one.name]
-                if event.status == "measured":
-                    self.found[one.name] = _taken(event, one, request, tables, kind, number)
+                if event.status != "measured":
+                    return
+                status, note, costs = _opened(one, request, tables)
+                if costs and number != TRYING:
+                    event.openings.append(_opening(kind, number, Opened(*costs)))
+                self.found[one.name] = replace(event, status=status, note=note)
 
 
 def _request(
@@ -119,11 +119,11 @@ def _request(
     try:
         reason = answer_of(one, vocabulary, MODE)
     except SupportsFailed as error:
-        raise Unsupported(str(error)) from error
+        reason = str(error)
+    if one.spec.startswith(PROGRAMS):
+        reason = reason or "runs in a process of its own"
     if reason is not None:
         raise Unsupported(reason)
-    if one.spec.startswith(PROGRAMS):
-        raise Unsupported("runs in a process of its own")
     first = next(iter(characters_apart(data, FIRST_BYTES)), b"")
     symbols = any(piece.type is PieceType.USER_DEFINED for piece in vocabulary.pieces)
     asked = Open(one.spec, source, "", "", "", vocabulary.splits, first, data, MODE, symbols)
@@ -141,67 +141,45 @@ def _request(
 def _small(one: Participant, vocabulary: Vocabulary) -> str:
     """A toy of the kind that an implementation runs, with the vocabulary's pre-tokenizer."""
     for name in embedded.embedded():
-        if not name.startswith("toy"):
+        toy = embedded.load(name) if name.startswith("toy") else vocabulary
+        alike = (toy.algorithm, toy.alphabet) == (vocabulary.algorithm, vocabulary.alphabet)
+        if toy is vocabulary or not alike or not toy.can_encode(b"a"):
             continue
-        toy = embedded.load(name)
-        if (toy.algorithm, toy.alphabet) != (vocabulary.algorithm, vocabulary.alphabet):
-            continue
-        toy = replace(toy, splits=vocabulary.splits)
         with contextlib.suppress(SupportsFailed):
-            if answer_of(one, toy, MODE) is None and toy.can_encode(b"a"):
+            if answer_of(one, replace(toy, splits=vocabulary.splits), MODE) is None:
                 return name
     return ""
 
 
-def _taken(
-    event: VocabularyOpened,
-    one: Participant,
-    request: Open,
-    tables: str,
-    kind: str,
-    number: int,
-) -> VocabularyOpened:
-    """The event with one more measurement, or with what became of it."""
-    variables = {**environment(1), TABLES: tables}
+def _opened(one: Participant, request: Open, tables: str) -> tuple[str, str, list[int]]:
+    """What became of one opening: the status, a note, and what it took."""
     process = Process(
         "harness.workers.server",
         LIMITS.memory,
-        variables,
+        {**environment(1), TABLES: tables},
         others=None if registry.our_own(one.spec) else one.spec,
         needs=one.about.needs,
     )
     try:
         answer = process.ask(request, LIMITS.load_seconds, Results, len(request))
     except WorkerDied as death:
-        return _failed(event, death.outcome)
+        failure = death.outcome
+        line = failure.message.split("\n", 1)[0]
+        return "failed", f"{failure.status.label}: {line}", []
     except BaseException:
         process.kill()
         raise
     finally:
         process.close()
     if answer.costs is None:
-        line = answer.messages.get(0, "").split("\n", 1)[0]
         unsupported = int(answer.status[0]) in (Status.UNSUPPORTED, Status.REJECTED)
-        return replace(event, status="unsupported" if unsupported else "failed", note=line)
-    if number == TRYING:
-        return event
-    took = Opened(*answer.costs[0].tolist())
-    opening = Opening(
-        kind=kind,
-        round=number,
-        code=took.code / 1e9,
-        cpu=took.cpu / 1e9,
-        wall=took.wall / 1e9,
-        before=took.before,
-        own_before=took.own_before,
-        after=took.after,
-        own_after=took.own_after,
-        worked=took.worked,
-        own_worked=took.own_worked,
-    )
-    return replace(event, openings=[*event.openings, opening])
+        line = answer.messages.get(0, "").split("\n", 1)[0]
+        return "unsupported" if unsupported else "failed", line, []
+    return "measured", "", answer.costs[0].tolist()
 
 
-def _failed(event: VocabularyOpened, failure: Failed) -> VocabularyOpened:
-    line = failure.message.split("\n", 1)[0]
-    return replace(event, status="failed", note=f"{failure.status.label}: {line}")
+def _opening(kind: str, number: int, took: Opened) -> Opening:
+    """The event's part: seconds and bytes."""
+    numbers = {name: getattr(took, name) for name in Opened.__slots__}
+    numbers |= {name: numbers[name] / 1e9 for name in ("code", "cpu", "wall")}
+    return cast("Opening", {"kind": kind, "round": number, **numbers})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from corpora.texts import benchmarks as texts
 from harness.core.quiet import aside
@@ -31,8 +32,7 @@ DOCUMENT = 200
 """Bytes of a text of a batch: of a message in a chat."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """How encoders are called. batched: with many texts at once. threaded: on several threads."""
 
     mode: Mode
@@ -105,30 +105,18 @@ def parse_size(text: str, option: str = "--size") -> int:
     return size
 
 
-def with_one_thread(modes: Sequence[str]) -> tuple[str, ...]:
-    """The modes, and that to which several threads are compared where they are measured."""
-    given = tuple(modes)
-    return ("batch", *given) if THREADS in given and "batch" not in given else given
-
-
 def chosen_texts(names: Sequence[str]) -> list[Text]:
     """The kinds of text named, or all that can be made; a name that is none of them is a file."""
     found = []
     for name in dict.fromkeys(names) or [one for one in texts.TEXTS if not texts.trouble(one)]:
-        if name in texts.TEXTS:
-            why = texts.trouble(name)
-            if why is not None:
-                raise SelectionError(f"--input {name}: {why}")
-            found.append(texts.TEXTS[name])
-            continue
+        why = texts.trouble(name) if name in texts.TEXTS else None
         try:
-            found.append(texts.of_file(Path(name)))
+            found.append(texts.TEXTS[name] if name in texts.TEXTS else texts.of_file(Path(name)))
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            kinds = ", ".join(texts.TEXTS)
-            raise SelectionError(
-                f"--input {name!r}: {reason}; name a UTF-8 file or one of {kinds}"
-            ) from error
+            reason = getattr(error, "strerror", None) or str(error)
+            why = f"{reason}; name a UTF-8 file or one of {', '.join(texts.TEXTS)}"
+        if why is not None:
+            raise SelectionError(f"--input {name!r}: {why}")
     return found
 
 
@@ -140,23 +128,15 @@ def participants(
     Second: those that are not installed, and why. Third: the trusted ones that are not among them.
     Raises ImplementationError for a named one that cannot be had.
     """
-    present, missing = selection.participants(specs, _peers())
-    names = {one.name for one in present}
-    absent = [name for name in TRUSTED if name not in names]
+    peers = []
+    for name in registry.PEERS:
+        with contextlib.suppress(ImportError), aside():
+            _ = registry.resolve(name).about
+            peers.append(name)
+    present, missing = selection.participants(specs, peers)
+    absent = [name for name in TRUSTED if name not in {one.name for one in present}]
     judges = selection.participants(absent)[0] if absent else []  # none named would be all
     return present, missing, judges
-
-
-def _peers() -> list[str]:
-    found = []
-    for name in registry.PEERS:
-        try:
-            with aside():
-                _ = registry.resolve(name).about
-        except ImportError:
-            continue
-        found.append(name)
-    return found
 
 
 def make_plan(
@@ -165,14 +145,11 @@ def make_plan(
     inputs: Sequence[str],
     sizes: Sequence[str],
     modes: Sequence[str],
-    rounds: int | None,
-    cold: int,
-    cold_sizes: bool,
     document: str,
     threads: int | None,
-    seed: int,
+    **rest: Any,
 ) -> tuple[BenchPlan, dict[str, str]]:
-    """The plan, and who takes no part and why.
+    """The plan, and who takes no part and why. rest: fields of the plan as they are.
 
     Raises SelectionError, VocabularyError, ImplementationError, each with one line.
     """
@@ -182,18 +159,17 @@ def make_plan(
     each = parse_size(document, "--document")
     vocabularies = selection.vocabularies(vocab or [VOCABULARY])
     present, missing, judges = participants(impl)
+    # Several threads are compared to one.
+    alone = THREADS in way and "batch" not in way
     plan = BenchPlan(
         vocabularies=vocabularies,
         participants=present,
         judges=judges,
         texts=chosen,
         sizes=wanted,
-        modes=with_one_thread(way),
-        rounds=rounds,
-        cold=cold,
-        cold_sizes=cold_sizes,
+        modes=["batch", *way] if alone else way,
         document=each,
         threads=threads or len(os.sched_getaffinity(0)),
-        seed=seed,
+        **rest,
     )
     return plan, missing

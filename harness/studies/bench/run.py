@@ -29,9 +29,10 @@ from harness.studies.bench.opening import Openings
 from harness.studies.bench.plan import BASE, OPENING, WAYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from corpora.texts.benchmarks import Text
+    from corpora.vocabularies.model import Vocabulary
     from harness.engine.ending import Ending
     from harness.events import Event
     from harness.studies.bench.plan import BenchPlan
@@ -84,11 +85,8 @@ class BenchStudy:
         done = {event.step: event.seconds for event in past if isinstance(event, StepDone)}
         self._left -= sum(done.values())
         self._ahead = [name for name in self._steps if name not in done]
-        self._recorded = {
-            event.to_json()
-            for event in past
-            if isinstance(event, VocabularyLoaded | ImplementationFailed)
-        }
+        once = (VocabularyLoaded, ImplementationFailed)
+        self._recorded = {event.to_json() for event in past if isinstance(event, once)}
         return list(self._steps)
 
     def step(self, name: str, tell: Callable[[Event], None]) -> None:
@@ -96,65 +94,60 @@ class BenchStudy:
         began = time.monotonic()
         source, mode, text = self._steps[name]
         if mode == OPENING:
-            self._open(source, tell)
-            self._ahead.remove(name)
-            return
-        bench = self._opened(source, mode, tell)
-        block = Block(mode, text)
-        try:
-            bench.measure(block, max(0.0, self._left) / max(1, len(self._ahead)))
-        except BaseException:
-            bench.kill()
-            raise
-        finally:
-            for event in bench.events(block):
-                tell(event)
+            self.close()
+            openings = Openings(self._plan, source, self._loaded(source, tell), self._watched)
+            try:
+                openings.measure()
+            finally:
+                self._tell(openings.found.values(), tell)
+        else:
+            bench, block = self._opened(source, mode, tell), Block(mode, text)
+            try:
+                bench.measure(block, max(0.0, self._left) / max(1, len(self._ahead)))
+            except BaseException:
+                bench.kill()
+                raise
+            finally:
+                self._tell(bench.events(block), tell)
+            self._left -= time.monotonic() - began
         self._ahead.remove(name)
-        self._left -= time.monotonic() - began
 
     def _opened(self, source: str, mode: str, tell: Callable[[Event], None]) -> Bench:
         """The measurement of a vocabulary, loaded when its first kind of text comes.
 
         It is loaded anew for a mode with several threads, as libraries read their number once.
         """
-        threads = self._plan.threads if WAYS[mode].threaded else 1
-        if self._bench is not None and self._bench[0] == (source, threads):
+        threaded = WAYS[mode].threaded
+        key = source, self._plan.threads if threaded else 1
+        if self._bench is not None and self._bench[0] == key:
             return self._bench[1]
         self.close()
+        vocabulary = self._loaded(source, tell)
+        alike = [one for one in self._plan.modes if one in WAYS and WAYS[one].threaded == threaded]
+        bench = Bench(self._plan, vocabulary, self._watched, alike, key[1])
+        self._bench = key, bench
+        bench.load()
+        failed = bench.failed.items()
+        self._tell((ImplementationFailed(n, vocabulary.id, line) for n, line in failed), tell)
+        return bench
+
+    def _loaded(self, source: str, tell: Callable[[Event], None]) -> Vocabulary:
         tell(Phase(f"loading {source}"))
         vocabulary = self._plan.vocabularies[source]()
         # Its problems are `tokgate preflight`'s to tell.
-        self._once(VocabularyLoaded.of(vocabulary, source), tell)
-        modes = [one for one in self._plan.modes if one in WAYS]
-        alike = [one for one in modes if WAYS[one].threaded == WAYS[mode].threaded]
-        bench = Bench(self._plan, vocabulary, self._watched, alike, threads)
-        self._bench = (source, threads), bench
-        bench.load()
-        for name, line in bench.failed.items():
-            self._once(ImplementationFailed(name, vocabulary.id, line), tell)
-        return bench
+        self._tell([VocabularyLoaded.of(vocabulary, source)], tell)
+        return vocabulary
 
-    def _open(self, source: str, tell: Callable[[Event], None]) -> None:
-        """Measure what it takes to open a vocabulary; all that is known is told."""
-        self.close()
-        tell(Phase(f"loading {source}"))
-        vocabulary = self._plan.vocabularies[source]()
-        self._once(VocabularyLoaded.of(vocabulary, source), tell)
-        openings = Openings(self._plan, source, vocabulary, self._watched)
-        try:
-            openings.measure()
-        finally:
-            for event in openings.found.values():
+    def _tell(self, events: Iterable[Event], tell: Callable[[Event], None]) -> None:
+        """Tell events, and what failed, unless it was told before, in an earlier sitting, too."""
+        for event in events:
+            if event.to_json() not in self._recorded:
+                self._recorded.add(event.to_json())
                 tell(event)
-                if event.status == "failed":
-                    failure = ImplementationFailed(event.implementation, vocabulary.id, event.note)
-                    self._once(failure, tell)
-
-    def _once(self, event: Event, tell: Callable[[Event], None]) -> None:
-        """Tell an event unless it was told before, in an earlier sitting, too."""
-        if event.to_json() not in self._recorded:
-            self._recorded.add(event.to_json())
-            tell(event)
+            if isinstance(event, VocabularyOpened) and event.status == "failed":
+                line = event.note
+                failed = ImplementationFailed(event.implementation, event.vocabulary, line)
+                self._tell([failed], tell)
 
     def _watched(self, done: float, what: str) -> None:
         before = len(self._steps) - len(self._ahead)
@@ -174,18 +167,11 @@ class BenchStudy:
             or (isinstance(event, VocabularyOpened) and event.openings)
             for event in events
         )
-        status = ending.status or (
-            exit_statuses.CANNOT_START if failed or not measured else exit_statuses.HOLDS
-        )
-        return Finished(
-            complete=ending.complete,
-            verdict="fail" if status else "pass",
-            reasons=[] if ending.how is None else [ending.how],
-            seconds=0.0,
-            cases=0,
-            comparisons=0,
-            exit_status=status,
-        )
+        fine = exit_statuses.HOLDS if measured and not failed else exit_statuses.CANNOT_START
+        status = ending.status or fine
+        reasons = [] if ending.how is None else [ending.how]
+        verdict = "fail" if status else "pass"
+        return Finished(ending.complete, verdict, reasons, 0.0, 0, 0, status)
 
 
 def started(plan: BenchPlan, command: str) -> BenchStarted:
@@ -221,9 +207,7 @@ def started(plan: BenchPlan, command: str) -> BenchStarted:
 
 def cpu_model() -> str:
     """The processor's name, as Linux has it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     found = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(found, platform.processor() or "unknown")

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import contextlib
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corpora.vocabularies.drawn.sized import of_size
+from harness.core.comparisons import contracts_of
 from harness.core.messages import Decode, Encode, Measure, Meter
 from harness.core.outcomes import Inputs
-from harness.studies.costs.series import event, measure_series
+from harness.studies.growth.cell import FIRST_LOOK, Axis, Cell
+from harness.studies.growth.prober import Prober
+from harness.verdict.exponents import Verdict
+from harness.workers.pool import WorkerPool
 from impls.interface import Capability
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from corpora.families.base import Family
+    from corpora.vocabularies.model import Algorithm, Vocabulary
     from harness.core.comparisons import Contract
+    from harness.core.outcomes import Results
+    from harness.engine.costs import Loaded
     from harness.events import Measured
-    from harness.studies.costs.series import Ask
-    from harness.studies.costs.subject import Stopped, Subject
+    from harness.studies.growth.cell import Ask
+    from harness.workers import Limits
 
-SIZES = tuple(16 << doubling for doubling in range(9))
-"""How many special tokens, texts or ids: 16 to 4,096."""
+SIZES = 16, 4096
+"""The least and the most special tokens, texts or ids."""
 
-LIMIT = 8_000_000
-"""Nanoseconds of a call after which no larger size is asked."""
+LIMIT = 0.016
+"""Seconds that a call on the next size may take, were the cost quadratic."""
 
 DOCUMENT = 32
 """Bytes of a text in a batch."""
@@ -36,52 +45,54 @@ WARM_UP = 8
 MANY_IDS = 4096
 """Ids that a text is asked for, which are decoded then."""
 
+LOADED = 1000, 64_000
+"""The least and the most tokens of the vocabularies that are loaded."""
 
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """One axis. name: what grows, in plural; row: stands in place of a family."""
+LOAD_LIMIT = 0.05
+"""As :data:`LIMIT`, of a load."""
 
-    name: str
-    row: str
-    asking: Callable[[Subject, Sequence[Contract], Family], Ask | None]
+FIRST_LOADED = 600
+"""Tokens of the one that is loaded first: libraries are imported by the first load."""
 
 
-def special_tokens(subject: Subject, contracts: Sequence[Contract], family: Family) -> Ask | None:
+def _costs(results: Results) -> list[int] | None:
+    """What each cost but the first, which warms up."""
+    if results.status.any() or results.costs is None:
+        return None
+    return [int(cost) for cost in results.costs[1:, 0]]
+
+
+def special_tokens(on: Loaded, contracts: Sequence[Contract], family: Family) -> Ask | None:
     """Texts with so many special tokens, a word between any two."""
-    mine = [one for one in contracts if subject.name in one.names and one.mode.special == "all"]
-    vocabulary = subject.contract.vocabulary
-    specials = sorted(vocabulary.special_tokens)
+    name, vocabulary = on.participant.name, on.contract.vocabulary
+    mine = [one for one in contracts if name in one.names and one.mode.special == "all"]
+    specials = [text.encode() for text in sorted(vocabulary.special_tokens)]
     if not mine or not specials:
         return None
 
     def text(size: int, turn: int) -> bytes:
         words = family.make(vocabulary, 8 * size, turn).split() or [b""]
-        parts = [
-            specials[(turn + place) % len(specials)].encode() + words[place % len(words)]
+        return b"".join(
+            specials[(turn + place) % len(specials)] + words[place % len(words)]
             for place in range(size)
-        ]
-        return b"".join(parts)
+        )
 
     def ask(sizes: Sequence[int], turn: int) -> list[int] | None:
         inputs = [text(size, turn) for size in (WARM_UP, *sizes)]
-        results = subject.pool.gauge(subject.name, mine[0], inputs, Meter.TIME)
-        if results.status.any() or results.costs is None:
-            return None
-        return [int(cost) for cost in results.costs[1:, 0]]
+        return _costs(on.pool.gauge(name, mine[0], inputs, Meter.TIME))
 
     return ask
 
 
-def batch(subject: Subject, contracts: Sequence[Contract], family: Family) -> Ask | None:
+def batch(on: Loaded, contracts: Sequence[Contract], family: Family) -> Ask | None:
     """One call for so many short texts."""
-    vocabulary = subject.contract.vocabulary
 
     def ask(sizes: Sequence[int], turn: int) -> list[int] | None:
         found = []
         for size in sizes:
-            text = family.make(vocabulary, DOCUMENT * size, turn)
-            request = Measure(Inputs.of([text]), subject.contract.mode, document=DOCUMENT)
-            spent = subject.pool.answer(subject.name, request).timed
+            text = Inputs.of([family.make(on.contract.vocabulary, DOCUMENT * size, turn)])
+            request = Measure(text, on.contract.mode, document=DOCUMENT)
+            spent = on.pool.answer(on.participant.name, request).timed
             if spent is None:
                 return None
             found.append(max(spent.cpu, spent.elsewhere or 0))
@@ -90,23 +101,15 @@ def batch(subject: Subject, contracts: Sequence[Contract], family: Family) -> As
     return ask
 
 
-def decoded(subject: Subject, contracts: Sequence[Contract], family: Family) -> Ask | None:
-    """So many ids, decoded in one call."""
-    return _decoding(subject, family, stream=False)
-
-
-def streamed(subject: Subject, contracts: Sequence[Contract], family: Family) -> Ask | None:
-    """So many ids, decoded one by one."""
-    return _decoding(subject, family, stream=True)
-
-
-def _decoding(subject: Subject, family: Family, *, stream: bool) -> Ask | None:
-    if Capability.DECODE not in subject.participant.about.capabilities:
+def decoded(
+    on: Loaded, contracts: Sequence[Contract], family: Family, *, stream: bool = False
+) -> Ask | None:
+    """So many ids, decoded in one call; stream: one by one."""
+    about, name = on.participant.about, on.participant.name
+    if Capability.DECODE not in about.capabilities:
         return None
-    text = family.make(subject.contract.vocabulary, 4 * MANY_IDS, 0)
-    limit = subject.most
-    inputs = Inputs.of([text if limit is None else text[:limit]])
-    results = subject.pool.answer(subject.name, Encode(inputs, subject.contract.mode))
+    text = family.make(on.contract.vocabulary, 4 * MANY_IDS, 0)[: about.max_input]
+    results = on.pool.answer(name, Encode(Inputs.of([text]), on.contract.mode))
     ids = results.ids
     if results.status.any() or not len(ids):
         return None
@@ -115,37 +118,76 @@ def _decoding(subject: Subject, family: Family, *, stream: bool) -> Ask | None:
         lengths = (WARM_UP, *sizes)
         # Other ids in each round, so that no answer is known already.
         every = np.concatenate([np.roll(np.resize(ids, size), turn) for size in lengths])
-        request = Decode(every, np.cumsum(lengths, dtype=np.int64), stream=stream, timed=True)
-        results = subject.pool.answer(subject.name, request)
-        if results.status.any() or results.costs is None:
-            return None
-        return [int(cost) for cost in results.costs[1:, 0]]
+        ends = np.cumsum(lengths, dtype=np.int64)
+        return _costs(on.pool.answer(name, Decode(every, ends, stream=stream, timed=True)))
 
     return ask
 
 
+def streamed(on: Loaded, contracts: Sequence[Contract], family: Family) -> Ask | None:
+    """So many ids, decoded one by one."""
+    return decoded(on, contracts, family, stream=True)
+
+
 AXES = (
-    Axis("special tokens", "special-tokens", special_tokens),
-    Axis("calls", "batch", batch),
-    Axis("ids", "decoding", decoded),
-    Axis("ids", "streaming", streamed),
+    ("special tokens", "special-tokens", special_tokens),
+    ("calls", "batch", batch),
+    ("ids", "decoding", decoded),
+    ("ids", "streaming", streamed),
 )
-"""The axes on which the loaded vocabulary is asked, in the order in which they are measured."""
+"""What grows, in plural, the row of the report, and who asks about the loaded vocabulary."""
+
+
+@cache
+def drawn(algorithm: Algorithm, size: int) -> Vocabulary | None:
+    """The vocabulary of a size; the same in every round, as no implementation may keep one."""
+    return of_size(algorithm, size)
+
+
+@contextlib.contextmanager
+def loading(on: Loaded, limits: Limits, halted: Callable[[], bool]) -> Iterator[Axis | None]:
+    """The CPU time of loading random vocabularies of the algorithm, in a worker of its own.
+
+    halted: whether the run was ended, so that nothing more is loaded. None where none is loaded.
+    """
+    one, algorithm = on.participant, on.contract.vocabulary.algorithm
+    first = drawn(algorithm, FIRST_LOADED)
+    if first is None or not contracts_of(first, [one], frozenset(), proper=True):
+        yield None
+        return
+    pool = WorkerPool([one], limits)
+
+    def ask(sizes: Sequence[int], turn: int) -> list[int] | None:
+        found = []
+        for size in sizes:
+            vocabulary = drawn(algorithm, size)
+            if halted() or vocabulary is None or pool.load(vocabulary, [one.name]):
+                return None
+            found.append(pool.load_spent(one.name))
+        return found
+
+    try:
+        loads = not pool.load(first, [one.name])
+        yield Axis("tokens", "loading", LOADED, ask) if loads else None
+    finally:
+        pool.close()
 
 
 def measure_axis(
-    axis: Axis,
-    subject: Subject,
-    contracts: Sequence[Contract],
-    family: Family,
-    stopped: Stopped,
+    axis: Axis, on: Loaded, family: Family, stopped: Callable[[], bool], limit: float = LIMIT
 ) -> Measured | None:
-    """The cost along an axis; None for one that the implementation or the vocabulary has not.
+    """With c(k) the cost of k special tokens, texts of a batch, ids or tokens: c(k) = O(k log k).
 
-    Raises Stopped and OutOfTime.
+    Sizes double until a call on the next would take longer than the limit, or eight times that
+    while there are less than four. Rounds over all of them, of which the least counts at each size,
+    are judged as time by bytes is, and what looks superlinear is asked until that is proved. What
+    is not answered in the first round has no costs; later, that ends the measurement. Raises
+    Stopped and OutOfTime.
     """
-    ask = axis.asking(subject, contracts, family)
-    if ask is None:
-        return None
-    found = measure_series(ask, SIZES, LIMIT, stopped)
-    return event(subject.name, subject.contract.vocabulary.id, axis.name, axis.row, found)
+    cell, prober = Cell(on.participant, on.contract, family, axis), Prober(on.pool, 0)
+    while not cell.decided:
+        # What looks superlinear is looked at until that is sure: it has a bounded number of rounds.
+        if cell.rounds >= FIRST_LOOK and cell.verdict is not Verdict.SUPERLINEAR and stopped():
+            break
+        prober.round(cell, limit)
+    return cell.event() if cell.calls else None

@@ -12,12 +12,12 @@ from harness.verdict.exponents import UNKNOWN, Verdict
 from harness.verdict.leaks import MOST, SURE, judge_left
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
+    from harness.engine.costs import Loaded
     from harness.events import Measured
-    from harness.studies.costs.subject import Stopped, Subject
 
 NAME = "many-inputs"
 """In place of a family."""
@@ -44,49 +44,49 @@ def inputs_of(
     vocabulary: Vocabulary, families: Sequence[Family], number: int = INPUTS
 ) -> list[bytes]:
     """Inputs of different kinds and lengths, each another text as far as the families have one."""
-    return list(islice(_inputs(vocabulary, families), number))
+    every = (
+        family.make(vocabulary, LENGTHS[(variant + place) % len(LENGTHS)], variant)
+        for variant in count()
+        for place, family in enumerate(families)
+    )
+    return list(islice(every, number))
 
 
-def _inputs(vocabulary: Vocabulary, families: Sequence[Family]) -> Iterator[bytes]:
-    for variant in count():
-        for place, family in enumerate(families):
-            yield family.make(vocabulary, LENGTHS[(variant + place) % len(LENGTHS)], variant)
-
-
-def measure_left(subject: Subject, inputs: Sequence[bytes], stopped: Stopped) -> Measured | None:
+def measure_left(
+    on: Loaded, inputs: Sequence[bytes], stopped: Callable[[], bool]
+) -> Measured | None:
     """What is left behind of these inputs; None where nothing was measured, or it died.
 
     Raises Stopped and OutOfTime.
     """
-    fitting = [data for data in inputs if subject.most is None or len(data) <= subject.most]
-    fitting = fitting[: _pass(subject, fitting)]
+    most = on.participant.about.max_input
+    fitting = [data for data in inputs if most is None or len(data) <= most]
+    fitting = fitting[: _pass(on, fitting)]
     held: list[int] = []
     given: list[int] = []
     found = judge_left(held, len(fitting))
     while found.verdict is Verdict.INCONCLUSIVE and len(held) <= MOST:
         if len(held) > SURE and stopped():
             break
-        results = subject.gauge(fitting, Meter.HELD)
+        results = on.gauge(fitting, Meter.HELD)
         if results.costs is None or not len(results):
             return None
-        resident, allocated = (int(one) for one in results.costs[-1])
+        resident, allocated = results.costs[-1].tolist()
         held.append(resident)
         given.append(allocated)
         found = judge_left(held, len(fitting))
-    if found.verdict is Verdict.INCONCLUSIVE and len(held) < 2:
-        return None
-    by_allocator = judge_left(given, len(fitting)) if any(given) else None
     note = ""
     if found.verdict is Verdict.SUPERLINEAR:
         note = f"it leaves {kibibytes(found.rate)} behind for each input"
-        if by_allocator is not None and by_allocator.verdict is Verdict.SUPERLINEAR:
+        by_allocator = judge_left(given, len(fitting))
+        if any(given) and by_allocator.verdict is Verdict.SUPERLINEAR:
             note += f" ({kibibytes(by_allocator.rate)} by the allocator's count)"
     elif found.verdict is Verdict.INCONCLUSIVE:
         note = f"after {len(held)} passes of {len(fitting)} inputs memory still changes"
     return replace(UNKNOWN, verdict=found.verdict).measured(
         {len(fitting) * passes: one for passes, one in enumerate(held, 1)},
-        implementation=subject.name,
-        vocabulary=subject.contract.vocabulary.id,
+        implementation=on.participant.name,
+        vocabulary=on.contract.vocabulary.id,
         family=NAME,
         note=note,
         measure="left",
@@ -95,11 +95,11 @@ def measure_left(subject: Subject, inputs: Sequence[bytes], stopped: Stopped) ->
     )
 
 
-def _pass(subject: Subject, inputs: Sequence[bytes]) -> int:
+def _pass(on: Loaded, inputs: Sequence[bytes]) -> int:
     """How many inputs a pass has: fewer of who is slow, and where each leaves much behind."""
-    before = subject.gauge(inputs[:FIRST], Meter.HELD)
+    before = on.gauge(inputs[:FIRST], Meter.HELD)
     started = time.monotonic()
-    after = subject.gauge(inputs[FIRST : 2 * FIRST], Meter.HELD)
+    after = on.gauge(inputs[FIRST : 2 * FIRST], Meter.HELD)
     seconds = time.monotonic() - started
     most = min(INPUTS, int(FIRST * PASS_SECONDS / max(seconds, 1e-9)))
     if before.costs is not None and after.costs is not None and len(after):

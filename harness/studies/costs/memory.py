@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
-from harness.studies.costs.subject import failure_of
 from harness.verdict.exponents import Verdict
-from harness.verdict.memory import LIMIT, SUPERLINEAR, TELLING, Memory, Taken, beyond, judge_memory
+from harness.verdict.memory import LIMIT, SUPERLINEAR, TELLING, Taken, beyond, judge_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from corpora.families.base import Family
-    from harness.core.outcomes import Failed
+    from harness.engine.costs import Loaded
     from harness.events import Measured
-    from harness.studies.costs.subject import Stopped, Subject
 
 FAMILIES = ("prose", "letter-run", "byte-fallback", "long-word", "brackets", "newlines")
 """The first three of these that a vocabulary can spell are measured: text as it is, one long
@@ -27,8 +25,8 @@ pre-token of few tokens, and text of which each byte is a token."""
 ASKED = 3
 """Families that are measured."""
 
-SMALLEST, LARGEST = 4 << 10, 256 << 10
-"""Bytes of the inputs: pages are as large as the smallest."""
+SIZES = tuple(4096 << doubling for doubling in range(7))
+"""Bytes of the inputs, up to 256 KiB: pages are as large as the smallest."""
 
 MUCH = 24 << 20
 """Bytes of memory beyond which no larger input is asked, once there are enough: it says no more."""
@@ -55,81 +53,63 @@ def chosen(suiting: Sequence[Family]) -> list[Family]:
     return [known[name] for name in FAMILIES if name in known][:ASKED]
 
 
-def measure_memory(subject: Subject, family: Family, stopped: Stopped) -> Measured | None:
+def measure_memory(on: Loaded, family: Family, stopped: Callable[[], bool]) -> Measured | None:
     """The memory of a family's inputs; None where it declines them, or nothing was measured.
 
     Raises Stopped and OutOfTime.
     """
     rounds: list[Mapping[int, tuple[Taken, Taken]]] = []
+    failure = ""
     for number in range(ROUNDS):
-        taken, failed = _round(subject, family, number, stopped)
-        if failed is not None:
-            return _failed(subject, family, judge_memory([*rounds, taken]), *failed)
-        if not taken:
-            break
-        rounds.append(taken)
+        taken, failure = _round(on, family, number, stopped)
+        rounds += [taken] if taken else []
         found = judge_memory(rounds)
-        if beyond(found.peaks, LIMIT) is False and found.verdict != SUPERLINEAR:
+        kept = beyond(found.peaks, LIMIT) is False and found.verdict != SUPERLINEAR
+        if failure or not taken or kept:
             break
-    if not rounds:
+    if not rounds and not failure:
         return None
-    return event(subject, family, judge_memory(rounds), len(rounds))
+    decided = len(found.peaks) > 1
+    verdict = Verdict.LINEAR if decided else Verdict.INCONCLUSIVE
+    verdict = Verdict.SUPERLINEAR if found.verdict == SUPERLINEAR else verdict
+    verdict = Verdict.FAILED if failure else verdict
+    return replace(found.growth, verdict=verdict, constant=None).measured(
+        found.peaks,
+        implementation=on.participant.name,
+        vocabulary=on.contract.vocabulary.id,
+        family=family.name,
+        note=failure or ("" if decided else "one size only was measured"),
+        measure="memory",
+        rounds=len(rounds),
+        memory_per_byte=found.per_byte,
+        memory_verdict=found.verdict,
+        expression=family.expression(on.contract.vocabulary),
+    )
 
 
 def _round(
-    subject: Subject, family: Family, number: int, stopped: Stopped
-) -> tuple[dict[int, tuple[Taken, Taken]], tuple[int, Failed] | None]:
-    """Each size twice, from small to large; and the size at which memory ran out, and how."""
+    on: Loaded, family: Family, number: int, stopped: Callable[[], bool]
+) -> tuple[dict[int, tuple[Taken, Taken]], str]:
+    """Each size twice, from small to large; and how memory ran out, if it did."""
     found: dict[int, tuple[Taken, Taken]] = {}
-    vocabulary, size = subject.contract.vocabulary, SMALLEST
-    while size <= min(LARGEST, subject.most or LARGEST):
-        if len(found) >= TELLING and stopped():
+    vocabulary, most = on.contract.vocabulary, on.participant.about.max_input
+    for size in SIZES:
+        enough = len(found) >= TELLING
+        if (most is not None and size > most) or (enough and stopped()):
             break
+        inputs = [] if found else [family.make(vocabulary, WARM_UP, number)]
         variants = range(CALLS * number, CALLS * (number + 1))
-        inputs = [family.make(vocabulary, WARM_UP, number)] if not found else []
-        before = len(inputs)
         inputs += [family.make(vocabulary, size, variant) for variant in variants]
         started = time.monotonic()
-        results = subject.gauge(inputs, Meter.MEMORY)
-        failure = failure_of(results)
-        if failure is not None and failure[1].status is Status.OUT_OF_MEMORY:
-            return found, (size, failure[1])
+        results = on.gauge(inputs, Meter.MEMORY)
+        for row in (results.status == Status.OUT_OF_MEMORY).nonzero()[0].tolist():
+            line = results.messages.get(row, "").split("\n", 1)[0]
+            return found, f"{Status.OUT_OF_MEMORY.label} at {size >> 10} KiB: {line}"
         if results.status.any() or results.costs is None:
             break
-        first, second = (Taken(*map(int, row[[0, 2]])) for row in results.costs[before:])
+        first, second = (Taken(*map(int, row[[0, 2]])) for row in results.costs[-CALLS:])
         found[size] = first, second
         seconds, enough = time.monotonic() - started, len(found) >= TELLING
         if seconds > SLOWEST or (enough and (seconds > SLOW or second.peak > MUCH)):
             break
-        size *= 2
-    return found, None
-
-
-def event(subject: Subject, family: Family, found: Memory, rounds: int) -> Measured:
-    """What there is to say of memory."""
-    decided = len(found.peaks) > 1
-    verdict = Verdict.LINEAR if decided else Verdict.INCONCLUSIVE
-    if found.verdict == SUPERLINEAR:
-        verdict = Verdict.SUPERLINEAR
-    return replace(found.growth, verdict=verdict, constant=None).measured(
-        found.peaks,
-        implementation=subject.name,
-        vocabulary=subject.contract.vocabulary.id,
-        family=family.name,
-        note="" if decided else "one size only was measured",
-        measure="memory",
-        rounds=rounds,
-        memory_per_byte=found.per_byte,
-        memory_verdict=found.verdict,
-        expression=family.expression(subject.contract.vocabulary),
-    )
-
-
-def _failed(
-    subject: Subject, family: Family, found: Memory, size: int, failure: Failed
-) -> Measured:
-    """What there is to say where memory ran out: no bound allows for that."""
-    said = event(subject, family, found, 1)
-    line = failure.message.split("\n", 1)[0]
-    note = f"{failure.status.label} at {size >> 10} KiB: {line}"
-    return replace(said, verdict=Verdict.FAILED.value, note=note)
+    return found, ""

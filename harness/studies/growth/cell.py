@@ -1,17 +1,16 @@
-"""A cell of growth: what was measured of one implementation on one family, and what it says."""
+"""A cell of growth: what was measured of one implementation along one axis, and what it says."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from harness.engine.costs import least
-from harness.studies.growth.claims import Claims, Reconciled, reconcile
+from harness.studies.growth.claims import Found, growth_of, reconcile
 from harness.verdict.exponents import (
     LEAST_POINTS,
     UNKNOWN,
-    Growth,
     Verdict,
     fitted_costs,
     judge,
@@ -22,7 +21,7 @@ from harness.verdict.exponents import (
 from harness.verdict.memory import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from corpora.families.base import Family
     from harness.core.comparisons import Contract
@@ -53,127 +52,150 @@ RISING_LOOK = 12
 SPARE_POINTS = 1
 """Sizes that a cell keeps besides those that it needs, when it gives up its largest ones."""
 
+SMALLEST = 256
+"""Bytes of the smallest input that is judged where larger ones tell: below, a call's own cost is
+all there is to see."""
+
+SMALL = 128
+"""The largest of the sizes below."""
+
+SLOW = 1e-4
+"""Seconds of a call on :data:`SMALL` bytes from which on such sizes are judged as well: of a
+call that takes less, its own cost and its linear part hide the growth there."""
+
+Ask = Callable[[Sequence[int], int], "list[int] | None"]
+"""Given sizes and the number of a round, what each costs in nanoseconds; None without an answer."""
+
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """Nanoseconds of one call; counted, round_trip: where those are only a program's word."""
+class Axis:
+    """What a cost may grow with that is not the length of an input.
+
+    name: what is counted, in plural. row: stands in reports in place of a family. sizes: the
+    smallest and the largest that are asked.
+    """
+
+    name: str
+    row: str
+    sizes: tuple[int, int]
+    ask: Ask
+
+
+class Call(NamedTuple):
+    """Nanoseconds of one call; counted, waited: by the kernel and on the wall.
+
+    These two only where what was spent is a program's own word.
+    """
 
     spent: int
-    counted: int | None = None
-    round_trip: int | None = None
+    counted: int = 0
+    waited: int = 0
 
     def at(self, size: int, length: int) -> Call:
         """What it took for each byte, for an input of a size: variants are some bytes shorter.
 
         Of a small size that is much: costs of one variant and another would look like growth.
         """
-        if not length or length == size:
-            return self
-        counted, trip = (
-            None if one is None else one * size // length for one in (self.counted, self.round_trip)
-        )
-        return Call(self.spent * size // length, counted, trip)
+        return Call(*(one * size // length for one in self)) if length else self
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Cell:
-    """One implementation on one family. times: size to the least nanoseconds so far.
+    """One implementation on one family, or along an axis.
 
-    calls: size to the nanoseconds of each call. beside, beside_tiny: as ``times`` and ``tiny``, of
-    a trusted implementation on the same inputs in the same rounds, where there is one.
-    tiny: likewise for a few bytes. cached: size to nanoseconds of an input encoded just before.
-    counted, round_trips: as ``times``, where those are only the word of a program: CPU time by the
-    kernel's count, and time on the wall. tiny_counted: of a few bytes.
-    steps: length of the input to lines executed.
-    young: costs of a size that is to come next, a call each. grown: its largest size is settled,
-    for now. seconds: that passed for it so far. round_seconds: that a round is expected to take, by
-    the last one. agreeing: how many rounds in a row it has looked
-    superlinear; strength: how strongly, at the last.
+    calls: by the size of their input; 0 stands for a few bytes. took: size to the least seconds
+    that a call took, by whatever clock says more. beside: size to the least nanoseconds of a
+    trusted implementation on the same inputs in the same rounds, where there is one. cached: size
+    to nanoseconds of an input encoded just before. steps: length of the input to lines executed.
+    seconds: that passed for it so far. round_seconds: that a round is expected to take, by the last
+    one. found: what its sizes say, after however few rounds. agreeing: how many rounds in a row it
+    has looked superlinear.
     own: it is the user's own candidate, which is to be decided. repeated: some sizes were measured
     on a text that its process had had before.
     refused: it rejects these inputs, or does not support them, so that there is nothing to say.
-    given_up: it died on others too often. failure: how it failed on this one. stopped: why its
-    sizes end where they do. cut_off: the end of the run came in the midst of a round. said: its
-    event is out.
+    given_up: it died on others too often, or answers no more. failure: how it failed on this one.
+    stopped: why its sizes end where they do. silent_beyond: it gave no answer beyond the largest
+    size of the suite. cut_off: the end of the run came in the midst of a round. said: its event is
+    out.
     """
 
     participant: Participant
     contract: Contract
     family: Family
-    times: dict[int, int] = field(default_factory=dict)
-    calls: dict[int, list[int]] = field(default_factory=dict)
+    axis: Axis | None = None
+    own: bool = False
+    calls: dict[int, list[Call]] = field(default_factory=dict)
+    took: dict[int, float] = field(default_factory=dict)
     beside: dict[int, int] = field(default_factory=dict)
-    beside_tiny: int | None = None
-    tiny: int | None = None
-    counted: dict[int, int] = field(default_factory=dict)
-    round_trips: dict[int, int] = field(default_factory=dict)
-    tiny_counted: int | None = None
     cached: dict[int, int] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
-    young: list[Call] = field(default_factory=list)
     rounds: int = 0
     seconds: float = 0.0
     round_seconds: float = 0.0
     agreeing: int = 0
-    strength: float = 0.0
-    verdict: Verdict = Verdict.INCONCLUSIVE
-    own: bool = False
+    found: Found = field(default_factory=lambda: Found(UNKNOWN, {}))
     repeated: bool = False
-    grown: bool = False
     refused: bool = False
     given_up: bool = False
     failure: str = ""
     stopped: str = ""
+    silent_beyond: bool = False
     cut_off: bool = False
     said: bool = False
-    _latest: tuple[object, Reconciled] | None = None
 
     @property
-    def begun(self) -> bool:
-        """Whether there is anything to say of it, be it that time was too short."""
-        return self.rounds > 0 or self.cut_off
+    def name(self) -> str:
+        """Of the implementation."""
+        return self.participant.name
+
+    # What was measured.
+
+    def add(self, size: int, call: Call) -> None:
+        """Note a call."""
+        self.calls.setdefault(size, []).append(call)
+        seconds = max(call.spent, call.counted) / 1e9
+        self.took[size] = min(seconds, self.took.get(size, seconds))
 
     @property
-    def growth(self) -> Growth:
-        """The judgement of what was measured so far."""
-        return self._judged(named=True).growth
+    def _large(self) -> list[int]:
+        """The sizes without those that say little where larger ones can be had."""
+        every = self.took.get(SMALL, 0.0) > SLOW or self.axis is not None
+        return sorted(size for size in self.calls if size and (every or size >= SMALLEST))
 
-    def _compared(self, *, named: bool = False) -> Reconciled:
-        """What the sizes say, after however few rounds.
+    @property
+    def sizes(self) -> list[int]:
+        """The sizes that are judged, and asked in each round."""
+        large = self._large
+        return large if len(large) >= LEAST_POINTS else sorted(self.calls.keys() - {0})
 
-        Which cell is next is asked of all of them after each round, of which one has changed.
-        """
-        if named:
-            return self._compare(named=True)
-        columns = (self.times, self.counted, self.round_trips, self.beside)
-        calls = sum(map(len, self.calls.values()))
-        key = (
-            *(tuple(one.items()) for one in columns),
-            calls, self.tiny, self.tiny_counted, self.beside_tiny,
-        )  # fmt: skip
-        if self._latest is None or self._latest[0] != key:
-            self._latest = key, self._compare(named=False)
-        return self._latest[1]
+    def costs(self, clock: str = "spent", least: Callable[..., float] = min) -> dict[int, float]:
+        """Size to the least nanoseconds so far: as the program says, where it does."""
+        some = [size for size in (0, *self.sizes) if size in self.calls]
+        return {size: least(getattr(call, clock) for call in self.calls[size]) for size in some}
 
-    def _compare(self, *, named: bool) -> Reconciled:
-        tiny = self.tiny or 0
-        if self.counted:
-            return reconcile(self._claims, tiny, self.tiny_counted or 0, named=named)
-        noise = shown_noise(self.beside, self.beside_tiny or 0)
-        growth = judge(self.times, tiny, named=named, noise=noise)
+    @property
+    def told(self) -> bool:
+        """Whether what a call took is only a program's word."""
+        return any(call.waited for call in self.calls.get(0, ()))
+
+    # What it says.
+
+    def look(self) -> None:
+        """Judge it after a round."""
+        self.found = self._judged(named=False)
+        superlinear = self.verdict is Verdict.SUPERLINEAR
+        self.agreeing = self.agreeing + 1 if superlinear else 0
+
+    def _judged(self, *, named: bool) -> Found:
+        costs = self.costs()
+        if self.told:
+            return reconcile(costs, self.costs("counted"), self.costs("waited"), named=named)
+        beside = {size: cost for size, cost in self.beside.items() if size}
+        noise = shown_noise(beside, self.beside.get(0, 0))
+        growth = growth_of(costs, named=named, noise=noise)
         if growth.verdict is Verdict.LINEAR and self.keeps_answers:
             growth = replace(growth, verdict=Verdict.INCONCLUSIVE)
-        return Reconciled(growth, counted=False, contradicted=False)
-
-    def _judged(self, *, named: bool) -> Reconciled:
-        found = self._compared(named=named)
-        if self.failure:
-            return replace(found, growth=replace(found.growth, verdict=Verdict.FAILED))
-        return found if self.rounds >= FIRST_LOOK else Reconciled(UNKNOWN, False, False)
-
-    @property
-    def _claims(self) -> Claims:
-        return Claims(self.times, self.counted, self.round_trips)
+        return Found(growth, costs)
 
     @property
     def keeps_answers(self) -> bool:
@@ -181,29 +203,56 @@ class Cell:
 
         It then knew some answers before it was asked, by what it keeps of other texts.
         """
-        usual = {size: median(calls) for size, calls in self.calls.items() if size in self.times}
-        return judge(usual, self.tiny or 0, named=False).verdict is Verdict.SUPERLINEAR
+        usual = self.costs(least=median) | {0: self.costs().get(0, 0)}
+        return growth_of(usual, named=False).verdict is Verdict.SUPERLINEAR
+
+    @property
+    def verdict(self) -> Verdict:
+        """By what is known; superlinear may still have to be proved."""
+        if self.failure:
+            return Verdict.FAILED
+        return self.found.growth.verdict if self.rounds >= FIRST_LOOK else Verdict.INCONCLUSIVE
 
     @property
     def rising(self) -> bool:
         """Whether the last two doublings cost more than a linear cost does."""
-        last = sorted(self.times)[-3:]
-        if len(last) < 3:
-            return False
-        spent = {size: max(1.0, self.times[size] - (self.tiny or 0)) for size in last}
-        return slope(spent, last[0], last[-1]) > RISING
-
-    @property
-    def seconds_a_call(self) -> dict[int, float]:
-        """Size to the seconds of a call, by whatever clock says more."""
-        return {
-            size: max(spent, self.counted.get(size, 0)) / 1e9 for size, spent in self.times.items()
-        }
+        costs, last = self.costs(), self.sizes[-3:]
+        spent = {size: max(1.0, costs[size] - costs.get(0, 0)) for size in last}
+        return len(last) == 3 and slope(spent, last[0], last[-1]) > RISING
 
     @property
     def estimate(self) -> float:
         """The exponent so far, 0 where there is none."""
-        return self._compared().growth.exponent or 0.0
+        return self.found.growth.exponent or 0.0
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is nothing more to ask."""
+        return self.refused or self.given_up or bool(self.failure)
+
+    @property
+    def _lacking(self) -> int:
+        """How many more rounds that agree it takes to say that it is superlinear."""
+        rounds, agreeing = proof_of(self.found.growth.strength)
+        return max(rounds - self.rounds, agreeing - self.agreeing)
+
+    @property
+    def settled(self) -> bool:
+        """Whether it has a verdict that fails a bound or keeps it."""
+        proved = self.verdict is Verdict.SUPERLINEAR and self._lacking <= 0
+        return proved or self.verdict in (Verdict.LINEAR, Verdict.FAILED)
+
+    @property
+    def decided(self) -> bool:
+        """Whether more rounds would change nothing."""
+        followed = self.own and bool(self.stopped)
+        few = self.rounds > 0 and len(self.sizes) < LEAST_POINTS and not followed
+        if self.ended or self.rounds >= LAST_LOOK or few:
+            return True
+        linear = self.verdict is Verdict.LINEAR
+        if linear and followed and self.rounds < RISING_LOOK and self.rising:
+            return False
+        return self.settled
 
     @property
     def looked(self) -> bool:
@@ -211,113 +260,61 @@ class Cell:
         return self.decided or self.rounds >= FIRST_LOOK
 
     @property
-    def settled(self) -> bool:
-        """Whether it has a verdict that fails a bound or keeps it."""
-        return bool(self.failure) or self.verdict is Verdict.LINEAR or self.proved
+    def rounds_due(self) -> int:
+        """How many more rounds it takes to say that it is superlinear, if it looks so by now."""
+        superlinear = self.found.growth.verdict is Verdict.SUPERLINEAR
+        return self._lacking if superlinear and not self.decided else 0
 
-    @property
-    def open(self) -> bool:
-        """Whether it was judged, and more rounds may decide it."""
-        return self.looked and not self.decided
+    # Its sizes.
 
-    def look(self) -> None:
-        """Judge it after a round, and note the verdict."""
-        growth = self._judged(named=False).growth
-        self.verdict, self.strength = growth.verdict, growth.strength
-        self.agreeing = self.agreeing + 1 if self.verdict is Verdict.SUPERLINEAR else 0
-
-    def add(self, size: int, call: Call) -> None:
-        """Note what a call on an input of a size took: the least of all counts."""
-        self.times[size] = least(self.times.get(size), call.spent)
-        self.calls.setdefault(size, []).append(call.spent)
-        if call.counted is not None and call.round_trip is not None:
-            self.counted[size] = least(self.counted.get(size), call.counted)
-            self.round_trips[size] = least(self.round_trips.get(size), call.round_trip)
-
-    def add_tiny(self, call: Call) -> None:
-        """Likewise of a few bytes."""
-        self.tiny = least(self.tiny, call.spent)
-        if call.counted is not None:
-            self.tiny_counted = least(self.tiny_counted, call.counted)
-
-    def add_beside(self, sizes: Sequence[int], tiny: int, spent: Sequence[int]) -> None:
-        """Note what a trusted implementation took on the same inputs."""
-        self.beside_tiny = least(self.beside_tiny, tiny)
-        for size, one in zip(sizes, spent, strict=True):
-            self.beside[size] = least(self.beside.get(size), one)
-
-    @property
-    def proved(self) -> bool:
-        """Whether it has looked superlinear for long enough to say so."""
-        rounds, agreeing = proof_of(self.strength)
-        return self.rounds >= rounds and self.agreeing >= agreeing
+    def fitted(self, sizes: Sequence[int]) -> int:
+        """How many of these sizes tell something."""
+        # What a program says of itself may be the same for all sizes.
+        costs = self.costs("counted" if self.told else "spent")
+        return len(fitted_costs({size: costs[size] for size in sizes}, costs.get(0, 0)))
 
     @property
     def short(self) -> bool:
         """Whether it has too few sizes to be judged."""
-        # What a program says of itself may be the same for all sizes.
-        costs, tiny = (self.counted, self.tiny_counted) if self.counted else (self.times, self.tiny)
-        return len(fitted_costs(costs, tiny or 0)) < LEAST_POINTS
-
-    @property
-    def decided(self) -> bool:
-        """Whether more rounds would change nothing."""
-        if self.refused or self.given_up or self.failure or self.rounds >= LAST_LOOK:
-            return True
-        if self.grown and len(self.times) < LEAST_POINTS and not (self.own and self.stopped):
-            return True
-        if self.own and self.stopped and self.rounds < RISING_LOOK and self.rising:
-            return self.proved
-        return self.verdict is Verdict.LINEAR or self.proved
-
-    @property
-    def rounds_due(self) -> int:
-        """How many more rounds it takes to say that it is superlinear, if it looks so by now."""
-        if self.decided or not self.rounds:
-            return 0
-        growth = self._compared().growth
-        if growth.verdict is not Verdict.SUPERLINEAR:
-            return 0
-        rounds, agreeing = proof_of(growth.strength)
-        return max(rounds - self.rounds, agreeing - self.agreeing)
+        return self.fitted(self._large) < LEAST_POINTS
 
     def shed(self) -> bool:
         """Give up the largest size, where it has enough others: a round takes that much less."""
-        size = max(self.times, default=0)
-        less = {one: cost for one, cost in self.times.items() if one < size}
-        counted = {one: cost for one, cost in self.counted.items() if one < size}
-        # What a program says of itself may be the same for all sizes.
-        costs, tiny = (counted, self.tiny_counted) if counted else (less, self.tiny)
-        if len(fitted_costs(costs, tiny or 0)) < LEAST_POINTS + SPARE_POINTS:
+        *sizes, last = self.sizes or [0]
+        if self.fitted(sizes) < LEAST_POINTS + SPARE_POINTS:
             return False
-        whole = self.counted or self.times
-        self.round_seconds *= sum(costs.values()) / sum(whole.values())
-        self.stop_at(size, whole[size] / 1e9)
-        self.times, self.counted = less, counted
-        self.beside.pop(size, None)
-        self.round_trips.pop(size, None)
-        self.young.clear()
+        self.round_seconds *= 1 - self.took[last] / sum(self.took[size] for size in self.sizes)
+        self.stop_at(last)
+        for column in (self.calls, self.took, self.beside):
+            column.pop(last, None)
+        self.found = self._judged(named=False)
         return True
 
-    def stop_at(self, size: int, seconds: float) -> None:
+    def stop_at(self, size: int) -> None:
         """Say that its sizes end here, as a call takes so long."""
-        self.stopped = f"stopped at {shown(size)}: {seconds * 1e3:.3g} ms a call"
+        where = shown(size) if self.axis is None else f"{size} {self.axis.name}"
+        self.stopped = f"stopped at {where}: {self.took[size] * 1e3:.3g} ms a call"
+
+    # What is told of it.
 
     def event(self) -> Measured:
         """What there is to say of its time."""
-        found, reason = self._judged(named=True), self.failure
-        growth = found.growth
-        if growth.verdict is Verdict.SUPERLINEAR and not self.proved:
-            growth = replace(growth, verdict=Verdict.INCONCLUSIVE)
-        if growth.verdict is Verdict.INCONCLUSIVE and not self.given_up:
-            reason = self._open_reason
-        contrast = self._claims.contrast(shown(max(self.counted))) if found.contradicted else ""
-        repeated = "measured on texts that its process had before" if self.repeated else ""
-        times = self.counted if found.counted else self.times
-        return growth.measured(
-            seconds(times),
+        found, verdict = self._judged(named=True), self.verdict
+        known = bool(self.failure) or self.rounds >= FIRST_LOOK
+        growth = found.growth if known else UNKNOWN
+        if verdict is Verdict.SUPERLINEAR and not self.settled:
+            verdict = Verdict.INCONCLUSIVE
+        still_open = verdict is Verdict.INCONCLUSIVE and not self.given_up
+        notes = (
+            found.contrast if known else "",
+            self.failure or (self._open_reason if still_open else ""),
+            self.stopped,
+            "measured on texts that its process had before" if self.repeated else "",
+        )
+        return replace(growth, verdict=verdict).measured(
+            seconds(found.costs),
             **self._about,
-            note="; ".join(part for part in (contrast, reason, self.stopped, repeated) if part),
+            note="; ".join(filter(None, notes)),
             overhead=growth.overhead / 1e9,
             rounds=self.rounds,
             cached=points_of(seconds(self.cached)),
@@ -326,40 +323,36 @@ class Cell:
     @property
     def _open_reason(self) -> str:
         """Why it is not decided."""
-        quickest = judge(self.times, self.tiny or 0, named=False).verdict
+        quickest = growth_of(self.costs(), named=False).verdict
         if quickest is Verdict.LINEAR and self.keeps_answers:
             return "its usual calls grow faster than its quickest: it keeps answers"
         if not self.rounds:
             return "out of time in its first round"
-        rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
-        return f"after {rounds}" if self.decided else f"out of time after {rounds}"
+        rounds = f"after {self.rounds} round{'' if self.rounds == 1 else 's'}"
+        return rounds if self.decided else f"out of time {rounds}"
 
     def steps_event(self) -> Measured:
         """What there is to say of its steps, which need no second look."""
-        return judge(self.steps, exact=True).measured(
-            self.steps, **self._about, measure="steps", rounds=1
-        )
+        growth = judge(self.steps, exact=True)
+        return growth.measured(self.steps, **self._about, measure="steps", rounds=1)
 
     @property
     def _about(self) -> dict[str, str]:
         """What its events are about."""
-        vocabulary = self.contract.vocabulary
-        return {
-            "implementation": self.participant.name,
-            "vocabulary": vocabulary.id,
-            "family": self.family.name,
-            "expression": self.family.expression(vocabulary),
-        }
+        vocabulary, axis = self.contract.vocabulary, self.axis
+        about = {"implementation": self.name, "vocabulary": vocabulary.id}
+        if axis is not None:
+            return about | {"family": axis.row, "axis": axis.name}
+        expression = self.family.expression(vocabulary)
+        return about | {"family": self.family.name, "expression": expression}
 
 
 def proof_of(strength: float) -> tuple[int, int]:
     """Rounds, and rounds in a row that agree, after which a growth so strong is superlinear."""
-    for least_strength, rounds, agreeing in PROOFS:
-        if strength >= least_strength:
-            return rounds, agreeing
-    return PROOFS[-1][1:]
+    enough = (proof[1:] for proof in PROOFS if strength >= proof[0])
+    return next(enough, PROOFS[-1][1:])
 
 
-def seconds(times: Mapping[int, int]) -> dict[int, float]:
-    """Nanoseconds by size as seconds."""
-    return {size: spent / 1e9 for size, spent in times.items()}
+def seconds(times: Mapping[int, float]) -> dict[int, float]:
+    """Nanoseconds by size as seconds, without those of a few bytes."""
+    return {size: spent / 1e9 for size, spent in times.items() if size}

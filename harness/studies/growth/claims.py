@@ -1,4 +1,4 @@
-"""What an implementation says of its own cost, beside what the clock says. Pure.
+"""What costs say, those that an implementation tells of itself beside what the clock says. Pure.
 
 A program behind a pipe may say how long a call took it. That is finer than any clock outside, which
 counts the protocol, too, but it is only the program's word. So both are judged: a cost is called
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from harness.verdict.exponents import Growth, Verdict, judge
+from harness.verdict.memory import shown
 
 VISIBLE = 0.05
 """The share of a round trip that the CPU time of the program's processes has to be, for the largest
@@ -18,57 +20,43 @@ input, before it may be taken for what the call cost: else the work is done wher
 by a program that only talks to another machine."""
 
 Costs = Mapping[int, float]
+"""Size in bytes to nanoseconds; 0 stands for a few bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
-    """Size in bytes to nanoseconds: as the program says, by the kernel's count, and by the wall."""
-
-    reported: Costs
-    counted: Costs
-    round_trips: Costs
-
-    @property
-    def visible(self) -> bool:
-        """Whether the kernel's count is of the work and not of a messenger."""
-        largest = max(self.counted, default=0)
-        return bool(largest) and self.counted[largest] >= VISIBLE * self.round_trips[largest]
-
-    def contrast(self, named: str) -> str:
-        """The largest input in words: what it is said to take, and what it takes."""
-        largest = max(self.counted)
-        counted = self.counted if self.visible else self.round_trips
-        kind = "CPU time" if self.visible else "a round trip"
-        return (
-            f"it says of itself that {named} take {self.reported[largest] / 1e6:.3g} ms, "
-            f"but they take {counted[largest] / 1e6:.3g} ms of {kind}"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Reconciled:
-    """The growth to report, whether it is the clock's, and whether both contradict each other."""
+class Found:
+    """The growth to report, and of which costs. contrast: how two clocks contradict each other."""
 
     growth: Growth
-    counted: bool
-    contradicted: bool
+    costs: Costs
+    contrast: str = ""
 
 
-def reconcile(claims: Claims, tiny: float, tiny_counted: float, *, named: bool) -> Reconciled:
-    """The growth by both; tiny: what a call on a few bytes costs, told and counted."""
-    reported = judge(claims.reported, tiny, named=named)
-    if reported.verdict is Verdict.SUPERLINEAR:
-        return Reconciled(reported, counted=False, contradicted=False)
-    if not claims.visible:
+def growth_of(costs: Costs, **how: Any) -> Growth:
+    """The growth of costs, beyond what a call on a few bytes takes."""
+    return judge({size: cost for size, cost in costs.items() if size}, costs.get(0, 0.0), **how)
+
+
+def reconcile(reported: Costs, counted: Costs, waited: Costs, *, named: bool) -> Found:
+    """The growth by what the program says, by the kernel's count, and by the wall."""
+    largest = max(counted)
+    visible = counted[largest] >= VISIBLE * waited[largest]
+    seen, kind = (counted, "CPU time") if visible else (waited, "a round trip")
+    contrast = (
+        f"it says of itself that {shown(largest)} take {reported[largest] / 1e6:.3g} ms, "
+        f"but they take {seen[largest] / 1e6:.3g} ms of {kind}"
+    )
+    told = growth_of(reported, named=named)
+    clock = growth_of(seen if visible else {**seen, 0: 0.0}, named=named)
+    superlinear = clock.verdict is Verdict.SUPERLINEAR
+    if told.verdict is Verdict.SUPERLINEAR or (not visible and not superlinear):
+        return Found(told, reported)
+    if not visible:
         # The wall's time grows with whatever else the machine does, so that it only raises doubt.
-        trips = judge(claims.round_trips, named=False)
-        doubtful = reported.verdict is Verdict.LINEAR and trips.verdict is Verdict.SUPERLINEAR
-        growth = replace(reported, verdict=Verdict.INCONCLUSIVE) if doubtful else reported
-        return Reconciled(growth, counted=False, contradicted=doubtful)
-    counted = judge(claims.counted, tiny_counted, named=named)
-    if counted.verdict is Verdict.SUPERLINEAR:
-        return Reconciled(counted, counted=True, contradicted=True)
-    if reported.exponent is None:  # it says the same of all sizes, or nothing that could be judged
-        return Reconciled(counted, counted=True, contradicted=False)
-    agreed = counted.verdict if reported.verdict is Verdict.LINEAR else reported.verdict
-    return Reconciled(replace(reported, verdict=agreed), counted=False, contradicted=False)
+        if told.verdict is not Verdict.LINEAR:
+            return Found(told, reported)
+        return Found(replace(told, verdict=Verdict.INCONCLUSIVE), reported, contrast)
+    if superlinear or told.exponent is None:  # it says the same of all sizes, say
+        return Found(clock, counted, contrast if superlinear else "")
+    agreed = clock.verdict if told.verdict is Verdict.LINEAR else told.verdict
+    return Found(replace(told, verdict=agreed), reported)

@@ -11,12 +11,11 @@ from __future__ import annotations
 import math
 import re
 import time
-from functools import partial
 from typing import TYPE_CHECKING
 
-from corpora.families.pattern import Pattern, Pump
-from corpora.families.recipes import is_text
+from corpora.families.pattern import Pattern, Pump, repeated
 from corpora.families.user import family_of
+from corpora.generators.material import is_text
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
 from harness.workers.costly import CALL
@@ -69,9 +68,12 @@ def jumps(pool: WorkerPool, name: str, contracts: Sequence[Contract]) -> list[by
         under = [one for one in contracts if one.mode == request.mode and name in one.names]
         if lost or not under:
             continue
+
+        def gauge(data: bytes, contract: Contract = under[0]) -> Results:
+            return pool.gauge(name, contract, [data], Meter.TIME)
+
         try:
             with pool.lasting(lambda _: end - time.monotonic()):
-                gauge = partial(pool.gauge, name, under[0], meter=Meter.TIME)
                 found |= beyond(gauge, list(request.inputs), usual)
         except OutOfTime:  # the process that was at it was ended
             pool.resume()
@@ -80,7 +82,7 @@ def jumps(pool: WorkerPool, name: str, contracts: Sequence[Contract]) -> list[by
 
 
 def beyond(
-    gauge: Callable[[Sequence[bytes]], Results], inputs: Sequence[bytes], usual: float
+    gauge: Callable[[bytes], Results], inputs: Sequence[bytes], usual: float
 ) -> dict[bytes, float]:
     """The inputs that are jumps, and how many times what is predicted each took.
 
@@ -92,14 +94,14 @@ def beyond(
         predicted = usual * (len(one) + CALL)
         spent = math.inf
         for _ in range(ROUNDS):
-            costs = gauge([one]).costs
+            costs = gauge(one).costs
             spent = min(spent, 0 if costs is None else int(costs[0, 0]))
             if spent <= max(LEAST, JUMP * predicted):
                 break
         else:
             found[one] = spent / predicted
-            if len(found) == MOST:
-                break
+        if len(found) == MOST:
+            break
     return found
 
 
@@ -108,7 +110,7 @@ def families_of(name: str, number: int, data: bytes) -> Iterator[Family]:
 
     name: of the implementation that it is costly for. number: tells it from others.
     """
-    patterns = {"repeated": Pattern((Pump((data,)),))}
+    patterns = {"repeated": repeated(data)}
     half = len(data) // 2
     while is_text(data) and not is_text(data[:half]):
         half -= 1
@@ -116,7 +118,7 @@ def families_of(name: str, number: int, data: bytes) -> Iterator[Family]:
         patterns["nested"] = Pattern((Pump((data[:half],)), Pump((data[half:],))))
     run = max(RUN.finditer(data), key=lambda one: one.end() - one.start(), default=None)
     if run is not None:
-        patterns["run"] = Pattern((Pump((run[1],)),), data[: run.start()], data[run.end() :])
+        patterns["run"] = repeated(run[1], prefix=data[: run.start()], suffix=data[run.end() :])
     reason = f"made of an input that took {name} far longer than its length predicts"
     for how, pattern in patterns.items():
         if pattern.text == is_text(data):  # a run of a part of a character is not what was found

@@ -14,23 +14,20 @@ from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES, TELLING
 from harness.core.crowding import crowding, stretched
-from harness.studies.growth.cell import FIRST_LOOK, Cell
+from harness.studies.growth.cell import Cell
 from harness.studies.growth.prober import Prober
-from harness.studies.growth.schedule import MOST_CALL, WAITING, Clock, Schedule
+from harness.studies.growth.schedule import MOST_CALL, WAITING, Schedule
 from harness.verdict.exponents import THRESHOLD, Verdict
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from corpora.families.base import Family
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
     from harness.events import Measured
     from harness.workers.pool import WorkerPool
-
-STEPS_SHARE = 0.25
-"""The share of the time that goes into counting where all steps are to be counted."""
 
 CELL_SECONDS = 0.06
 """Seconds of a cell below which measuring it says little: so many families are taken."""
@@ -56,10 +53,12 @@ AT_LEAST_BESIDES = 2
 class Measurement:
     """The growth measurements on one vocabulary, whose workers are loaded with it.
 
-    largest: bytes of the largest input. steps: those of our own algorithms are counted for all
-    families. longest_call: seconds after which a cell grows no more, however much time there is.
+    largest: bytes of the largest input. longest_call: seconds after which a cell grows no more,
+    however much time there is.
     own: names of the user's own candidates, which come first. besides: families that these alone
     are measured on.
+    left_out: families that the time was not enough for. missed: those that each own candidate was
+    not looked at on, of those that fit. went_on: own candidates were measured after the time.
     """
 
     def __init__(
@@ -69,37 +68,25 @@ class Measurement:
         families: Sequence[Family],
         largest: int,
         *,
-        steps: bool = False,
         longest_call: float = MOST_CALL,
         own: Collection[str] = (),
         besides: Sequence[Family] = (),
     ) -> None:
-        self._longest_call = longest_call
-        self._steps = steps
-        self._clock = Clock()
-        self._pool = pool
-        self._prober = Prober(pool, largest, self._count)
+        self._pool, self._longest_call = pool, longest_call
+        self._prober = Prober(pool, largest)
         self.left_out: list[str] = []
-        """Families that the time was not enough for."""
+        self.missed: dict[str, list[str]] = {}
         self.went_on = False
-        """Whether own candidates were measured after the time."""
-        every, withdrawn = taking_part(contracts), pool.withdrawn()
-        # Who died too often before is no longer asked.
-        taking = [(one, contract) for one, contract in every if one.name not in withdrawn]
-        self._unasked = {
-            one.name: [f.name for f in (*families, *besides) if f.suits(contract.vocabulary)]
-            for one, contract in every
-            if one.name in own and one.name in withdrawn
-        }
-        self._cells = [
-            [
-                Cell(participant, contract, family, own=participant.name in own)
-                for participant, contract in taking
-                if family.suits(contract.vocabulary)
-                and (participant.name in own or family not in besides)
-            ]
+        cells = [
+            Cell(participant, contract, family, own=participant.name in own)
             for family in (*families, *besides)
+            for participant, contract in taking_part(contracts)
+            if family.suits(contract.vocabulary)
+            and (participant.name in own or family not in besides)
         ]
+        gone = pool.withdrawn()  # who died too often before is no longer asked
+        self._cells = [cell for cell in cells if cell.name not in gone]
+        self._unasked = [cell for cell in cells if cell.name in gone]
 
     def run(
         self,
@@ -114,60 +101,46 @@ class Measurement:
         What is open of own candidates then is followed for :data:`GOING_ON_SECONDS`.
 
         Warming up is a part of the time. A cell is begun only where it is expected to be decided in
-        time; of the families that nobody came to nothing is said (:attr:`left_out`). A cell is said
-        when it is decided, or at the end, when the steps of those that time left open are counted.
-        A call that is on when the time of the whole run is up is cut off, and its cell is
-        inconclusive. Where ``stopped`` turns true, nothing more is said.
+        time; of the families that nobody came to nothing is said. A cell is said when it is
+        decided, or at the end, when the steps of those that time left open are counted. A call that
+        is on when the time of the whole run is up is cut off, and its cell is inconclusive. Where
+        ``stopped`` turns true, nothing more is said.
         """
+        self._emit, self._stopped = emit, stopped
         end = time.monotonic() + seconds
-        with contextlib.suppress(OutOfTime):
-            self._measure(end, emit, stopped)
-        with contextlib.suppress(OutOfTime):
-            self._go_on(emit, stopped)
-        self._look_once(owed, stopped)
-        every = [cell for cells in self._cells for cell in cells]
+        for part in (self._measure, self._go_on):
+            with contextlib.suppress(OutOfTime):
+                part(end)
+        self._look_once(owed)
         # Who refused all so far would refuse the rest, of which there is nothing to say either.
-        taking = {cell.participant.name for cell in every if cell.begun and not cell.refused}
-        refusing = {cell.participant.name for cell in every if cell.refused} - taking
-        self._say(
-            [
-                cell
-                for cell in every
-                if cell.begun and not cell.said and cell.participant.name not in refusing
-            ],
-            emit,
-            stopped,
-        )
-        self.left_out = [
-            cells[0].family.name
-            for cells in self._cells
-            if cells and not any(cell.begun or cell.said for cell in cells)
-        ]
+        begun = [cell for cell in self._cells if cell.rounds or cell.cut_off]
+        taking = {cell.name for cell in begun if not cell.refused}
+        self._say(cell for cell in begun if not cell.said and cell.name in taking)
+        reached = {cell.family.name for cell in begun}
+        every = dict.fromkeys(cell.family.name for cell in self._cells)
+        self.left_out = [name for name in every if name not in reached]
+        for cell in (*self._unasked, *self._cells):
+            if cell.own and not cell.looked:
+                self.missed.setdefault(cell.name, []).append(cell.family.name)
         with contextlib.suppress(OutOfTime):
-            self._count_all(end, emit, stopped)
+            self._count_all(end)
 
-    def _measure(
-        self,
-        end: float,
-        emit: Callable[[Measured], None],
-        stopped: Callable[[], bool],
-    ) -> None:
+    def _measure(self, end: float) -> None:
         """Measure cell by cell, as long as there is time. Raises OutOfTime where one is cut off."""
-        for first in self._firsts():
-            if stopped() or time.monotonic() > end:
+        for first in self._firsts(self._cells):
+            if self._stopped() or time.monotonic() > end:
                 return
             self._prober.warm_up(first)
         # What the clock says of time that passes beside calls, warming up has no part in.
-        seconds = end - time.monotonic()
-        self._clock = Clock(seconds * (1 - STEPS_SHARE) if self._steps else seconds)
-        self._follow(Schedule(self._cells, self._clock, self._longest_call), emit, stopped)
+        self._follow(self._cells, end)
 
-    def _follow(
-        self, schedule: Schedule, emit: Callable[[Measured], None], stopped: Callable[[], bool]
-    ) -> None:
-        """Measure as the schedule says, until it has no more."""
-        while not stopped() and (cell := schedule.next()) is not None:
-            started = time.monotonic()
+    def _follow(self, cells: Sequence[Cell], end: float) -> None:
+        """Measure as a schedule of these cells says, until it has no more."""
+        schedule = Schedule(cells, end - time.monotonic(), self._longest_call)
+        for one in cells:
+            one.cut_off = False
+        while not self._stopped() and (cell := schedule.next()) is not None:
+            started, before = time.monotonic(), self._prober.spent
             while schedule.too_slow(cell) and cell.shed():
                 pass
             try:
@@ -176,133 +149,86 @@ class Measurement:
             except OutOfTime:
                 cell.cut_off = not cell.decided
                 raise
-            schedule.take_back(cell, time.monotonic() - started)
+            taken = time.monotonic() - started
+            schedule.take_back(cell, taken, self._prober.spent - before)
             if cell.decided:
-                self._say([cell], emit, stopped)
+                self._say([cell])
 
-    def _go_on(self, emit: Callable[[Measured], None], stopped: Callable[[], bool]) -> None:
+    def _go_on(self, end: float) -> None:
         """Look at own candidates and follow them after the time, for a little.
 
         Who is known to grow too fast on this vocabulary is followed no further.
         """
-        proved = {
-            cell.participant.name
-            for cells in self._cells
-            for cell in cells
-            if cell.decided and cell.verdict in (Verdict.SUPERLINEAR, Verdict.FAILED)
-        }
+        bad = (Verdict.SUPERLINEAR, Verdict.FAILED)
+        proved = {cell.name for cell in self._cells if cell.decided and cell.verdict in bad}
+        mine = [c for c in self._cells if c.own and not c.decided and c.name not in proved]
         telling = {family.name for family in TELLING}
-        mine = [
-            [cell for cell in cells if cell.own and cell.participant.name not in proved]
-            for cells in self._cells
-        ]
-        first = [
-            [c for c in cells if c.open or (not c.looked and c.family.name in telling)]
-            for cells in mine
-        ]
-        then = [
-            [c for c in cells if not c.looked and c.family.name not in telling] for cells in mine
-        ]
-        if stopped() or not any((*first, *then)):
+        first = [c for c in mine if c.looked or c.family.name in telling]
+        then = [c for c in mine if c not in first]
+        if self._stopped() or not mine:
             return
         self.went_on = True
-        self._clock = Clock(stretched(GOING_ON_SECONDS))
-        self._pool.limit_by(lambda: self._clock.left)
-        warm = {cell.participant.name: cell for cells in (*first, *then) for cell in cells}
-        for cell in warm.values():
+        end = time.monotonic() + stretched(GOING_ON_SECONDS)
+        self._pool.limit_by(lambda: end - time.monotonic())
+        for cell in self._firsts(mine):
             self._prober.warm_up(cell)
         for owed in (first, then):
-            for cells in owed:
-                for cell in cells:
-                    cell.cut_off = False
-            self._follow(Schedule(owed, self._clock, self._longest_call), emit, stopped)
+            self._follow(owed, end)
 
     def _reference(self, cell: Cell) -> str | None:
         """The trusted implementation that is asked the same as a cell, to tell the machine."""
-        for participant in cell.contract.participants:
-            name = participant.name
-            if name in cell.contract.references and name not in self._pool.withdrawn():
-                most = participant.about.max_input
-                if most is None or most >= max(cell.times, default=0):
-                    return name
+        gone = self._pool.withdrawn()
+        for one in cell.contract.participants:
+            most = one.about.max_input or math.inf
+            fits = most >= max(cell.sizes, default=0)
+            if one.name in cell.contract.references and one.name not in gone and fits:
+                return one.name
         return None
 
-    @property
-    def missed(self) -> dict[str, list[str]]:
-        """The families that each own candidate was not looked at on, of those that fit."""
-        found = {name: list(families) for name, families in self._unasked.items()}
-        for cells in self._cells:
-            for cell in cells:
-                if cell.own and not cell.looked:
-                    found.setdefault(cell.participant.name, []).append(cell.family.name)
-        return found
-
-    def _look_once(self, owed: Collection[str], stopped: Callable[[], bool]) -> None:
+    def _look_once(self, owed: Collection[str]) -> None:
         """Give the first cell of these its first look, where none of their cells has had one.
 
         And an own candidate's that was cut off in the midst of it: it would seem to be undecided.
         """
-        every = [cell for cells in self._cells for cell in cells]
-        unseen = set(owed) - {cell.participant.name for cell in every if cell.looked}
-        first = [cell for cell in self._firsts() if cell.participant.name in unseen]
-        cut_off = [cell for cell in every if cell.own and cell.cut_off and not cell.looked]
-        for cell in {id(one): one for one in (*first, *cut_off)}.values():
+        unseen = set(owed) - {cell.name for cell in self._cells if cell.looked}
+        first = [cell for cell in self._firsts(self._cells) if cell.name in unseen]
+        cut_off = [cell for cell in self._cells if cell.own and cell.cut_off and not cell.looked]
+        for cell in dict.fromkeys((*first, *cut_off)):
             self._pool.limit_by(lambda: math.inf)
             self._prober.warm_up(cell)
-            while not (stopped() or cell.decided or cell.rounds >= FIRST_LOOK):
+            while not (self._stopped() or cell.looked):
                 self._prober.round(cell, FIRST_LOOK_CALL)
             cell.cut_off = False
 
-    def _firsts(self) -> list[Cell]:
+    def _firsts(self, cells: Sequence[Cell]) -> Iterable[Cell]:
         """The first cell of each implementation."""
-        first = {cell.participant.name: cell for cells in reversed(self._cells) for cell in cells}
-        return list(first.values())
+        first: dict[str, Cell] = {}
+        for cell in cells:
+            first.setdefault(cell.name, cell)
+        return first.values()
 
-    def _count(self, nanoseconds: int) -> None:
-        self._clock.count(nanoseconds)
-
-    def _say(
-        self,
-        cells: Sequence[Cell],
-        emit: Callable[[Measured], None],
-        stopped: Callable[[], bool],
-    ) -> None:
+    def _say(self, cells: Iterable[Cell]) -> None:
         """Say these cells, but for those of which there is nothing to say."""
         for cell in cells:
             cell.said = True
             # A worker that was ended meanwhile gives no answer, which is not its fault.
-            if cell.refused or stopped():
-                continue
-            emit(cell.event())
+            if not cell.refused and not self._stopped():
+                self._emit(cell.event())
 
-    def _count_all(
-        self,
-        end: float,
-        emit: Callable[[Measured], None],
-        stopped: Callable[[], bool],
-    ) -> None:
-        """Steps of what time left open, then of all if they are wanted, until ``end``.
-
-        Those of own candidates are counted even after that, for a little.
-        """
-        every = [cell for cells in self._cells for cell in cells if cell.said and not cell.failure]
-        able = [cell for cell in every if counts_steps(cell.participant)]
-        unclear = [cell for cell in able if cell.verdict is Verdict.INCONCLUSIVE]
-        others = [cell for cell in able if cell not in unclear] if self._steps else []
-        own = [cell for cell in every if cell.own and in_python(cell.participant)]
-        fast = [cell for cell in own if not cell.settled and cell.estimate > THRESHOLD]
+    def _count_all(self, end: float) -> None:
+        """Steps of own candidates that time left open, and that look faster than linear."""
+        own = [cell for cell in self._cells if cell.own and in_python(cell.participant)]
+        said = [cell for cell in own if cell.said and not cell.ended and not cell.settled]
+        fast = [cell for cell in said if cell.estimate > THRESHOLD]
         last = max(end, time.monotonic() + stretched(OWN_STEPS_SECONDS))
-        if fast and not stopped():
+        if fast and not self._stopped():
             self._pool.limit_by(lambda: last - time.monotonic())
-        for cell in (*sorted(fast, key=lambda cell: cell.seconds), *unclear, *others):
-            left = (last if cell.own else end) - time.monotonic()
-            if stopped():
-                return
-            if left <= 0 or cell.refused or cell.given_up:
-                continue
-            self._prober.count_steps(cell, left)
-            if cell.steps and not stopped():
-                emit(cell.steps_event())
+        for cell in sorted(fast, key=lambda cell: cell.seconds):
+            left = last - time.monotonic()
+            if left > 0 and not self._stopped():
+                self._prober.count_steps(cell, left)
+                if cell.steps and not self._stopped():
+                    self._emit(cell.steps_event())
 
 
 def taking_part(contracts: Sequence[Contract]) -> list[tuple[Participant, Contract]]:
@@ -315,13 +241,6 @@ def taking_part(contracts: Sequence[Contract]) -> list[tuple[Participant, Contra
         for participant in contract.participants:
             first.setdefault(participant.name, (participant, contract))
     return list(first.values())
-
-
-def counts_steps(participant: Participant) -> bool:
-    """Whether counting the lines of its source gives its cost: an algorithm of ours."""
-    module = type(participant.implementation).__module__
-    ours = module.startswith("impls.") and not module.startswith("impls.adapters.")
-    return ours and participant.about.language == "python"
 
 
 def in_python(participant: Participant) -> bool:
@@ -337,7 +256,7 @@ def chosen(
 
     The rest begins elsewhere for another seed, so that short runs come by all of them in time.
     """
-    listed = {family.name for family in FAMILIES} - {family.name for family in TELLING}
+    listed = {family.name for family in FAMILIES[len(TELLING) :]}
     fixed = [family for name, family in families.items() if name not in listed]
     rest = [family for name, family in families.items() if name in listed]
     each = CELL_SECONDS * max(1.0, crowding() / WAITING)

@@ -28,7 +28,6 @@ FASTER = 2.3
 """A doubling that multiplies the cost by more may be the beginning of something steep, so that
 sizes are asked one by one: the next doubling of an exponential cost multiplies by the square."""
 
-
 MOST_SIZES = 24
 """Sizes of a cell after which no more are asked: small steps have told what they can by then."""
 
@@ -53,24 +52,17 @@ def next_sizes(
     -------
     None of them where the next may take too long, or would be too large.
     """
-    size = max(costs)
-    before = max((one for one in costs if one < size), default=None)
-    count = min(ahead(costs[size], limit), at_once)
-    if len(costs) >= MOST_SIZES:
+    *_, before, size = [0, *sorted(costs)]
+    factor = costs[size] / max(costs[before], 1e-9) if before else 0.0
+    count = min(ahead(costs[size], limit), 1 if factor > FASTER else at_once)
+    if len(costs) >= MOST_SIZES or not count:
         return []
-    if before is None:
-        return doubled(size, count, largest)
-    factor = costs[size] / max(costs[before], 1e-9)
     if size < 2 * before or (factor > STEEP and costs[size] > STEEP_FROM):
         rate = math.log(max(factor, 1 + 1e-9)) / (size - before)
-        step = size + min(size, max(1, int(math.log(STEP_FACTOR) / rate)))
-        return [step] if count and step <= largest else []
-    return doubled(size, min(count, 1) if factor > FASTER else count, largest)
-
-
-def doubled(size: int, count: int, largest: int) -> list[int]:
-    """So many doublings of a size, up to the largest."""
-    return [size << i for i in range(1, count + 1) if size << i <= largest]
+        sizes = [size + min(size, max(1, int(math.log(STEP_FACTOR) / rate)))]
+    else:
+        sizes = [size << doubling for doubling in range(1, count + 1)]
+    return [one for one in sizes if one <= largest]
 
 
 def ahead(spent: float, limit: float) -> int:

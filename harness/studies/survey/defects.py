@@ -12,7 +12,6 @@ import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -84,15 +83,14 @@ class Status(StrEnum):
     ABSENT = "not installed"
 
 
-@dataclass(frozen=True, slots=True)
-class Defect:
-    """One defect, by its smallest input.
+class Defect(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One defect, by its smallest input: a table of the file.
 
     library, reference: names of implementations. version: of the library when it was found.
-    ask: ``encode`` (of ``input``), ``decode`` (of ``ids``), or ``growth``: whether all of ``input``
+    ask: ``encode`` (of the input), ``decode`` (of ``ids``), or ``growth``: whether all of the input
     takes more than eight times as long as a quarter of it, which is an exponent above 1.5. gives:
     what the library answered; right: what the reference does. special: whether special tokens are
-    read from the text.
+    read from the text. The input is ``hex``, or ``text`` so many ``times``.
     """
 
     library: str
@@ -103,9 +101,16 @@ class Defect:
     gives: Answer
     right: Answer
     reference: str
-    input: bytes = b""
+    text: str = ""
+    times: Annotated[int, msgspec.Meta(ge=1, le=1 << 24)] = 1
+    hex: str = ""
     ids: tuple[int, ...] = ()
     special: bool = False
+
+    @property
+    def input(self) -> bytes:
+        """The input in full."""
+        return bytes.fromhex(self.hex) or (self.text * self.times).encode()
 
     @property
     def mode(self) -> Mode:
@@ -113,53 +118,21 @@ class Defect:
         return Mode(special="all" if self.special else "none")
 
 
+class _File(msgspec.Struct):
+    defect: list[Defect]
+
+
 def load(path: Path = KNOWN) -> list[Defect]:
     """The defects of a file, in its order. Raises OSError, and ValueError with one line."""
     try:
-        entries = msgspec.convert(read_toml(path), _File).defect
-        return [_defect(entry) for entry in entries]
+        defects = msgspec.convert(read_toml(path), _File).defect
+        for one in defects:
+            _ = one.input
     except msgspec.ValidationError as error:
         raise ValueError(f"{path}: {fault_of(error)}") from error
     except ValueError as error:
         raise ValueError(f"{path}: {line_of(error)}") from error
-
-
-class _Entry(msgspec.Struct, forbid_unknown_fields=True):
-    """A table of the file. input: ``hex``, or ``text`` so many ``times``."""
-
-    library: str
-    version: str
-    title: str
-    vocabulary: str
-    ask: str
-    gives: list[int] | str
-    right: list[int] | str
-    reference: str
-    text: str = ""
-    times: Annotated[int, msgspec.Meta(ge=1, le=1 << 24)] = 1
-    hex: str = ""
-    ids: tuple[int, ...] = ()
-    special: bool = False
-
-
-class _File(msgspec.Struct):
-    defect: list[_Entry]
-
-
-def _defect(entry: _Entry) -> Defect:
-    return Defect(
-        library=entry.library,
-        version=entry.version,
-        title=entry.title,
-        vocabulary=entry.vocabulary,
-        ask=entry.ask,
-        gives=entry.gives,
-        right=entry.right,
-        reference=entry.reference,
-        input=bytes.fromhex(entry.hex) or (entry.text * entry.times).encode(),
-        ids=entry.ids,
-        special=entry.special,
-    )
+    return defects
 
 
 def answer(name: str, vocabulary: Vocabulary, defect: Defect) -> Answer:
@@ -171,10 +144,7 @@ def answer(name: str, vocabulary: Vocabulary, defect: Defect) -> Answer:
     recipe = implementation.recipe(vocabulary, defect.mode)
     data = base64.b64encode(defect.input).decode("ascii")
     question = json.dumps({"ask": defect.ask, "input": data, "ids": list(defect.ids)})
-    with (
-        scratch.temporary("defect-") as folder,
-        tempfile.TemporaryFile() as output,
-    ):
+    with scratch.temporary("defect-") as folder, tempfile.TemporaryFile() as output:
         path = Path(folder, recipe.artifact_name)
         path.write_bytes(recipe.artifact)
         code = f"VOCABULARY = {str(path)!r}\n{recipe.code}"
@@ -215,18 +185,17 @@ def judged(defect: Defect, given: Answer, right: Answer) -> Status:
 
     It is gone only where the library answers as it should.
     """
-    as_recorded = right == defect.right or (defect.right == "answers" and isinstance(right, list))
-    if given == defect.gives and as_recorded:
+    answered = defect.right == "answers"
+    if given == defect.gives and (right == defect.right or (answered and isinstance(right, list))):
         return Status.CONFIRMED
-    if given == right or (defect.right == "answers" and isinstance(given, list)):
+    if given == right or (answered and isinstance(given, list)):
         return Status.GONE
     if given == defect.gives:
         return Status.CONFIRMED
-    return Status.WORSE if _badness(given) > _badness(defect.gives) else Status.CHANGED
-
-
-def _badness(given: Answer) -> int:
-    return FAILURES.index(given) + 1 if given in FAILURES else 0
+    # Whatever is an answer is less of a failure than any.
+    ranks = {answer: rank for rank, answer in enumerate(FAILURES, 1)}
+    now, then = (ranks.get(str(one), 0) for one in (given, defect.gives))
+    return Status.WORSE if now > then else Status.CHANGED
 
 
 def table(defects: Sequence[Defect]) -> str:

@@ -13,7 +13,6 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +28,12 @@ from impls import registry
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from corpora.vocabularies.model import Vocabulary
+
 KNOWN = Path(__file__).with_name("files.toml")
 
 BUDGET = "8s"
 CHECKS = ("equivalence", "round-trip", "survival", "determinism", "specials", "offsets", "reload")
-
-NONE: frozenset[str] = frozenset()
 
 SECONDS = 600.0
 """For hangs: a run takes its budget, and the time to load."""
@@ -59,27 +58,6 @@ mode (`text`, and `special` with special tokens on), and its ids may part at mor
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What a run on one file showed.
-
-    findings: the causes of those that no shipped expectation covers; known: of the others. refusal:
-    why the file was not read; then there was no run.
-    """
-
-    source: str
-    what: str
-    tokens: int = 0
-    unexpressed: tuple[str, ...] = ()
-    libraries: tuple[str, ...] = ()
-    ours: int = 0
-    cases: int = 0
-    comparisons: int = 0
-    findings: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()
-    refusal: str = ""
-
-
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     source: str
     what: str
@@ -97,78 +75,49 @@ def load(path: Path = KNOWN) -> list[tuple[str, str]]:
         raise ValueError(f"{path}: {fault_of(error)}") from error
 
 
-def row(source: str, what: str) -> Row:
-    """Run one file, and give what the run's summary says."""
+def row(source: str, what: str) -> str:
+    """Run one file, and give its row of the table: what the run's summary says."""
     try:
         vocabulary = sources.resolve(source)
     except VocabularyError as error:
-        return Row(source, what, refusal=str(error))
+        return f"| `{source}` | {what} | | refused: {error} | | |"
     with scratch.temporary("files-") as folder:
         command = [sys.executable, "-c", RUN, "run", "--vocab", source, "--budget", BUDGET]
         command += ["--out", folder, *(part for one in CHECKS for part in ("--check", one))]
         subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
         summary = json.loads(Path(folder, "summary.json").read_text("utf-8"))
-    return told(source, what, len(vocabulary), vocabulary.unexpressed, vocabulary.format, summary)
+    return line(source, what, vocabulary, summary)
 
 
-def told(
-    source: str,
-    what: str,
-    tokens: int,
-    unexpressed: tuple[str, ...],
-    file_format: str,
-    summary: dict[str, Any],
-) -> Row:
-    """The row of a run, by its ``summary.json``."""
+def line(source: str, what: str, vocabulary: Vocabulary, summary: dict[str, Any]) -> str:
+    """A row of the table in Markdown, by ``summary.json`` of a run."""
     judged = sorted(summary["implementations_judged"])
-    return Row(
-        source=source,
-        what=what,
-        tokens=tokens,
-        unexpressed=unexpressed,
-        libraries=tuple(_starred(one, file_format) for one in judged if not registry.our_own(one)),
-        ours=sum(registry.our_own(one) for one in judged),
-        cases=summary["cases"],
-        comparisons=summary["comparisons"],
-        findings=causes(one for one in summary["findings"] if one["expected"] is None),
-        known=causes(one for one in summary["findings"] if one["expected"] is not None),
+    ours = sum(map(registry.our_own, judged))
+    compared = [_starred(one, vocabulary.format) for one in judged if not registry.our_own(one)]
+    compared += [f"{ours} ours"] if ours else []
+    steps = f" ({vocabulary.unexpressed[0]})" if vocabulary.unexpressed else ""
+    new, known = (
+        ", ".join(f"`{cause}`" for cause in causes(summary["findings"], expected=expected))
+        for expected in (False, True)
     )
+    found = "; ".join(filter(None, (new, known and f"known: {known}"))) or "none"
+    cells = [f"{len(vocabulary):,}", ", ".join(compared) + steps]
+    cells += [f"{summary['comparisons']:,}", found]
+    return " | ".join((f"| `{source}`", what, *(one.replace("|", "\\|") for one in cells))) + " |"
 
 
-def causes(findings: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+def causes(findings: Iterable[dict[str, Any]], *, expected: bool) -> list[str]:
     """What findings are of: their buckets, those that differ in the kind of input alone as one."""
     buckets: dict[str, set[str]] = {}
     for one in findings:
-        buckets.setdefault(cause_of(one["bucket"]), set()).add(one["bucket"])
-    return tuple(sorted(min(of) if len(of) == 1 else cause for cause, of in buckets.items()))
+        if (one["expected"] is not None) == expected:
+            buckets.setdefault(cause_of(one["bucket"]), set()).add(one["bucket"])
+    return sorted(min(of) if len(of) == 1 else cause for cause, of in buckets.items())
 
 
 def _starred(name: str, file_format: str) -> str:
-    formats: frozenset[str] = getattr(registry.resolve(name), "native_formats", NONE)
+    formats: frozenset[str] = getattr(registry.resolve(name), "native_formats", frozenset())
     return f"{name}\\*" if file_format in formats else name
-
-
-def line(one: Row) -> str:
-    """A row of the table in Markdown."""
-    name = f"`{one.source}`"
-    if one.refusal:
-        return f"| {name} | {one.what} | | refused: {one.refusal} | | |"
-    compared = ", ".join([*one.libraries, *([f"{one.ours} ours"] if one.ours else [])])
-    if one.unexpressed:
-        compared += f" ({one.unexpressed[0]})"
-    found = ", ".join(f"`{cause}`" for cause in one.findings)
-    if one.known:
-        found += f"{'; ' if found else ''}known: " + ", ".join(f"`{cause}`" for cause in one.known)
-    compared = compared.replace("|", "\\|")
-    return (
-        f"| {name} | {one.what} | {one.tokens:,} | {compared} | {one.comparisons:,} | "
-        f"{found.replace('|', chr(92) + '|') or 'none'} |"
-    )
-
-
-def page(lines: Iterable[str]) -> str:
-    """The whole page."""
-    return HEAD.format(budget=BUDGET) + "".join(f"{one}\n" for one in lines)
 
 
 def lines_of(text: str) -> dict[str, str]:
@@ -185,10 +134,10 @@ def main() -> None:
     for source, what in known:
         if options == ["--missing"] and source in lines:
             continue
-        lines[source] = line(row(source, what))
+        lines[source] = row(source, what)
         print(lines[source], flush=True)
-        whole = page(lines[one] for one, _ in known if one in lines)
-        whole_files.write(path, whole.encode())
+        rows = "".join(f"{lines[one]}\n" for one, _ in known if one in lines)
+        whole_files.write(path, (HEAD.format(budget=BUDGET) + rows).encode())
 
 
 if __name__ == "__main__":

@@ -62,27 +62,21 @@ class Match:
 
 def libraries(specs: Sequence[str]) -> tuple[list[Participant], dict[str, str]]:
     """Those named, or all of the field and the registered libraries; with the absent, and why."""
-    everyone = [name for name in registry.registered() if name not in REFERENCES]
-    chosen = list(specs) or [*registry.FIELD, *everyone]
+    if specs:
+        return selection.participants(specs)
     present: list[Participant] = []
     missing: dict[str, str] = {}
-    for spec in chosen:
+    for spec in (*registry.FIELD, *registry.registered()):
         try:
-            found, _ = selection.participants([spec])
+            ((one,), _) = selection.participants([spec])
         except ImplementationError as error:
-            if specs:
-                raise
             missing[spec] = str(error)
             continue
-        present += [one for one in found if specs or _installed(one, missing)]
+        if one.about.version == "not installed":
+            missing[one.name] = "not installed"
+        elif one.about.library and spec not in REFERENCES:
+            present.append(one)
     return present, missing
-
-
-def _installed(one: Participant, missing: dict[str, str]) -> bool:
-    """Whether it is a library of somebody else's, and there."""
-    if one.about.version == "not installed":
-        missing[one.name] = "not installed"
-    return bool(one.about.library) and one.about.version != "not installed"
 
 
 def vocabularies(names: Sequence[str], seed: int) -> dict[str, Callable[[], Vocabulary]]:
@@ -105,16 +99,14 @@ def reference_of(vocabulary: Vocabulary, library: Participant) -> str:
     A library that is given pieces in a tokenizer.json has to agree with tokenizers, which reads
     that file otherwise than SentencePiece its own.
     """
+    modes = modes_of(vocabulary)
     if vocabulary.pieces:
         reads = getattr(library.implementation, "reads", None)
-        read = {reads(vocabulary, mode) for mode in modes_of(vocabulary)} if reads else set()
+        read = {reads(vocabulary, mode) for mode in modes} if reads else set()
         return "tokenizers" if "tokenizer.json" in read else "sentencepiece"
     tiktoken = registry.resolve("tiktoken")
-    if vocabulary.algorithm is Algorithm.BPE and any(
-        tiktoken.supports(vocabulary, mode) is None for mode in modes_of(vocabulary)
-    ):
-        return "tiktoken"
-    return "tokenizers"
+    runs = any(tiktoken.supports(vocabulary, mode) is None for mode in modes)
+    return "tiktoken" if vocabulary.algorithm is Algorithm.BPE and runs else "tokenizers"
 
 
 def matches(

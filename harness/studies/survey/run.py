@@ -149,25 +149,39 @@ class SurveyStudy:
 
     def _run(self, match: Match) -> int:
         """The cases of a match, which is played now unless its folder has it."""
-        plan = self._plan
         folder, planned = self._out / match.folder, self._planned(match)
         if done(folder, planned):
             events = read_events(folder / "run.jsonl")
             return sum(event.cases for event in events if isinstance(event, Finished))
-        consumers = [_Share(match, plan.budget, self._steps, self._watch).consume]
-        result = execute(planned, RunFolder(folder), consumers, self._command, studies)
+        result = execute(planned, RunFolder(folder), [self._share(match)], self._command, studies)
         self._played(folder)
         _unless_interrupted(result.finished)
         return result.finished.cases
 
+    def _share(self, match: Match) -> Callable[[Event], None]:
+        """Who tells how much of the survey is done while a match is played."""
+        budget, before, began = self._plan.budget, self._steps.index(match.folder), time.monotonic()
+        cases, phase = 0, "loading"
+
+        def consume(event: Event) -> None:
+            nonlocal cases, phase
+            if isinstance(event, Phase):
+                phase = event.text
+            elif isinstance(event, BatchDone):
+                cases += event.cases
+            else:
+                return
+            share = (time.monotonic() - began) / (budget.seconds or 1.0)
+            share = cases / budget.cases if budget.cases is not None else share
+            what = f"{match.library.name} on {match.vocabulary.id}: {phase}, {cases:,} cases"
+            self._watch((before + min(share, 1.0)) / len(self._steps), what)
+
+        return consume
+
     def _measure_speed(self) -> None:
         """The speed of those that run the first vocabulary, as ``tokgate bench`` measures it."""
-        first = self._plan.matches[0]
-        here = [
-            match
-            for match in self._plan.matches
-            if match.source == first.source and match.refusal is None
-        ]
+        first, *_ = every = self._plan.matches
+        here = [one for one in every if one.source == first.source and one.refusal is None]
         plan = BenchPlan(
             vocabularies={first.source: lambda: first.vocabulary},
             participants=[first.reference, *(match.library for match in here)],
@@ -192,49 +206,10 @@ class SurveyStudy:
 
     def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
         """The end: whatever the matches showed fails nothing, as each has a verdict of its own."""
-        return Finished(
-            complete=ending.complete,
-            verdict="fail" if ending.status else "pass",
-            reasons=[] if ending.how is None else [ending.how],
-            seconds=0.0,
-            cases=sum(one.cases for one in events if isinstance(one, MatchPlayed)),
-            comparisons=0,
-            exit_status=ending.status or exit_statuses.HOLDS,
-        )
-
-
-class _Share:
-    """How much of a survey is done while a match is played: a consumer of its events."""
-
-    def __init__(
-        self,
-        match: Match,
-        budget: Budget,
-        steps: Sequence[str],
-        watch: Callable[[float, str], None],
-    ) -> None:
-        self._name = f"{match.library.name} on {match.vocabulary.id}"
-        self._budget = budget
-        self._place, self._count = list(steps).index(match.folder), len(steps)
-        self._watch = watch
-        self._began = time.monotonic()
-        self._cases = 0
-        self._phase = "loading"
-
-    def consume(self, event: Event) -> None:
-        """Take note of what is being done, and of the cases."""
-        if isinstance(event, Phase):
-            self._phase = event.text
-        elif isinstance(event, BatchDone):
-            self._cases += event.cases
-        else:
-            return
-        if self._budget.cases is not None:
-            share = self._cases / self._budget.cases
-        else:
-            share = (time.monotonic() - self._began) / (self._budget.seconds or 1.0)
-        done_so_far = (self._place + min(share, 1.0)) / self._count
-        self._watch(done_so_far, f"{self._name}: {self._phase}, {self._cases:,} cases")
+        cases = sum(one.cases for one in events if isinstance(one, MatchPlayed))
+        status = ending.status or exit_statuses.HOLDS
+        verdict, reasons = "fail" if status else "pass", [ending.how] if ending.how else []
+        return Finished(ending.complete, verdict, reasons, 0.0, cases, 0, status)
 
 
 def _unless_interrupted(finished: Finished) -> None:

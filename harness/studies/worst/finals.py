@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from corpora.families.user import family_of
 from harness.core.messages import Meter
 from harness.studies.growth.cell import Cell
+from harness.studies.growth.claims import growth_of
 from harness.studies.growth.prober import Prober
 from harness.studies.growth.schedule import LEAST_CALL, MOST_CALL
 from harness.studies.worst.gauge import portions
 from harness.studies.worst.patterns import smallest
 from harness.studies.worst.results import Entry
 from harness.studies.worst.state import Aim, Candidate, Scale
-from harness.verdict.exponents import THRESHOLD, judge
+from harness.verdict.exponents import THRESHOLD
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def side_by_side(
 ) -> tuple[int, list[Cell]]:
     """Whole rounds of all families up to a size, and what was measured, family by family."""
     cells = [Cell(on.participant, on.contract, family) for family in families]
-    prober = Prober(on.pool, largest, lambda nanoseconds: None)
+    prober = Prober(on.pool, largest)
     planned = countdown.left / (CALLS * len(cells))
     limit, whole = min(MOST_CALL, max(planned, 100 * LEAST_CALL)), 0
     with contextlib.suppress(OutOfTime):
@@ -173,7 +174,7 @@ def side_by_side(
             if number >= LEAST_ROUNDS and countdown.over:
                 break
             for cell in cells:
-                if not (cell.refused or cell.failure or cell.given_up):
+                if not cell.ended:
                     prober.round(cell, limit)
             whole = number + 1
     return whole, cells
@@ -227,17 +228,18 @@ def finals(
 
 def a_byte(cell: Cell, size: int) -> float | None:
     """Nanoseconds a byte at a size, None where it was not measured."""
-    return cell.times[size] / size if size in cell.times else None
+    return cell.costs()[size] / size if size in cell.sizes else None
 
 
 def entry(cell: Cell, kind: str, size: int) -> Entry:
     """What the finals say of a family."""
-    growth, family = judge(cell.times, cell.tiny or 0), cell.family
+    costs, family = cell.costs(), cell.family
+    growth = growth_of(costs)
     return Entry(
         name=family.name,
         kind=kind,
         a_byte=a_byte(cell, size),
-        points=[[one, spent / 1e9] for one, spent in sorted(cell.times.items())],
+        points=[[one, costs[one] / 1e9] for one in cell.sizes],
         exponent=growth.exponent,
         low=growth.low,
         high=growth.high,
