@@ -16,7 +16,7 @@ from harness.core.participants import Participant
 from harness.events import Found
 from harness.findings import minimising
 from harness.studies.selftest import catalog
-from harness.studies.selftest.mutant import Mutant
+from harness.studies.selftest.catalog import Mutant
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls import registry
 from impls.interface import About, Mode

@@ -7,7 +7,7 @@ import pytest
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
 from harness.checks.base import Check
-from harness.studies.selftest.mutant import Mutant
+from harness.studies.selftest.catalog import Mutant
 from tests.harness.test_service_checks import Local
 from tests.mutants.test_mutants import EVERY, MODES
 

@@ -10,11 +10,10 @@ import pytest
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS, MEASURES
 from harness.studies.selftest.canary import CANARY, VOCABULARY, canary
-from harness.studies.selftest.catalog import FAMILIES, mistakes
-from harness.studies.selftest.groups import REFERENCES, Kind, groups, kind_of
-from harness.studies.selftest.hunt import algorithm_of
-from harness.studies.selftest.mutant import MisplantedError, edited
-from harness.studies.selftest.plain.bpe import PlainBpe, PlainDropout
+from harness.studies.selftest.catalog import FAMILIES, MisplantedError, edited, mistakes
+from harness.studies.selftest.groups import REFERENCES, Kind, algorithm_of, groups, kind_of
+from harness.studies.selftest.plain.bpe import PlainBpe
+from harness.studies.selftest.plain.ways import PlainDropout
 from impls import registry
 from impls.interface import Mode, Rejected, Unsupported
 from tests.breadth import thorough_from
@@ -217,7 +216,7 @@ def test_who_rescans_gives_the_right_ids(name, monkeypatch):
         "growth.rescans-newlines": [texts[1]],
     }
     heap = []
-    monkeypatch.setattr(wrong, "merge", heap.append)
+    monkeypatch.setattr(wrong, "_merged", heap.append)
     for data in texts:
         wrong.segment(data)
     assert heap == [wrong.symbols(data) for data in texts if data not in slow[name]]
@@ -249,7 +248,7 @@ def test_every_row_differs_from_what_is_right_and_is_found_by_its_spec():
 def test_a_change_fits_its_place_once():
     for edits in (("nowhere in it", ""), ("self", "other")):
         with pytest.raises(MisplantedError, match="is not exactly once in PlainBpe"):
-            edited(PlainBpe, edits, {})
+            edited(PlainBpe, edits)
 
 
 def test_groups_hold_everybody_once_and_no_more_than_fit():

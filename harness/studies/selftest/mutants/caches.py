@@ -5,22 +5,21 @@ from __future__ import annotations
 import random
 import time
 import zlib
-from dataclasses import replace
 
-from harness.studies.selftest.mutant import Mutant
+from harness.studies.selftest.catalog import Mutant
 from harness.studies.selftest.plain.bpe import PlainBpe
 from harness.studies.selftest.plain.ways import Batches
 from impls.interface import Capability
 
 __all__ = ["random", "time", "zlib"]  # for the changed texts
 
-toy = Mutant("equivalence", "toy_bytes", PlainBpe)
-unsteady = replace(toy, check="determinism")
-
+ENCODED = "return self.coded(data, mode)"
 LOOKED_UP = "found = self.known.get(piece)"
 REMEMBERED = "self.known[piece] = found"
-ENCODED = "return self.coded(data, mode)"
 KNOWN = "self.known: dict[bytes, list[int]] = {}"
+
+toy = Mutant("equivalence", "toy_bytes", PlainBpe, at=ENCODED)
+unsteady = Mutant("determinism", "toy_bytes", PlainBpe, at=ENCODED)
 
 MUTANTS = (
     toy(
@@ -28,19 +27,16 @@ MUTANTS = (
         (b"th", b"ht"), LOOKED_UP, "key = len(piece), sum(piece); found = self.known.get(key)",
         REMEMBERED, "self.known[key] = found",
     ),
-    replace(
-        toy, vocabulary="tekken_240911", mode="special", members={"modes": ("text", "special")}
-    )(
+    toy(
         "forgets-mode", "Texts are remembered without the mode in which they were encoded.",
-        (), ENCODED,
-        "texts = self.__dict__.setdefault('texts', {});"
+        (), "texts = self.__dict__.setdefault('texts', {});"
         " return list(texts.setdefault(data, self.coded(data, mode)))",
+        vocabulary="tekken_240911", mode="special",
     ),
     unsteady(
         "leaks",
         "After a long input the buffer is not cleared: the next one begins with what is left.",
-        (b"a" * 41, b"b"), ENCODED,
-        "ids = self.coded(data, mode); left = self.__dict__.get('left', []);"
+        (b"a" * 41, b"b"), "ids = self.coded(data, mode); left = self.__dict__.get('left', []);"
         " self.left = ids[-1:] if len(data) > 40 else []; return left + ids",
     ),
     unsteady(
@@ -56,13 +52,12 @@ MUTANTS = (
         LOOKED_UP, "found = self.ring.get(self.known.get(piece))",
         REMEMBERED, "slot = self.known[piece] = len(self.known) % 64; self.ring[slot] = found",
     ),
-    replace(unsteady, stages=("threads",))(
+    unsteady(
         "shared-buffer",
         "All threads write to one buffer, though calls from several are allowed.",
-        (), ENCODED,
         # Another thread comes in between.
-        "self.buffer = self.coded(data, mode); time.sleep(0); return self.buffer",
-        capabilities=PlainBpe.capabilities | {Capability.THREADS},
+        (), "self.buffer = self.coded(data, mode); time.sleep(0); return self.buffer",
+        capabilities=PlainBpe.capabilities | {Capability.THREADS}, stage="threads",
     ),
     unsteady(
         "every-thousandth",
@@ -72,12 +67,12 @@ MUTANTS = (
         "self.calls += 1; before, self.before = self.before, self.coded(data, mode);"
         " return before if self.calls % 1000 == 0 else self.before",
     ),
-    replace(unsteady, base=Batches)(
+    unsteady(
         "batch-only",
         "In a batch, after its hundredth input, one text in fifty loses its last token.",
         (), "every = [self.encode(text, mode) for text in texts]",
-        "every = [self.encode(text, mode) for text in texts];"
-        " every = [ids[:-1] if at > 100 and zlib.crc32(text) % 50 == 0 else ids"
+        "@; every = [ids[:-1] if at > 100 and zlib.crc32(text) % 50 == 0 else ids"
         " for at, (ids, text) in enumerate(zip(every, texts))]",
+        base=Batches,
     ),
 )  # fmt: skip

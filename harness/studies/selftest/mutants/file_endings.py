@@ -8,20 +8,26 @@ from harness.studies.selftest.mutants import files
 from harness.studies.selftest.mutants.files import misread, put, read_as, reordered, without
 
 words, subwords, characters, scores, affixes = (
-    replace(one, check="round-trip", stages=("decode",))
+    replace(one, check="round-trip", stage="decode")
     for one in (files.words, files.subwords, files.characters, files.scores, files.affixes)
 )
-template = replace(files.words, check="template", stages=("template",))
+template = replace(
+    files.words, check="template", stage="template",
+    at="self.encoder.encode_with_added(data, pair, mode)",
+)  # fmt: skip
 
-FRAMED = "self.encoder.encode_with_added(data, pair, mode)"
-SWAPPED = "self.encoder.encode_with_added(pair, data, mode)"
-ALONE = "self.encoder.encode_with_added({}, None, mode)"
+
+def from_its_end(template: dict[str, list[object]]) -> dict[str, list[object]]:
+    """A template whose first and last tokens have changed places."""
+    first, *texts, last = template["pair"]
+    return template | {"single": template["single"][::-1], "pair": [last, *texts, first]}
+
 
 MUTANTS = (
     characters(
         "fuses-before-bytes",
         "Tokens are fused before their bytes are put together, and bytes stay as they are spelled.",
-        "\u20ac".encode(), **reordered("decoder", ("Replace", "Fuse", "ByteFallback", "Strip")),
+        "\u20ac".encode(), **reordered("decoder", "Replace", "Fuse", "ByteFallback", "Strip"),
     ),
     characters(
         "strips-nothing",
@@ -31,7 +37,7 @@ MUTANTS = (
     characters(
         "strips-each-token",
         "The space at the beginning of each token is stripped, not that of the text.",
-        b"a b", **reordered("decoder", ("Replace", "ByteFallback", "Strip", "Fuse")),
+        b"a b", **reordered("decoder", "Replace", "ByteFallback", "Strip", "Fuse"),
     ),
     subwords(
         "cleans-nothing",
@@ -59,35 +65,25 @@ MUTANTS = (
     template(
         "ends-with-the-beginning",
         "A template is read from its end: the token of the beginning stands after the text.",
-        b"a", **read_as(
-            lambda document: document
-            | {
-                "post_processor": document["post_processor"]
-                | {
-                    "single": document["post_processor"]["single"][::-1],
-                    "pair": [
-                        *document["post_processor"]["pair"][-1:],
-                        *document["post_processor"]["pair"][1:-1],
-                        *document["post_processor"]["pair"][:1],
-                    ],
-                }
-            }
-        ),
+        b"a",
+        **read_as(lambda file: {"post_processor": from_its_end(file["post_processor"])}),
     ),
     template(
         "second-text-first", "Of a pair the second text comes first.",
-        b"a", FRAMED, f"{FRAMED} if pair is None else {SWAPPED}",
+        b"a", "@ if pair is None else self.encoder.encode_with_added(pair, data, mode)",
     ),
     template(
         "pair-as-two-texts",
         "A pair is two texts one after another, each with the template of one.",
-        b"a", FRAMED,
-        f"{ALONE.format('data')} + ([] if pair is None else {ALONE.format('pair')})",
+        b"a",
+        "sum((self.encoder.encode_with_added(one, None, mode)"
+        " for one in (data, pair) if one is not None), [])",
     ),
-    replace(template, vocabulary="toy_file_subwords")(
+    template(
         "two-separators",
         "BertProcessing puts two separators between the texts of a pair,"
         " as RobertaProcessing does.",
         b"a", **misread("post_processor", "BertProcessing", type="RobertaProcessing"),
+        vocabulary="toy_file_subwords",
     ),
 )  # fmt: skip

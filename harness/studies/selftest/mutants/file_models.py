@@ -46,8 +46,7 @@ MUTANTS = (
     affixes(
         "last-merges-first", "BPE does the merges in the reverse order of the file.",
         (b"bab", b"abab", b"baba"), **read_as(
-            lambda document: document
-            | {"model": document["model"] | {"merges": document["model"]["merges"][::-1]}}
+            lambda file: {"model": {**file["model"], "merges": file["model"]["merges"][::-1]}}
         ),
     ),
     characters(

@@ -23,21 +23,21 @@ MUTANTS = (
     ),
     characters(
         "strips-ascii-only", "A Strip strips the white space of ASCII alone.",
-        "\u3000a".encode(), **normalizing("Strip", lambda text: text.strip(" \t\n\r\v\f")),
+        "\u3000a".encode(), **normalizing(0, lambda text: text.strip(" \t\n\r\v\f")),
     ),
     characters(
         "replaces-the-first", "A Replace replaces the first match only.",
-        b"ccacc", **normalizing("Replace", lambda text: text.replace("cc", "c", 1)),
+        b"ccacc", **normalizing(3, lambda text: text.replace("cc", "c", 1)),
     ),
     characters(
         "replaces-again",
         "A Replace replaces in what it has replaced, until nothing matches.",
-        b"cccc", **normalizing("Replace", lambda text: re.sub("c+", "c", text)),
+        b"cccc", **normalizing(3, lambda text: re.sub("c+", "c", text)),
     ),
     characters(
         "form-first",
         "NFKC is applied before Lowercase, which the file has first: capitals of it are lowered.",
-        "\u210b".encode(), **reordered("normalizer", ("Strip", "NFKC", "Lowercase")),
+        "\u210b".encode(), **reordered("normalizer", "Strip", "NFKC", "Lowercase"),
     ),
     characters(
         "canonical-only",
@@ -46,12 +46,12 @@ MUTANTS = (
     ),
     affixes(
         "lowers-ascii-only", "Lowercase lowers the letters of ASCII alone.", "\xc9".encode(),
-        **normalizing("Lowercase", lambda text: text.encode().lower().decode()),
+        **normalizing(0, lambda text: text.encode().lower().decode()),
     ),
     affixes(
         "lowers-final-sigma",
         "Lowercase looks at the word: a capital sigma that ends one becomes another small letter.",
-        "a\u03a3".encode(), **normalizing("Lowercase", str.lower),
+        "a\u03a3".encode(), **normalizing(0, str.lower),
     ),
     characters(
         "prepends-to-nothing", "Prepend puts its text before the empty text, too.", b"",

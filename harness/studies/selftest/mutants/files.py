@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.tokenizer_json_steps import flat
-from harness.studies.selftest.mutant import Mutant, edited
+from harness.studies.selftest.catalog import Mutant, edited
 from harness.studies.selftest.plain.pipeline import PlainPipeline
 from impls.pipeline.encoder import parts_of
+from impls.pipeline.normalizers import Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,20 +41,30 @@ def steps(document: Json, part: str) -> list[Json]:
 
 
 def read_as(told: Callable[[Json], Json]) -> Change:
-    """The file is taken to say something else."""
-    return {"made": lambda _, document: parts_of(told(document))}
+    """Some entries of the file are taken to say something else."""
+    return {"made": lambda _, document: parts_of({**document, **told(document)})}
 
 
-def reordered(part: str, order: Sequence[str]) -> Change:
-    """The file has its steps of these types, one of each, first and in this order."""
+def stepped(part: str, change: Callable[[list[Json]], list[Json]]) -> Change:
+    """A part of the file has other steps."""
 
     def told(document: Json) -> Json:
-        every = steps(document, part)
-        first = [one for kind in order for one in every if one["type"] == kind]
-        others = [one for one in every if one["type"] not in order]
-        return {**document, part: {"type": "Sequence", CHILDREN[part]: [*first, *others]}}
+        return {part: {"type": "Sequence", CHILDREN[part]: change(steps(document, part))}}
 
     return read_as(told)
+
+
+def reordered(part: str, *order: str) -> Change:
+    """The file has its steps of these types, one of each, first and in this order."""
+    places = dict(zip(order, range(len(order)), strict=True))
+    return stepped(
+        part, lambda every: sorted(every, key=lambda one: places.get(one["type"], len(places)))
+    )
+
+
+def without(part: str, kind: str) -> Change:
+    """The file does not have the steps of a type."""
+    return stepped(part, lambda every: [one for one in every if one["type"] != kind])
 
 
 def misread(part: str, kind: str, /, where: str = "", **fields: object) -> Change:
@@ -69,65 +80,63 @@ def misread(part: str, kind: str, /, where: str = "", **fields: object) -> Chang
     return read_as(told)
 
 
-def without(part: str, kind: str) -> Change:
-    """The file does not have the steps of a type."""
-
-    def told(document: Json) -> Json:
-        left = [one for one in steps(document, part) if one["type"] != kind]
-        return {**document, part: {"type": "Sequence", CHILDREN[part]: left}}
-
-    return read_as(told)
-
-
 def unflagged(flag: str) -> Change:
     """The added tokens of the file do not have a flag."""
     return read_as(
-        lambda document: {
-            **document,
-            "added_tokens": [{**one, flag: False} for one in document["added_tokens"]],
-        }
+        lambda file: {"added_tokens": [one | {flag: False} for one in file["added_tokens"]]}
     )
 
 
 def modelled(**fields: object) -> Change:
     """The file has other fields of its model."""
-    return read_as(lambda document: {**document, "model": {**document["model"], **fields}})
-
-
-def put(**parts: Any) -> Change:
-    """Some parts are others, whatever the file says."""
-    return {"made": lambda _, document: replace(parts_of(document), **parts)}
+    return read_as(lambda document: {"model": {**document["model"], **fields}})
 
 
 def running(model: type[Any], *edits: str) -> Change:
     """The model has another method: a class of :mod:`impls.pipeline.models` with edits."""
-    changed = type(model.__name__, (model,), edited(model, edits, {}))
+    changed = type(model.__name__, (model,), edited(model, edits))
     return {
         "made": lambda _, document: replace(parts_of(document), model=changed(document["model"]))
     }
 
 
-def normalizing(kind: str, normalize: Callable[[str], str]) -> Change:
-    """The first normalizer of a type does something else."""
+def remade(change: Callable[[Parts], Json]) -> Change:
+    """Some parts are others than those that are made of the file."""
 
     def made(_: PlainPipeline, document: Json) -> Parts:
         parts = parts_of(document)
-        every = [*parts.normalizers]
-        at = [step["type"] for step in steps(document, "normalizer")].index(kind)
-        every[at] = replace(every[at], normalize=normalize)
-        return replace(parts, normalizers=every)
+        return replace(parts, **change(parts))
 
     return {"made": made}
+
+
+def put(**parts: Any) -> Change:
+    """Some parts are others, whatever the file says."""
+    return remade(lambda _: parts)
+
+
+def first(normalize: Callable[[str], str]) -> Change:
+    """The text is changed before it is normalized."""
+    return remade(lambda parts: {"normalizers": [Step(normalize, bool), *parts.normalizers]})
+
+
+def normalizing(at: int, normalize: Callable[[str], str]) -> Change:
+    """One of the normalizers does something else."""
+
+    def other(parts: Parts) -> Json:
+        every = [*parts.normalizers]
+        every[at] = replace(every[at], normalize=normalize)
+        return {"normalizers": every}
+
+    return remade(other)
 
 
 def splitting(at: int, change: Callable[[Sequence[str]], Sequence[str]]) -> Change:
     """What one of the pre-tokenizers gives is split in another way."""
 
-    def made(_: PlainPipeline, document: Json) -> Parts:
-        parts = parts_of(document)
-        right = parts.splitters[at]
-        every = [*parts.splitters]
+    def other(parts: Parts) -> Json:
+        every, right = [*parts.splitters], parts.splitters[at]
         every[at] = lambda text, at_start: [*change(right(text, at_start))]
-        return replace(parts, splitters=every)
+        return {"splitters": every}
 
-    return {"made": made}
+    return remade(other)

@@ -6,13 +6,12 @@ with something else than the text: special tokens, texts in a batch, ids, tokens
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from harness.studies.selftest.mutant import Mutant
+from harness.studies.selftest.catalog import Mutant
 from harness.studies.selftest.plain.bpe import PlainBpe
-from harness.studies.selftest.plain.growing import ABSENT, PlainBytes, PlainGrowing
+from harness.studies.selftest.plain.growing import PlainBytes, PlainGrowing, passed
 
 if TYPE_CHECKING:
     from impls.interface import Mode
@@ -35,23 +34,23 @@ LARGE = 8 << 10
 FEW_NEWLINES = 16
 """Newlines in a piece up to which ``rescans-newlines`` is right."""
 
-toy = Mutant("scaling", "toy_bytes", PlainBytes)
-growing = replace(toy, base=PlainGrowing)
+toy = Mutant(
+    "scaling", "toy_bytes", PlainBytes, at="return list(passed(data, self.passes(data)))"
+)  # fmt: skip
+growing = Mutant("scaling", "toy_bytes", PlainGrowing)
 # A vocabulary with merges of everything: runs of one byte, newlines, words.
 merging = Mutant(
-    "scaling", "tekken_240718", PlainBpe, "text", members={"modes": ("text",), "max_input": None}
-)
-
-ENCODED = "return list(data)"
-MERGED = "self.merge(self.symbols(piece))"
+    "scaling", "tekken_240718", PlainBpe, "text", at="self._merged(self.symbols(piece))",
+    members={"modes": ("text",), "max_input": None},
+)  # fmt: skip
 
 
 def rescanned(encoder: PlainBpe, symbols: list[int]) -> list[int]:
     """As merged by the heap, each merge by a scan of the whole piece."""
     while found := [
-        (encoder.merges[pair], place)
+        (encoder._merges[pair], place)
         for place, pair in enumerate(pairwise(symbols))
-        if pair in encoder.merges
+        if pair in encoder._merges
     ]:
         (_, merged), place = min(found)
         symbols[place : place + 2] = [merged]
@@ -69,85 +68,84 @@ def keep(encoder: PlainBytes, data: bytes, mode: Mode) -> list[int]:
 def search(encoder: PlainBytes) -> None:
     """Go over all tokens once for some of them."""
     whole = b"".join(token or b"" for token in encoder.vocabulary.tokens)
-    for _ in range(len(encoder.vocabulary) // LOADED):
-        whole.count(ABSENT)
+    passed(whole, len(encoder.vocabulary) // LOADED)
 
 
 MUTANTS = (
     toy(
         "square", "Goes over its input once for every so many bytes of it.",
-        (), passes=lambda _, data: len(data) // STRIDE,
+        passes=lambda _, data: len(data) // STRIDE,
     ),
     toy(
         "square-on-runs", "Likewise, where all bytes are alike.",
-        (), passes=lambda _, data: len(data) // STRIDE if len(set(data)) == 1 else 1,
+        passes=lambda _, data: len(data) // STRIDE if len(set(data)) == 1 else 1,
     ),
     toy(
         "square-when-large", "Likewise, above 8 KiB: a table that is searched from its beginning.",
-        (), passes=lambda _, data: max(0, len(data) - LARGE) // STRIDE,
+        passes=lambda _, data: max(0, len(data) - LARGE) // STRIDE,
     ),
     toy(
         "square-on-spaces",
         "Each white space looks at all that come after it: a pattern that backtracks.",
-        (), passes=lambda _, data: sum(map(data.count, (b" ", b"\n", b"\t"))) // STRIDE,
+        passes=lambda _, data: sum(map(data.count, (b" ", b"\n", b"\t"))) // STRIDE,
     ),
     toy(
         "power-of-one-and-a-half",
         "Grows with the power 1.5: a list searched in blocks of its root.",
-        (), passes=lambda _, data: 4 * int(len(data) ** 0.5),
+        passes=lambda _, data: 4 * int(len(data) ** 0.5),
     ),
     toy(
         "exponential-on-brackets",
         "Tries twice as much for every other bracket of a run that is never closed.",
-        (), passes=lambda _, data: 1 << (len(data) - len(data.rstrip(b"["))) // 2,
+        passes=lambda _, data: 1 << (len(data) - len(data.rstrip(b"["))) // 2,
     ),
     toy(
         "copies-for-each-character", "Copies the normalized text for each of its characters.",
-        (), ENCODED, "return [list(data)[place] for place in range(len(data))]",
+        (), "return [list(data)[place] for place in range(len(data))]",
     ),
     toy(
         "keeps-answers", "Keeps the answers to all texts, and a square is inside.",
-        (), encode=keep, passes=lambda _, data: len(data) // STRIDE,
+        encode=keep, passes=lambda _, data: len(data) // STRIDE,
     ),
     merging(
         "rescans", "Scans the whole piece for each merge.",
-        (), MERGED, "rescanned(self, self.symbols(piece))",
+        (), "rescanned(self, self.symbols(piece))",
     ),
     merging(
         "rescans-runs", "Scans the whole piece for each merge, in runs of one byte.",
-        (), MERGED, f"rescanned(self, self.symbols(piece)) if len(set(piece)) == 1 else {MERGED}",
+        (), "rescanned(self, self.symbols(piece)) if len(set(piece)) == 1 else @",
     ),
     merging(
         "rescans-newlines", "Scans the whole piece for each merge, where it has many newlines.",
-        (), MERGED,
-        rf"rescanned(self, self.symbols(piece)) if piece.count(b'\n') > FEW_NEWLINES else {MERGED}",
+        (),
+        r"rescanned(self, self.symbols(piece)) if piece.count(b'\n') > FEW_NEWLINES else @",
     ),
     toy(
         "holds-megabytes",
         "Takes 1 MiB for each KiB of its input, and gives it back: a matrix in place of a row.",
-        (), ENCODED, r"taken = b'\x01' * (HELD * len(data)); return list(data[: len(taken)])",
+        (), r"taken = b'\x01' * (HELD * len(data)); return list(data[: len(taken)])",
     ),
     toy(
         "leaves-behind", "Keeps 2 KiB of each input that nobody will ask for: a log of calls.",
-        (), ENCODED,
-        r"self.__dict__.setdefault('log', []).append(b'\x01' * LEFT); return list(data)",
+        (), r"self.__dict__.setdefault('log', []).append(b'\x01' * LEFT); return list(data)",
     ),
-    replace(growing, vocabulary="tekken_240911", mode="special")(
+    growing(
         "square-in-specials",
         "Looks for the next special token from the beginning of the text, for each of them.",
         # Each special token of the vocabulary begins with one of these.
-        (), passes=lambda _, data: data.count(b"<") + data.count(b"["),
+        passes=lambda _, data: data.count(b"<") + data.count(b"["),
+        vocabulary="tekken_240911", mode="special",
     ),
     growing(
         "square-in-batch", "Joins what it has so far for each text of a batch.",
-        (), batch_passes=lambda _, count: count,
+        batch_passes=lambda _, count: count,
     ),
     growing(
         "square-in-decoding", "Joins what it has so far for each id.",
-        (), decode_passes=lambda _, count: STRIDE * count,
+        decode_passes=lambda _, count: STRIDE * count,
     ),
     growing(
         "square-in-loading", "Looks for each token among all that come before it.",
-        (), prepare=search,
+        prepare=search,
     ),
 )  # fmt: skip

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from harness.studies.selftest.mutant import Mutant
-from harness.studies.selftest.mutants.processes import PROGRAM
-from harness.studies.selftest.plain.healers import PlainHealer
-
-toy = Mutant("heal", "toy_bytes", PlainHealer, stages=("canonical",))
-program = Mutant("heal", "toy_bytes", "")
+from harness.studies.selftest.catalog import Mutant
+from harness.studies.selftest.plain.ways import PlainHealer
+from harness.studies.selftest.program import PROGRAM
 
 EXACT = "from impls.forced.exact import Exact"
 GIVEN = "return healed.ids, healed.leftover"
-BEGINNING = "context = Context("
+
+toy = Mutant("heal", "toy_bytes", PlainHealer, stage="canonical", at="context = Context(")
+program = Mutant("heal", "toy_bytes")
+
+PROGRAMS = (
+    (
+        "healer-forces-all", "canonical",
+        "The program forces all that the forced bytes encode to.",
+    ),
+    (
+        "healer-first-sentence", "canonical",
+        "The program looks at the first sentence that the grammar allows alone.",
+    ),
+    (
+        "healer-no-leftover", "spelling",
+        "The program says that nothing is left over where something is.",
+    ),
+    ("healer-no-field", "heal-errored", "The program has no field 'leftover' in its answer."),
+)  # fmt: skip
+"""Of each its name, the stage of its finding, and what is wrong."""
 
 MUTANTS = (
     toy(
@@ -29,47 +43,28 @@ MUTANTS = (
     toy(
         "takes-one-sentence",
         "Knows the first sentence that the grammar allows, and none of the others.",
-        (), "frozenset(allowed)", "frozenset(allowed[:1])",
+        (), "allowed = allowed and allowed[:1]; @",
     ),
     toy(
         "heals-short",
         "Heals forced bytes up to a length, and forces all tokens of longer ones.",
-        (), BEGINNING, f"allowed = allowed if len(forced) < 12 else [b'']; {BEGINNING}",
+        (), "allowed = allowed if len(forced) < 12 else [b'']; @",
     ),
-    replace(toy, stages=("spelling",))(
+    toy(
         "loses-the-rest", "Says that nothing is left over where something is.",
-        (), GIVEN, "return healed.ids, b''",
+        (), GIVEN, "return healed.ids, b''", stage="spelling",
     ),
-    replace(toy, stages=("leftover",))(
+    toy(
         "leaves-the-beginning",
         "Leaves the beginning of the forced bytes over in place of their end.",
-        (), GIVEN, "return healed.ids, forced[: len(healed.leftover)]",
+        (), GIVEN, "return healed.ids, forced[: len(healed.leftover)]", stage="leftover",
     ),
-    replace(toy, stages=("heal-errored",))(
+    toy(
         "heal-raises", "Has no answer where the grammar allows anything.",
-        (), BEGINNING, f"allowed = [*allowed]; {BEGINNING}",
+        (), "allowed = [*allowed]; @", stage="heal-errored",
     ),
     *(
-        replace(
-            program, wrong=f"{PROGRAM} {kind}", called=kind, summary=summary, stages=(stage,)
-        )
-        for kind, stage, summary in (
-            (
-                "healer-forces-all", "canonical",
-                "The program forces all that the forced bytes encode to.",
-            ),
-            (
-                "healer-first-sentence", "canonical",
-                "The program looks at the first sentence that the grammar allows alone.",
-            ),
-            (
-                "healer-no-leftover", "spelling",
-                "The program says that nothing is left over where something is.",
-            ),
-            (
-                "healer-no-field", "heal-errored",
-                "The program has no field 'leftover' in its answer.",
-            ),
-        )
+        program("", summary, wrong=f"{PROGRAM} {kind}", called=kind, stage=stage)
+        for kind, stage, summary in PROGRAMS
     ),
 )  # fmt: skip

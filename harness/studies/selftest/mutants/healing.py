@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.studies.selftest.mutant import Mutant
+from harness.studies.selftest.catalog import Mutant
 from impls.forced.heuristics import HealedBack, first_tokens, ids_of
 from impls.forced.interface import Healed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-on = Mutant("canonicality", "tekken_240911", HealedBack, "text")
-
-PLACES = "range(max(0, len(forced) - window), len(forced))"
-GOES_ON = "next(self.tokenizer.extensions(forced[place:], viable), None) is not None"
+on = Mutant(
+    "canonicality", "tekken_240911", HealedBack, "text",
+    at="range(max(0, len(forced) - window), len(forced))",
+)  # fmt: skip
 
 
 def one_more(steps: Sequence[tuple[int, bytes]], most: int, forced: bytes) -> Healed:
@@ -24,10 +24,10 @@ def one_more(steps: Sequence[tuple[int, bytes]], most: int, forced: bytes) -> He
 
 
 MUTANTS = (
-    on("heals-nothing", "All tokens of the forced bytes are forced.", (), PLACES, "()"),
+    on("heals-nothing", "All tokens of the forced bytes are forced.", (), "()"),
     on(
         "last-byte-only", "Only a token that begins with the last forced byte is thought of.",
-        (), PLACES, "range(max(0, len(forced) - 1), len(forced))",
+        (), "range(max(0, len(forced) - 1), len(forced))",
     ),
     on(
         "one-token-more", "One token too many is kept: off by one.",
@@ -39,12 +39,12 @@ MUTANTS = (
     ),
     on(
         "overlooks-one-byte", "A token that goes on by a single byte is overlooked.",
-        (), GOES_ON,
+        (), "next(self.tokenizer.extensions(forced[place:], viable), None) is not None",
         "any(len(more) > 1 for _, more in self.tokenizer.extensions(forced[place:], viable))",
     ),
     on(
         "starts-late", "The window begins at its second token: off by one.",
-        (), PLACES,
+        (),
         "range(max(0, len(forced) - sum(len(step) for _, step in steps[-1:])) + 1, len(forced))",
     ),
 )  # fmt: skip

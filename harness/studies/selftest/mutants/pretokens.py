@@ -6,18 +6,16 @@ import unicodedata
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harness.studies.selftest.mutant import Mutant
+from harness.studies.selftest.catalog import Mutant
 from harness.studies.selftest.plain.bpe import PlainBpe
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
-toy = Mutant("equivalence", "toy_bytes", PlainBpe, "text", members={"modes": ("text",)})
-tekken = replace(toy, vocabulary="tekken_240911")
-
-SPLIT = "as_of_unicode_16(text)"
-"""What is split in place of the text, as long as the text is."""
-TEXT = "self.pieces(part)"
+toy = Mutant("equivalence", "toy_bytes", PlainBpe, "text")
+# What is split in place of the text is as long as the text.
+dated = Mutant("equivalence", "tekken_240911", PlainBpe, "text", at="as_of_unicode_16(text)")
+tekken = Mutant("equivalence", "tekken_240911", PlainBpe, "text", at="self.pieces(part)")
 
 
 def pattern(there: str, instead: str = "") -> dict[str, Any]:
@@ -67,10 +65,7 @@ MUTANTS = (
             r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+",
         ),
     ),
-    tekken(
-        "no-marks", "Marks are no part of a word.",
-        " \u036ba".encode(), **pattern(r"\p{M}"),
-    ),
+    tekken("no-marks", "Marks are no part of a word.", " \u036ba".encode(), **pattern(r"\p{M}")),
     tekken(
         "no-modifier-letters", "Modifier letters are left out of the class of letters.",
         " \u02b0".encode(), **pattern(r"\p{Lm}"),
@@ -97,41 +92,39 @@ MUTANTS = (
         "short-words", "A word ends after sixteen letters.", b"a" * 16 + b"x",
         **pattern(r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]+", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]{1,16}"),
     ),
-    tekken(
+    dated(
         "old-unicode", "Characters are what they were in Unicode 3.2: later ones are unassigned.",
-        "\u0d3f\u0d7b".encode(), SPLIT, "as_of_unicode_3(text)",
+        "\u0d3f\u0d7b".encode(), "as_of_unicode_3(text)",
     ),
-    tekken(
+    dated(
         "surrogates-split",
         "Characters beyond U+FFFF are no letters, as they are two units of UTF-16.",
-        "\U0001224e's".encode(),
-        SPLIT, r"regex.sub('[\U00010000-\U0010ffff]', '\uffff', as_of_unicode_16(text))",
+        "\U0001224e's".encode(), r"regex.sub('[\U00010000-\U0010ffff]', '\uffff', @)",
     ),
-    tekken(
+    dated(
         "separators-are-spaces",
         "The separators U+001C to U+001F are white space, as ``str.isspace`` has it.",
-        b"        \x1f'S",
-        SPLIT, r"regex.sub('[\x1c-\x1f]', ' ', as_of_unicode_16(text))",
+        b"        \x1f'S", r"regex.sub('[\x1c-\x1f]', ' ', @)",
     ),
-    tekken(
+    dated(
         "no-break-space", "The no-break space is no white space.",
-        "\xa0\xa0x".encode(), SPLIT, r"as_of_unicode_16(text).replace('\xa0', '$')",
+        "\xa0\xa0x".encode(), r"@.replace('\xa0', '$')",
     ),
     tekken(
         "composes", "The text is normalized to NFC, which the vocabulary does not ask for.",
-        "e\u0301".encode(), TEXT, "self.pieces(unicodedata.normalize('NFC', part))",
+        "e\u0301".encode(), "self.pieces(unicodedata.normalize('NFC', part))",
     ),
     tekken(
         "universal-newlines", "Line ends become line feeds, as a file opened for text has them.",
-        b"\r\n", TEXT, r"self.pieces(part.replace('\r\n', '\n'))",
+        b"\r\n", r"self.pieces(part.replace('\r\n', '\n'))",
     ),
     tekken(
         "strips-mark", "A byte-order mark at the beginning is taken away.",
-        "\ufeffa".encode(), TEXT, r"self.pieces(part.removeprefix('\ufeff'))",
+        "\ufeffa".encode(), r"self.pieces(part.removeprefix('\ufeff'))",
     ),
     tekken(
         "folds-dotted-i",
         "The dotted capital I is decomposed on the way, as by a change of case and back.",
-        "\u0130".encode(), TEXT, r"self.pieces(part.replace('\u0130', 'I\u0307'))",
+        "\u0130".encode(), r"self.pieces(part.replace('\u0130', 'I\u0307'))",
     ),
 )  # fmt: skip

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
-
-from harness.studies.selftest.mutant import Mutant
+from harness.studies.selftest.catalog import Mutant
 from harness.studies.selftest.plain.bpe import PlainBpe
-from harness.studies.selftest.program import TRIGGER, wrong
+from harness.studies.selftest.program import PROGRAM, TRIGGER, wrong
 from impls.interface import Capability
 
 __all__ = ["deeper", "wrong"]  # for the changed texts
 
-toy = Mutant("survival", "toy_bytes", PlainBpe, stages=("errored",))
-crashes = replace(toy, stages=("crashed",), apart=True)
-raw = replace(crashes, members={"modes": ("raw",)})
-protocol = Mutant("survival", "toy_bytes", "", stages=("protocol",), apart=True)
-
-SEGMENT = "found = self.segment(piece)"
-BEHAVES = "found = wrong({!r}, piece, self.segment)"
-
-PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.program --kind"
+toy = Mutant(
+    "survival", "toy_bytes", PlainBpe, stage="errored", at="found = self.segment(piece)"
+)  # fmt: skip
+raw = toy("", "", modes=("raw",), stage="crashed", apart=True)
+protocol = Mutant("survival", "toy_bytes", stage="protocol", apart=True)
 
 
 class PanicException(BaseException):
@@ -42,41 +35,47 @@ def deeper(left: int) -> None:
 MUTANTS = (
     raw(
         "exits", "Ends the process on some inputs, saying why on standard error.",
-        (), SEGMENT, BEHAVES.format("exit"),
+        (), "found = wrong('exit', piece, self.segment)",
     ),
-    raw("segfaults", "Reads where there is nothing.", (), SEGMENT, BEHAVES.format("segfault")),
+    raw(
+        "segfaults", "Reads where there is nothing.",
+        (), "found = wrong('segfault', piece, self.segment)",
+    ),
     raw(
         "aborts", "Gives up as C++ does on an exception that nobody catches.",
-        (), SEGMENT, BEHAVES.format("abort"),
+        (), "found = wrong('abort', piece, self.segment)",
     ),
-    replace(raw, stages=("timed-out",))(
-        "hangs", "Never answers.", (), SEGMENT, BEHAVES.format("hang"),
+    raw(
+        "hangs", "Never answers.",
+        (), "found = wrong('hang', piece, self.segment)", stage="timed-out",
     ),
-    replace(raw, stages=("out-of-memory",))(
-        "hogs", "Asks for 64 GiB at once.", (), SEGMENT, BEHAVES.format("hog"),
+    raw(
+        "hogs", "Asks for 64 GiB at once.",
+        (), "found = wrong('hog', piece, self.segment)", stage="out-of-memory",
     ),
-    replace(toy, members={"modes": ("raw",)})(
-        "floats", "Ids are floats.", TRIGGER, SEGMENT, BEHAVES.format("floats"),
+    toy(
+        "floats", "Ids are floats.",
+        TRIGGER, "found = wrong('floats', piece, self.segment)", modes=("raw",),
     ),
-    replace(crashes, apart=False)(
+    toy(
         "panics", "Panics as a library in Rust does: what is raised is no Exception.",
-        TRIGGER, SEGMENT, f"panic(piece); {SEGMENT}",
+        TRIGGER, "panic(piece); @", stage="crashed",
     ),
     toy(
         "recurses", "Goes one call deeper for each symbol, and runs out of stack.",
-        b"a" * 300, SEGMENT, f"deeper(4 * len(piece)); {SEGMENT}",
+        b"a" * 300, "deeper(4 * len(piece)); @",
     ),
-    replace(toy, check="round-trip")(
+    toy(
         "claims-to-decode", "Says that it decodes, and has no such method.",
-        b"a", decode=property(lambda _: None),
+        b"a", decode=property(lambda _: None), check="round-trip",
     ),
-    replace(toy, check="offsets")(
+    toy(
         "claims-offsets", "Says that it gives offsets, and raises.",
         b"a", "return ids, spans", "raise NotImplementedError('offsets')",
-        capabilities=frozenset({Capability.OFFSETS}),
+        capabilities=frozenset({Capability.OFFSETS}), check="offsets",
     ),
     *(
-        replace(protocol, wrong=f"{PROGRAM} {kind}", called=f"mini-{kind}", summary=summary)
+        protocol("", summary, wrong=f"{PROGRAM} {kind}", called=f"mini-{kind}")
         for kind, summary in (
             ("seq", "Answers with the number of another request."),
             ("short", "Leaves out the last result of a batch."),

@@ -7,126 +7,136 @@ import sys
 from dataclasses import replace
 
 from corpora.vocabularies.model import Merges
-from harness.studies.selftest.mutant import Mutant
+from harness.studies.selftest.catalog import Mutant
 from harness.studies.selftest.plain import ways
 from harness.studies.selftest.plain.base import longest_first
-from harness.studies.selftest.plain.bpe import PlainBpe, PlainDropout
+from harness.studies.selftest.plain.bpe import PlainBpe
 
 __all__ = ["Merges", "longest_first", "re", "replace", "sys"]  # for the changed texts
 
-toy = Mutant("batch", "toy_bytes", PlainBpe)
-dropout = Mutant("reachability", "toy_file_dropout", PlainDropout, "text")
-
 SPELLED = "self.vocabulary.spell(list(ids))"
 
+decoding = Mutant("streaming", "toy_bytes", PlainBpe, stage="decode", at=SPELLED)
+strings = Mutant(
+    "surrogates", "toy_bytes", ways.Strings, stage="surrogates", at='text.encode(errors="replace")'
+)
+unstable = Mutant(
+    "unstable", "toy_bytes", ways.Unstable, at="[], [self.encode(data, mode)]"
+)  # fmt: skip
+dropout = Mutant(
+    "reachability", "toy_file_dropout", ways.PlainDropout, "text",
+    at="for token_id in self.symbols(piece)",
+)  # fmt: skip
+
+
+def way(check: str, base: type, stage: str = "") -> Mutant:
+    """A mistake of a way that has a check of its name, at a stage of that name."""
+    return Mutant(check, "toy_bytes", base, stage=stage or check)
+
+
 MUTANTS = (
-    replace(toy, base=ways.Many, stages=("batch",))(
+    way("batch", ways.Many)(
         "truncates-batches", "In a batch, texts of more than three ids lose the last one.",
         (), "[self.encode(data, mode) for data in inputs]",
         "[(ids := self.encode(data, mode))[: len(ids) - (len(ids) > 3)] for data in inputs]",
     ),
-    replace(toy, check="reload", base=ways.Reloaded, stages=("reload",))(
+    way("reload", ways.Reloaded)(
         "loses-last-line", "The file that it writes lacks its last line, and so a token.",
         (), "load(self.vocabulary)",
         "load(replace(self.vocabulary, merges=Merges(self.vocabulary.merges.left[:-1],"
         " self.vocabulary.merges.right[:-1], self.vocabulary.merges.merged[:-1])))",
     ),
-    replace(
-        toy, check="specials", vocabulary="tekken_240911", mode="special", stages=("on",),
-        members={"modes": ("special",)},
-    )(
+    way("specials", PlainBpe, "on")(
         "trims-when-on",
         "Where special tokens are read, white space at the end is dropped from any text.",
         b"a ", "self.special.split(text)", "self.special.split(text.rstrip(' '))",
+        vocabulary="tekken_240911", mode="special",
     ),
-    replace(toy, check="streaming", stages=("decode",))(
+    decoding(
         "strips-short", "The space at the beginning of one or two ids does not come back.",
-        b" ", SPELLED, f"{SPELLED}.removeprefix(b' ' * (len(ids) <= 2))",
+        b" ", "@.removeprefix(b' ' * (len(ids) <= 2))",
     ),
-    replace(toy, check="single-ids", stages=("unknown-id",))(
+    decoding(
         "counts-from-the-end",
         "A negative id is that of a token counted from the end, as in a Python list.",
-        (), SPELLED,
-        "self.vocabulary.spell([i if i >= 0 else i % len(self.vocabulary) for i in ids])",
+        (), "self.vocabulary.spell([i if i >= 0 else i % len(self.vocabulary) for i in ids])",
+        check="single-ids", stage="unknown-id",
     ),
-    replace(toy, check="single-ids", stages=("crashed",))(
+    decoding(
         "panics-past-the-end",
         "An id past the last one is looked up without a look at the size of the table.",
-        (), SPELLED,
-        f"{SPELLED} if max(ids, default=0) < len(self.vocabulary) else sys.exit('no row')",
+        (), "@ if max(ids, default=0) < len(self.vocabulary) else sys.exit('no row')",
+        check="single-ids", stage="crashed",
     ),
-    replace(toy, check="stream-decoder", base=ways.Streams, stages=("decode",))(
+    way("stream-decoder", ways.Streams, "decode")(
         "holds-the-last-back", "Id by id, a last token of a single byte is never given out.",
         (), "for token_id in ids]",
         "for at, token_id in enumerate(ids)"
         " if at + 1 < len(ids) or len(self.decode([token_id])) != 1]",
     ),
-    replace(toy, check="truncation", base=ways.Truncating, stages=("truncation",))(
+    way("truncation", ways.Truncating)(
         "loses-the-last-window",
         "A last window that has nothing but what overlaps and one id more is dropped.",
-        (), "return windows",
-        "return windows[: len(windows) - (len(windows) > 1 and len(windows[-1]) == overlap + 1)]",
+        (), "for start in starts]",
+        "for start in starts if not 0 < start == len(ids) - overlap - 1]",
     ),
-    replace(toy, check="template", base=ways.Framing, stages=("template",))(
+    way("template", ways.Framing)(
         "adds-the-end-once", "The token of the end is not added to a text that ends with a space.",
-        (), "return ids + last", "return ids if data.endswith(b' ') else ids + last",
+        (), "*second, *last]", "*second, *([] if data.endswith(b' ') else last)]",
     ),
-    replace(toy, check="surrogates", base=ways.Strings, stages=("surrogates",))(
+    strings(
         "ends-at-a-surrogate", "A text ends for it where a lone surrogate stands.",
-        (), 'text.encode(errors="replace")',
-        r"re.split('[\ud800-\udfff]', text)[0].encode()",
+        (), r"re.split('[\ud800-\udfff]', text)[0].encode()",
     ),
-    replace(toy, check="surrogates", base=ways.Strings, stages=("crashed",))(
+    strings(
         "panics-at-a-surrogate", "A text is taken for UTF-8 without a look.",
-        (), 'text.encode(errors="replace")',
-        r"sys.exit('no UTF-8') if re.search('[\ud800-\udfff]', text) else text.encode()",
+        (), r"sys.exit('no UTF-8') if re.search('[\ud800-\udfff]', text) else text.encode()",
+        stage="crashed",
     ),
-    replace(toy, check="padding", base=ways.Padding, stages=("padding",))(
+    way("padding", ways.Padding)(
         "pads-on-the-right", "Padding comes last whichever side was asked for.",
-        (), "if left:", "if False:",
+        (), "if left else", "if False else",
     ),
-    replace(
-        toy, check="skip-specials", base=ways.Skipping, vocabulary="tekken_240911", mode="text",
-        stages=("decode",),
-    )(
+    way("skip-specials", ways.Skipping, "decode")(
         "skips-the-first-alone",
         "Of special tokens only the one that a text begins with is left out.",
-        (), "[token_id for token_id in ids if token_id not in special]",
-        "ids[1:] if ids and ids[0] in special else ids",
+        (), "[one for one in ids if one not in self.specials.values()]",
+        "ids[1:] if ids and ids[0] in self.specials.values() else ids",
+        vocabulary="tekken_240911", mode="text",
     ),
-    replace(toy, check="clean-up", base=ways.Cleaning, stages=("decode",))(
+    way("clean-up", ways.Cleaning, "decode")(
         "joins-spaces", "Cleaning up makes one space of two, wherever they stand.",
-        (), "(b\" .\", b\".\")", "(b'  ', b' ')",
+        (), '(b" .", b".")', "(b'  ', b' ')",
     ),
-    replace(toy, check="unstable", base=ways.Unstable, stages=("stable",))(
+    unstable(
         "calls-all-stable",
         "All ids are called stable, though the last ones may merge with what follows.",
-        (), "[], [self.encode(data, mode)]", "self.encode(data, mode), []",
+        (), "self.encode(data, mode), []", stage="stable",
     ),
-    replace(toy, check="unstable", base=ways.Unstable, stages=("completion",))(
+    unstable(
         "completes-one-byte-less", "Completions leave out the last byte of the text.",
-        (), "[], [self.encode(data, mode)]", "[], [self.encode(data[:-1], mode)]",
+        (), "[], [self.encode(data[:-1], mode)]", stage="completion",
     ),
-    replace(dropout, stages=("unreachable",))(
+    dropout(
         "longest-with-dropout",
         "With dropout it takes the longest tokens from the left, be they made by merges or not.",
-        b"then", "for token_id in self.symbols(piece)",
-        "for token_id in map(self.ids.get, longest_first(piece, self.ids, len(piece)))",
+        b"then", "for token_id in map(self.tokens.get, longest_first(piece, self.tokens, 99))",
+        stage="unreachable",
     ),
-    replace(dropout, stages=("pre-tokens",))(
+    dropout(
         "whole-with-dropout", "With dropout it merges beyond the ends of pre-tokens.",
         b"e e", "for token_id in self.symbols(piece)",
-        "for token_id in self.merge(self.symbols(piece))",
-        "[piece.encode() for piece in self.pieces(text_of(data))]", "[data]",
+        "for token_id in self._merged(self.symbols(piece))",
+        "[piece.encode() for piece in self.pieces(text_of(data))]", "[data]", stage="pre-tokens",
     ),
-    replace(dropout, stages=("text",))(
+    dropout(
         "loses-with-dropout",
         "With dropout the last symbol of a pre-token is lost where nothing merges with it.",
-        b"ab", "for token_id in self.symbols(piece)",
-        "for token_id in self.symbols(piece[: max(1, len(piece) - 1)])",
+        b"ab", "for token_id in self.symbols(piece[: max(1, len(piece) - 1)])", stage="text",
     ),
-    replace(toy, check="chunks", mode="text", stages=("chunks",), members={"modes": ("text",)})(
+    way("chunks", PlainBpe)(
         "first-word-apart", "The space before the first word of a text is a piece of its own.",
-        b" the", "pairwise(cuts) if", "pairwise(sorted({*cuts, int(text[:1] == ' ')})) if",
+        b" the", "pairwise(sorted(cuts))]", "pairwise(sorted({*cuts, int(text[:1] == ' ')}))]",
+        mode="text",
     ),
 )  # fmt: skip

@@ -2,84 +2,87 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Any
 
-from harness.studies.selftest.mutant import Mutant
-from harness.studies.selftest.plain.wordpiece import PlainWordPiece
-from impls.wordpiece.variants import BERT, CharacterClass
+import regex
 
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
+from harness.studies.selftest.catalog import Mutant
+from harness.studies.selftest.mutants.files import first, misread, put, running
+from harness.studies.selftest.plain.pipeline import PlainWordPiece
+from impls.pipeline.models import WordPiece
 
 toy = Mutant("equivalence", "toy_wordpiece", PlainWordPiece, "text")
 
-ENDS = "range(len(word), start, -1)"
-LIMIT = "len(word) > self.rules.max_word"
-LOST = "if end is None:\n            return [self.unknown]"
-SYMBOLS = "symbols = self.symbols(text)"
+LIMIT = "len(piece) > self._longest:"
+LOST = "if end == start:\n            return self._unknown"
+LONGEST = "min(len(piece), start + self._longest_token)"
+KNOWN = "prefix + piece[start:end] not in self.vocab"
+FOUND = "self.vocab[prefix + piece[start:end]]"
 
 
-def rules(**fields: bool) -> dict[str, Any]:
-    """A change of the vocabulary's rules."""
-
-    def read(_: PlainWordPiece, vocabulary: Vocabulary) -> Vocabulary:
-        assert vocabulary.wordpiece is not None
-        return replace(vocabulary, wordpiece=replace(vocabulary.wordpiece, **fields))  # type: ignore[arg-type]
-
-    return {"read": read}
+def bert(**fields: Any) -> dict[str, object]:
+    """The normalizer has other rules."""
+    return misread("normalizer", "BertNormalizer", **fields)
 
 
 MUTANTS = (
     toy(
         "shortest-match", "The shortest token that begins the rest is taken, not the longest.",
-        b"abab", ENDS, "range(start + 1, len(word) + 1)",
+        b"abab", **running(
+            WordPiece, LONGEST, "start + 1", KNOWN, f"end <= len(piece) and {KNOWN}",
+            "end -= 1", "end += 1", "if end == start:", "if end > len(piece):",
+        ),
     ),
     toy(
         "keeps-parts", "Of an unknown word the parts that were matched are kept.",
-        b"abac", LOST, LOST.replace("[self", "[*ids, self"),
+        b"abac", **running(WordPiece, LOST, LOST.replace("return", "return ids +")),
     ),
-    replace(toy, stages=("unknown",))(
+    toy(
         "unknown-each",
         "An unknown word has an unknown token for each character that is left.",
-        "\uac00".encode(), LOST, f"{LOST} * len(word[start:])",
+        "\uac00".encode(), **running(WordPiece, LOST, "@ * len(piece[start:])"), stage="unknown",
     ),
     toy(
         "limit-off-by-one", "A word as long as the limit is unknown.",
-        b"ab" * 6, LIMIT, "len(word) >= self.rules.max_word",
+        b"ab" * 6, **running(WordPiece, LIMIT, "len(piece) >= self._longest:"),
     ),
-    toy("no-limit", "Words of any length are matched.", b"ab" * 7, LIMIT, "False"),
+    toy(
+        "no-limit", "Words of any length are matched.",
+        b"ab" * 7, **running(WordPiece, LIMIT, "False:"),
+    ),
     toy(
         "no-prefix",
         "Parts of a word are looked up as if they began one, where there is no other.",
-        "un\xe9sthe".encode(), '(self.rules.prefix if start else "")',
-        "(self.rules.prefix if start and self.rules.prefix + word[start:end] in self.ids else '')",
+        "un\xe9sthe".encode(), **running(
+            WordPiece, KNOWN, "@ and piece[start:end] not in self.vocab",
+            FOUND, "self.vocab.get(prefix + piece[start:end], self.vocab.get(piece[start:end]))",
+        ),
     ),
-    toy("keeps-case", "Capitals stay capitals.", b"AB", **rules(lowercase=False)),
+    toy("keeps-case", "Capitals stay capitals.", b"AB", **bert(lowercase=False)),
     toy(
         "keeps-accents", "Accents are not stripped.",
-        "e\u0301".encode(), **rules(strip_accents=False),
+        "e\u0301".encode(), **bert(strip_accents=False),
     ),
     toy(
         "chinese-in-words",
         "Chinese characters are not parted from what stands beside them.",
-        "\u65e5a".encode(), **rules(handle_chinese_chars=False),
+        "\u65e5a".encode(), **bert(handle_chinese_chars=False),
     ),
     toy(
         "keeps-controls", "Control characters are not dropped.",
-        b"a\x01b", **rules(clean_text=False),
+        b"a\x01b", **bert(clean_text=False),
     ),
     toy(
         "symbols-in-words", "The symbols of ASCII are no punctuation, since Unicode says so.",
-        b"a$b", variant=replace(BERT, punctuation=CharacterClass(r"\p{P}")),
+        b"a$b", **put(splitters=[lambda text, _: regex.findall(r"\p{P}|[^\s\p{P}]+", text)]),
     ),
     toy(
         "final-sigma", "A capital sigma that ends a word becomes the small letter for that place.",
-        "i\u03a3".encode(), SYMBOLS, "symbols = self.symbols(text.lower())",
+        "i\u03a3".encode(), **first(str.lower),
     ),
     toy(
         "ascii-spaces", "Only the white space of ASCII parts words.",
-        "a\u3000b".encode(), SYMBOLS,
-        r"symbols = self.symbols(text.replace('\u3000', 'x').replace('\xa0', 'x'))",
+        "a\u3000b".encode(), **first(lambda text: re.sub("[\u3000\xa0]", "x", text)),
     ),
 )  # fmt: skip

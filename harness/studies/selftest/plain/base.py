@@ -1,8 +1,7 @@
-"""What the plain implementations share: who they are, which contracts they join, merging."""
+"""What the plain implementations share: who they are, and which contracts they join."""
 
 from __future__ import annotations
 
-import heapq
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -32,12 +31,15 @@ class Plain:
 
     vocabulary: Vocabulary
 
+    def __init__(self) -> None:
+        """Nothing is there before ``load``."""
+
     @property
     def about(self) -> About:
         """Who it is; its version is tokgate's."""
         return About(
-            name=self.name,
-            version=metadata.version("tokgate"),
+            self.name,
+            metadata.version("tokgate"),
             capabilities=self.capabilities,
             max_input=self.max_input,
             linear=self.linear,
@@ -69,46 +71,6 @@ class Plain:
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The ids."""
         raise NotImplementedError
-
-
-class Merging(Plain):
-    """One that merges neighbours: ids of single bytes, or texts of characters."""
-
-    def joined(self, pair: tuple[Any, Any]) -> tuple[Any, Any] | None:
-        """The rank of a pair and what it becomes; None for one that does not merge."""
-        raise NotImplementedError
-
-    def merge(self, symbols: list[Any]) -> list[Any]:
-        """The pair of the least rank first, of equal ranks the leftmost, until there is none.
-
-        A symbol that was merged into its left neighbour is None.
-        """
-        size = len(symbols)
-        after, before = list(range(1, size + 1)), list(range(-1, size - 1))
-        heap: list[tuple[Any, ...]] = []
-
-        def offer(place: int) -> None:
-            if place >= 0 and after[place] < size:
-                pair = symbols[place], symbols[after[place]]
-                found = self.joined(pair)
-                if found is not None:
-                    key = found[0], place
-                    heapq.heappush(heap, (key, place, pair, found[1]))
-
-        for place in range(size - 1):
-            offer(place)
-        while heap:
-            _, place, pair, merged = heapq.heappop(heap)
-            gone = after[place]
-            if gone >= size or (symbols[place], symbols[gone]) != pair:
-                continue  # another merge has changed what stood there
-            symbols[place], symbols[gone] = merged, None
-            after[place] = after[gone]
-            if after[gone] < size:
-                before[after[gone]] = place
-            for near in (before[place], place):
-                offer(near)
-        return [symbol for symbol in symbols if symbol is not None]
 
 
 def text_of(data: bytes) -> str:
