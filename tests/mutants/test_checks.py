@@ -32,7 +32,7 @@ def shown(check: Check, mutant: Mutant, spec: str) -> tuple[int, set[str]]:
     if not check.applies(local.contract):
         return 0, set()
     last = vocabulary.tokens[-1] or b""  # which a mutant forgets
-    judgement = local.examine(check, [*mutant.shows, *TEXTS, last])
+    judgement = local.examine(check, [*mutant.inputs, *TEXTS, last])
     return sum(judgement.exercised.values()), {str(one.stage) for one in judgement.violations}
 
 

@@ -63,7 +63,7 @@ def test_every_control_is_tested():
         "harness.studies.selftest.plain.growing:PlainBytes",
         "harness.studies.selftest.plain.growing:PlainGrowing",
         "harness.studies.selftest.plain.ways:PlainHealer",
-        "harness.studies.selftest.mutants.unigram:Compiled",
+        "harness.studies.selftest.plain.pieces:CompiledUnigram",
         "impls.forced.heuristics:HealedBack",
     }
     # What is right beside the mutants of the gate is held to pass in test_gate.py.

@@ -266,7 +266,7 @@ class Ledger(FindingTracker):
         own, now = case.index + 1, time.monotonic()
         others = sum(
             count
-            for (where, generator), count in self._asked.items()
+            for (where, generator), count in [*self._asked.items()]  # batches go on meanwhile
             if where == contract.id and generator != case.generator
         )
         spent = self._seconds[case.generator] + now - self._before

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.studies.selftest.catalog import family_of
+from harness.studies.selftest.catalog import mistakes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.core.participants import Participant
     from harness.events import Found
 
-[CANARY] = (one for one in family_of("merging") if one.place == "long-words")
+CANARY = mistakes()["merging.long-words"]
 """Subtle, since most words have no tie, and none that is short shows it; findable, since those of
 some scripts have one at once."""
 

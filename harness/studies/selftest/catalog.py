@@ -1,28 +1,42 @@
 """All mutants; ``--impl harness.studies.selftest.catalog:NAME`` runs one of them.
 
-A mutant is a row of a table (:mod:`harness.studies.selftest.mutants`): the right implementation
-that it changes (:mod:`harness.studies.selftest.plain`), the place, the change, the check that
-catches it, and what is wrong. A change is a pair of texts, of which the first stands exactly once
-in the methods of the class, and the second takes its place; or an attribute of the class that
-becomes another one. The changed methods are compiled anew, in a class of the mutant's own.
+A mutant is a row of a table in ``mutants``: the right implementation that it changes
+(:mod:`harness.studies.selftest.plain`), the place, the change, the check that catches it, and what
+is wrong. A change is a pair of texts, of which the first stands exactly once in the methods of the
+class, and the second takes its place. The changed methods are compiled anew, in a class of the
+mutant's own.
 """
 
 from __future__ import annotations
 
 import inspect
 import textwrap
+import tomllib
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from harness.core.participants import Participant
+from harness.studies.selftest.mutants import changes
+from harness.studies.selftest.program import PROGRAM
 from impls import registry
+from impls.interface import Capability
+from impls.pipeline import models
+from impls.pipeline.encoder import parts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from impls.interface import Implementation
+
+FOLDER = Path(changes.__file__).resolve().parent
+"""Where the tables are, one a family, with what they have in common under ``defaults``."""
 
 FAMILIES = (
     "merging", "pretokens", "specials", "decoding", "offsets", "services", "caches", "processes",
@@ -32,7 +46,7 @@ FAMILIES = (
     "file_normalizers", "file_pretokens", "file_models", "file_endings",
     "gate",
 )  # fmt: skip
-"""Modules of :mod:`harness.studies.selftest.mutants`, in the order of the table."""
+"""The tables in their order."""
 
 BEFORE = "@"
 """Stands in a text for the one whose place it takes."""
@@ -42,56 +56,45 @@ class MisplantedError(ValueError):
     """A change that does not fit what it is to change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """A mutant: a planted mistake.
+class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A mutant: a planted mistake, with the fields of its row.
 
     check: the property that it breaks, and so the name under which it must be found; stage: those
     that the finding may have, apart by spaces, any where there are none. vocabulary: the embedded
     vocabulary on which it is hunted. mode: the label of the contract in which it shows.
-    base: the class that is changed, if any. right: what to write after ``--impl`` for what it is
-    without the mistake, where that is not the class. at: the text that a row changes that gives no
-    other. place: its name within its family. summary: what is wrong, in a line.
-    shows: inputs, asked in this order, of which one at least comes out differently; none for
+    summary: what is wrong, in a line. base: the class that is changed, ``module:Class``,
+    where no module of ``impls`` is meant below this package.
+    edits: texts of its source, each followed by what takes its place, or that alone for the text
+    ``at``. model: the class of :mod:`impls.pipeline.models` that the edits change instead.
+    attributes: of the class. shows: inputs, asked in this order, of which one at least comes out
+    differently, each so many ``times``; hex: the same of bytes that are no text; none for
     mistakes that show otherwise (in growth, in time, by threads), which tests show by hand.
-    edits: texts of the base's source, each followed by what takes its place. members: attributes.
     apart: it makes a process end or wait, so that it is hunted beside its like alone.
-    wrong: what to write after ``--impl``, where it is no change of a class. called: its name, where
-    it has no family's. expect: the expectations file with which the gate is run on it.
+    program: the kind of program that it is, in place of a class, and right: the kind of what it is
+    without the mistake, if there is one. called: its name, where it has no family's.
+    expect: the expectations file with which the gate is run on it.
     """
 
+    family: str
+    place: str
+    summary: str
     check: str
     vocabulary: str
-    base: type[Any] | None = None
+    base: str = ""
     mode: str = "raw"
     stage: str = ""
     at: str = ""
-    right: str = ""
     apart: bool = False
-    family: str = ""
-    place: str = ""
-    summary: str = ""
-    shows: tuple[bytes, ...] = ()
-    edits: tuple[str, ...] = ()
-    members: dict[str, Any] = field(default_factory=dict)
-    wrong: str = ""
+    shows: list[str] = []
+    hex: list[str] = []
+    times: int = 1
+    edits: list[str] = []
+    model: str = ""
+    attributes: dict[str, Any] = {}
+    program: str = ""
+    right: str = ""
     called: str = ""
     expect: str = ""
-
-    def __call__(
-        self, place: str, summary: str, shows: bytes | tuple[bytes, ...] = (), *edits: str,
-        **changes: Any,
-    ) -> Mutant:  # fmt: skip
-        """A row of a table: this one with a change.
-
-        edits: pairs of texts, or a single one that takes the place of ``at``. changes: attributes
-        of the class; those that a mutant has itself are the mutant's.
-        """
-        own = {name: changes.pop(name) for name in FIELDS & changes.keys()}
-        edits = (self.at, *edits) if len(edits) % 2 else edits
-        shown = (shows,) if isinstance(shows, bytes) else shows
-        row = replace(self, place=place, summary=summary, shows=shown, edits=edits, **own)
-        return replace(row, members=row.members | changes)
 
     @property
     def name(self) -> str:
@@ -104,17 +107,24 @@ class Mutant:
         return self.stage.split()
 
     @property
+    def inputs(self) -> list[bytes]:
+        """Those of which one shows it."""
+        return [*(one.encode() * self.times for one in self.shows), *map(bytes.fromhex, self.hex)]
+
+    @property
     def spec(self) -> str:
-        """What to write after ``--impl``."""
-        return self.wrong or f"{__name__}:{self.name}"
+        """What to write after ``--impl``; of a plug-in for the gate the path of its file."""
+        if self.program:
+            return f"{PROGRAM} {self.program}"
+        return f"{PLUGINS}:{self.place}" if self.check == "gate" else f"{__name__}:{self.name}"
 
     @property
     def control(self) -> str:
         """The spec of what it is without the mistake; empty where that is nothing of its own."""
-        if self.right or self.base is None:
-            return self.right
-        right = getattr(self.base, "right", None) or self.base
-        return f"{right.__module__}:{right.__qualname__}"
+        if self.program:
+            return f"{PROGRAM} {self.right}" if self.right else ""
+        right = getattr(self.original, "right", None) or self.original
+        return f"{PLUGINS if self.check == 'gate' else right.__module__}:{right.__qualname__}"
 
     @property
     def implementation(self) -> Implementation:
@@ -126,35 +136,45 @@ class Mutant:
         """As a campaign takes it."""
         return Participant(self.name, self.spec, self.implementation.about, self.implementation)
 
+    @property
+    def original(self) -> type[Any]:
+        """The class that is changed."""
+        module, _, name = self.base.partition(":")
+        ours = "" if module.startswith("impls.") else "harness.studies.selftest."
+        found: type[Any] = getattr(import_module(f"{ours}{module}"), name)
+        return found
+
     def changed(self) -> type[Any]:
         """The class that it is. Raises MisplantedError."""
-        assert self.base is not None
-        names = vars(import_module(f"harness.studies.selftest.mutants.{self.family}"))
-        methods = edited(self.base, self.edits, names)
-        return type(self.place, (self.base,), {"name": self.name, **methods, **self.members})
+        edits = self.edits if len(self.edits) % 2 == 0 else [self.at, *self.edits]
+        members = dict(self.attributes)
+        if claimed := members.get("capabilities"):
+            members["capabilities"] = frozenset(map(Capability, claimed))
+        if self.model:
+            like = getattr(models, self.model)
+            model = type(self.model, (like,), edited(like, edits))
+            members["made"] = lambda _, file: replace(parts_of(file), model=model(file["model"]))
+        else:
+            members |= edited(self.original, edits)
+        return type(self.place, (self.original,), members | {"name": self.name})
 
 
-FIELDS = {one.name for one in fields(Mutant)}
+PLUGINS = FOLDER / "plugins.py"
 
 
-def edited(
-    base: type[Any], edits: tuple[str, ...], names: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """The methods of a class that edits change, by name. names: what the new texts may use."""
+def edited(base: type[Any], edits: Sequence[str]) -> dict[str, Any]:
+    """The methods of a class that edits change, by name. Raises MisplantedError."""
     sources: dict[str, str] = {}
     for before, after in zip(edits[::2], edits[1::2], strict=True):
         every = {**sources_of(base), **sources}  # type: ignore[arg-type]
         found = {name: source for name, source in every.items() if before in source}
-        if len(found) != 1 or sum(one.count(before) for one in found.values()) != 1:
+        if [source.count(before) for source in found.values()] != [1]:
             raise MisplantedError(f"{before!r} is not exactly once in {base.__qualname__}")
         [(name, source)] = found.items()
         sources[name] = source.replace(before, after.replace(BEFORE, before))
     made: dict[str, Any] = {}
     for name, source in sources.items():
-        method = getattr(base, name)
-        scope = {**(names or {}), **method.__globals__}
-        if "super()" in source:
-            raise MisplantedError(f"{method.__qualname__} asks its ancestor")
+        scope = {**vars(changes), **getattr(base, name).__globals__}
         exec(compile(source, f"<{base.__qualname__}.{name}, changed>", "exec"), scope)
         made[name] = scope[name]
     return made
@@ -173,20 +193,22 @@ def sources_of(base: type[Any]) -> dict[str, str]:
 @cache
 def resolved(spec: str) -> Implementation:
     """An implementation, which is asked only once who it is: programs say so in the main thread."""
-    return registry.resolve(spec)
-
-
-@cache
-def family_of(family: str) -> tuple[Mutant, ...]:
-    """The mistakes of a family."""
-    table = import_module(f"harness.studies.selftest.mutants.{family}").MUTANTS
-    return tuple(replace(one, family=family) for one in table)
+    found = registry.resolve(spec)
+    assert found.about.name
+    return found
 
 
 @cache
 def mistakes() -> dict[str, Mutant]:
-    """Every planted mistake by name, family by family. Raises ValueError for one planted twice."""
-    every = [one for family in FAMILIES for one in family_of(family)]
+    """Every planted mistake by name, family by family.
+
+    Raises ValueError for one planted twice, and for a row that is none.
+    """
+    every = []
+    for family in FAMILIES:
+        rows = tomllib.loads((FOLDER / f"{family}.toml").read_text("utf-8"))
+        shared = rows.pop("defaults") | {"family": family}
+        every += [msgspec.convert(shared | {"place": n} | row, Mutant) for n, row in rows.items()]
     found = {one.name: one for one in every}
     if len(found) < len(every):
         raise ValueError("a mistake is planted twice; rename one")
@@ -196,7 +218,7 @@ def mistakes() -> dict[str, Mutant]:
 @cache
 def __getattr__(family: str) -> SimpleNamespace:
     """The implementations of a family by name, as ``--impl`` takes them."""
-    if family not in FAMILIES:
+    every = [one for one in mistakes().values() if one.family == family and one.base]
+    if not every:
         raise AttributeError(family)
-    every = [one for one in family_of(family) if not one.wrong]
     return SimpleNamespace(**{one.place: one.changed() for one in every})

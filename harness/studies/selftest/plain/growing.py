@@ -31,11 +31,7 @@ class PlainBytes(Plain):
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The bytes."""
-        return list(passed(data, self.passes(data)))
-
-    def passes(self, data: bytes) -> int:
-        """How often it goes over its input."""
-        return 1
+        return list(passed(data, 1))
 
 
 class PlainGrowing(PlainBytes):
@@ -49,18 +45,12 @@ class PlainGrowing(PlainBytes):
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """All texts at once: an id is a byte."""
-        passed(data, self.batch_passes(len(ends)))
+        passed(data, 1)
         return np.frombuffer(data, dtype=np.uint8).astype(np.int32), ends.astype(np.int64)
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        """The bytes, in as many passes as the ids are said to need."""
-        return passed(bytes(i & 255 for i in ids), self.decode_passes(len(ids)))
-
-    def batch_passes(self, count: int) -> int:
-        """How often it goes over all the texts of a batch."""
-        return 1
-
-    decode_passes = batch_passes
+        """The bytes."""
+        return passed(bytes(i & 255 for i in ids), 1)
 
 
 def passed(data: bytes, times: int) -> bytes:

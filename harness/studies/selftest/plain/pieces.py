@@ -15,6 +15,8 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm, Normalizer, PieceType
 from harness.studies.selftest.plain.base import Plain, text_of
 from impls.pipeline.models import PENALTY, Bpe, Unigram
+from impls.unigram.variants import SENTENCEPIECE
+from impls.unigram.viterbi import Implementation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,3 +136,21 @@ class PlainUnigram(Pieces, Unigram):
     def parts(self, text: str) -> list[str]:
         """Those of the greatest sum; of equal sums, whose last part begins first."""
         return [text[start:end] for start, end, _ in self._path(text)]
+
+
+class CompiledUnigram(Plain):
+    """The compiled encoder, whose normalizer is what a mistake changes."""
+
+    modes = ("text",)
+
+    def runs(self, vocabulary: Vocabulary) -> str | None:
+        """Unigram."""
+        return None if vocabulary.algorithm is Algorithm.UNIGRAM else "unigram only"
+
+    def prepare(self) -> None:
+        """Compile, or find what was compiled."""
+        self.compiled = Implementation(SENTENCEPIECE).load(self.vocabulary)
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        """The ids."""
+        return self.compiled.encode(data, mode)
