@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.core.participants import Participant
 from harness.studies.selftest.catalog import mistakes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from harness.core.participants import Participant
     from harness.events import Found
 
 CANARY = mistakes()["merging.long-words"]
@@ -27,7 +27,8 @@ REFERENCE = "tiktoken"
 
 def canary() -> Participant:
     """The canary as a campaign takes it: its name is ``CANARY.name``."""
-    return CANARY.participant
+    implementation = CANARY.implementation
+    return Participant(CANARY.name, CANARY.spec, implementation.about, implementation)
 
 
 def is_canary(found: Found) -> bool:

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harness.core.participants import Participant
 from harness.studies.selftest.mutants import changes
 from harness.studies.selftest.program import PROGRAM
 from impls import registry
@@ -37,16 +36,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path(changes.__file__).resolve().parent
 """Where the tables are, one a family, with what they have in common under ``defaults``."""
-
-FAMILIES = (
-    "merging", "pretokens", "specials", "decoding", "offsets", "services", "caches", "processes",
-    "growth", "spm", "unigram", "wordpiece", "healing",
-    "ways",
-    "healers",
-    "file_normalizers", "file_pretokens", "file_models", "file_endings",
-    "gate",
-)  # fmt: skip
-"""The tables in their order."""
 
 BEFORE = "@"
 """Stands in a text for the one whose place it takes."""
@@ -132,11 +121,6 @@ class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return resolved(self.spec)
 
     @property
-    def participant(self) -> Participant:
-        """As a campaign takes it."""
-        return Participant(self.name, self.spec, self.implementation.about, self.implementation)
-
-    @property
     def original(self) -> type[Any]:
         """The class that is changed."""
         module, _, name = self.base.partition(":")
@@ -205,9 +189,9 @@ def mistakes() -> dict[str, Mutant]:
     Raises ValueError for one planted twice, and for a row that is none.
     """
     every = []
-    for family in FAMILIES:
-        rows = tomllib.loads((FOLDER / f"{family}.toml").read_text("utf-8"))
-        shared = rows.pop("defaults") | {"family": family}
+    for table in sorted(FOLDER.glob("*.toml")):
+        rows = tomllib.loads(table.read_text("utf-8"))
+        shared = rows.pop("defaults") | {"family": table.stem}
         every += [msgspec.convert(shared | {"place": n} | row, Mutant) for n, row in rows.items()]
     found = {one.name: one for one in every}
     if len(found) < len(every):

@@ -41,7 +41,7 @@ def gated(group: Group, seed: int, over: Callable[[], bool]) -> dict[str, Shown]
 
     over: whether to break off.
     """
-    asked = {one.right: (one.right, one.expect) for one in group.mistakes}
+    asked = {one.control: (one.control, one.expect) for one in group.mistakes}
     asked |= {one.name: (one.spec, one.expect) for one in group.mistakes}
     shown = {}
     for name, (spec, expect) in asked.items():

@@ -6,7 +6,6 @@ the worked example of the stdio protocol with one mistake.
 
 from __future__ import annotations
 
-import argparse
 import base64
 import itertools
 import json
@@ -129,11 +128,12 @@ class WrongProgram(Program):
 
     def spoil(self, inputs: Sequence[bytes], results: list[dict[str, Any]]) -> None:
         """Spoil the results of a batch; for the gate, one input alone is answered rightly."""
-        self.batches += len(inputs) > 1
-        fourth = self.kind == "every-fourth" and self.batches % EVERY == 0
-        if (self.kind == "short" and triggered(inputs)) or (len(inputs) > 1 and fourth):
+        whole = len(inputs) > 1
+        self.batches += whole
+        fourth = self.kind == "every-fourth" and whole and self.batches % EVERY == 0
+        if fourth or (self.kind == "short" and triggered(inputs)):
             results.pop()
-        if self.kind == "whole-batch" and len(inputs) > 1 and any(map(invalid, inputs)):
+        if self.kind == "whole-batch" and whole and any(map(invalid, inputs)):
             results[:] = [{"rejected": "not UTF-8"} for _ in inputs]
 
     def healed(self, forced: str, recent: list[int], allowed: list[str] | None) -> dict[str, Any]:
@@ -147,28 +147,23 @@ class WrongProgram(Program):
             ways = (ways or [b""])[:1]
         if self.kind == "healer-forces-all":
             ways = [b""]
-        ids: list[int] = []
-        for token_id, *others in zip(*self.sentences(rest, recent, ways), strict=False):
+        longest = max(map(len, self.encoder.ids))
+        if ways is None or any(len(way) >= longest for way in ways):
+            ways = []
+        context = b"".join(spell[token_id] for token_id in recent) + rest
+        whole = [self.encoder.encode(context + way) for way in ways]
+        if any(ids[: len(recent)] != recent for ids in whole):
+            whole = []
+        found: list[int] = []
+        for token_id, *others in zip(*(ids[len(recent) :] for ids in whole), strict=False):
             if {*others} - {token_id} or not rest.startswith(spell[token_id]):
                 break
-            ids.append(token_id)
+            found.append(token_id)
             rest = rest[len(spell[token_id]) :]
         if self.kind == "healer-no-field":
-            return {"ids": ids}
+            return {"ids": found}
         left = b"" if self.kind == "healer-no-leftover" else rest
-        return {"ids": ids, "leftover": base64.b64encode(left).decode()}
-
-    def sentences(
-        self, forced: bytes, recent: list[int], allowed: Sequence[bytes] | None
-    ) -> list[list[int]]:
-        """The tokens of each sentence after the context; none where not all are known."""
-        longest = max(map(len, self.encoder.ids))
-        if allowed is None or any(len(way) >= longest for way in allowed):
-            return []
-        context = b"".join(self.encoder.spell[token_id] for token_id in recent)
-        whole = [self.encoder.encode(context + forced + way) for way in allowed]
-        kept = all(ids[: len(recent)] == recent for ids in whole)
-        return [ids[len(recent) :] for ids in whole] if kept else []
+        return {"ids": found, "leftover": base64.b64encode(left).decode()}
 
     def line(self, request: dict[str, Any]) -> str:
         """The response as it goes out."""
@@ -192,9 +187,7 @@ def invalid(data: bytes) -> bool:
 
 def main() -> None:
     """Serve until told to stop."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--kind", required=True, choices=KINDS)
-    program = WrongProgram(parser.parse_args().kind)
+    program = WrongProgram(sys.argv[-1])
     for request in map(json.loads, sys.stdin):
         if request["op"] == "stop":
             break

@@ -6,7 +6,6 @@ import base64
 import contextlib
 import datetime
 import importlib.metadata
-import itertools
 import os
 import platform
 import time
@@ -25,7 +24,7 @@ from harness.engine.selection import SelectionError
 from harness.engine.suites import SUITES, parse_budget
 from harness.events import Finished, Phase, UnitDone
 from harness.studies.selftest import hunts
-from harness.studies.selftest.catalog import mistakes
+from harness.studies.selftest.catalog import Mutant, mistakes
 from harness.studies.selftest.events import (
     HuntDone,
     MistakeJudged,
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from harness.engine.ending import Ending
     from harness.engine.suites import Suite
     from harness.events import Event
-    from harness.studies.selftest.catalog import Mutant
     from harness.studies.selftest.groups import Group, Shown
 
 POLL_SECONDS = 0.2
@@ -61,6 +59,9 @@ HUNT = "hunt"
 
 UNTOLD = ("time", "command", "machine")
 """Fields of ``SelftestStarted`` that do not decide what is hunted."""
+
+RIGHT = Mutant("", "", "", "", "", mode="")
+"""The row of what is right, which has nothing to be found by."""
 
 ROUND_SEEDS = 1_000_003
 """Between the seeds of two rounds."""
@@ -129,6 +130,7 @@ class Selftest:
         self._missed: dict[str, MistakeJudged] = {}
         self._spent: dict[str, tuple[int, float]] = {}
         self._busy: dict[str, tuple[Group, int]] = {}
+        self._numbered = 0
 
     def identity(self) -> dict[str, Any]:
         """What is hunted, with what, of which versions."""
@@ -141,14 +143,13 @@ class Selftest:
         return [self._beginning()]
 
     def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
-        """What was caught under its name, with the groups of which nothing is left to be caught."""
+        """What was caught under its name, and what was asked for it."""
         caught = caught_of(unfinished)
         return [
             event
             for event in unfinished
-            if isinstance(event, SelftestStarted)
+            if isinstance(event, SelftestStarted | HuntDone)
             or (isinstance(event, MistakeJudged) and event.name in caught)
-            or (isinstance(event, HuntDone) and caught.issuperset(event.mistakes))
         ]
 
     def plan(self, past: Sequence[Event]) -> Sequence[str]:
@@ -161,53 +162,68 @@ class Selftest:
         """Hunt all groups; what escaped till then is told even where it is interrupted."""
         share = len(self._left) / max(1, len(self._plan.mistakes))
         countdown = Countdown(self._plan.seconds * share, self._now)
-        self._tell, usage = tell, Usage()
-        here = self._opened is None
-        executor = LocalExecutor(self._plan.jobs) if self._opened is None else self._opened()
+        executor = self._opened() if self._opened else LocalExecutor(self._plan.jobs)
+        usage = Usage()
+
+        def tell_all(event: Event) -> None:
+            usage.consume(event)
+            tell(event)
+
+        self._tell = tell_all
         try:
-            if not here:
-                self._tell = both(usage.consume, tell)
-                executor.listen(self._tell)
+            if self._opened:
+                executor.listen(tell_all)
                 countdown.start()
-            self._rounds(executor, countdown, here=here)
-            if not here:
+            self._rounds(executor, countdown)
+            if self._opened:
                 tell(usage.summary())
         finally:
             executor.close()
             with contextlib.suppress(UnitError):
-                while here and (done := executor.next(0)):
+                while not self._opened and (done := executor.next(0)):
                     self._take(done)
             for missed in self._missed.values():
                 tell(missed)
 
-    def _rounds(self, executor: Executor, countdown: Countdown, *, here: bool) -> None:
-        """All groups, and as long as there is time those again that hold what escaped.
-
-        here: on this machine, where the budget begins to run with the first case of all.
-        """
-        numbers = itertools.count(1)
-        waiting = groups(self._left)
-        for again in itertools.count():
-            while (waiting and not countdown.over) or self._busy:
-                while waiting and not countdown.over and len(self._busy) < executor.slots:
-                    lanes = min(executor.slots, len(waiting) + len(self._busy))
-                    seconds = share_of(waiting, lanes, countdown.left)
-                    group = waiting.pop(0)
-                    said = f"{group.vocabulary}: {len(group.mistakes)} mistakes"
-                    self._tell(Phase(f"{said} again" if again else said))
-                    unit = f"hunt {next(numbers)} on {said}"
-                    self._busy[unit] = group, again
-                    seed = self._plan.seed + ROUND_SEEDS * again
-                    given: Any = (group.names, self._plan.suite, seed, seconds)
-                    if here:  # programs are asked who they are, which only the main thread may do
-                        group.resolve()
-                        given = (*given, countdown.start)
-                    executor.submit(Unit(unit, hunts.perform, (), given))
+    def _rounds(self, executor: Executor, countdown: Countdown) -> None:
+        """All groups, and as long as there is time those again that hold what escaped."""
+        again, waiting = 0, groups(self._left)
+        while True:
+            while waiting and not countdown.over and len(self._busy) < executor.slots:
+                self._submit(executor, countdown, waiting, again)
+            if self._busy:
                 if done := executor.next(POLL_SECONDS):
                     self._take(done)
-            if not self._missed or countdown.left < LEAST + COMING_UP:
+            elif self._missed and countdown.left >= LEAST + COMING_UP:
+                again, waiting = (
+                    again + 1,
+                    groups(one for one in self._left if one.name in self._missed),
+                )
+            else:
                 return
-            waiting = groups(one for one in self._left if one.name in self._missed)
+
+    def _submit(
+        self, executor: Executor, countdown: Countdown, waiting: list[Group], again: int
+    ) -> None:
+        """Have the first group that waits hunted, for its share of what is left of the time.
+
+        On this machine the budget begins to run with the first case of all, and programs are asked
+        here who they are, as only the main thread may do.
+        """
+        lanes = min(executor.slots, len(waiting) + len(self._busy))
+        seconds = share_of(waiting, lanes, countdown.left)
+        group = waiting.pop(0)
+        said = f"{group.vocabulary}: {len(group.mistakes)} mistakes"
+        self._tell(Phase(f"{said} again" if again else said))
+        seed = self._plan.seed + ROUND_SEEDS * again
+        given: list[Any] = [group.names, self._plan.suite, seed, seconds]
+        if not self._opened:
+            group.resolve()
+            given.append(countdown.start)
+        self._numbered += 1
+        unit = f"hunt {self._numbered} on {said}"
+        self._busy[unit] = group, again
+        executor.submit(Unit(unit, hunts.perform, (), given))
 
     def _take(self, done: Done) -> None:
         """Tell what a hunt came to."""
@@ -250,12 +266,13 @@ class Selftest:
         reasons, status = verdict(judged, self._plan.mistakes, late=ending.complete)
         if ending.how is not None:
             reasons, status = [ending.how, *reasons], ending.status
+        hunted = [event for event in events if isinstance(event, HuntDone)]
         return Finished(
             complete=ending.complete,
             verdict="fail" if reasons else "pass",
             reasons=reasons,
             seconds=0.0,
-            cases=sum(sum(one.cases.values()) for one in events if isinstance(one, HuntDone)),
+            cases=sum(sum(one.cases.values()) for one in hunted),
             comparisons=0,
             exit_status=status,
         )
@@ -279,16 +296,6 @@ class Selftest:
         )
 
 
-def both(one: Callable[[Event], None], other: Callable[[Event], None]) -> Callable[[Event], None]:
-    """Tell an event to two."""
-
-    def tell(event: Event) -> None:
-        one(event)
-        other(event)
-
-    return tell
-
-
 def share_of(waiting: Sequence[Group], lanes: int, left: float) -> float:
     """The seconds of the first group, by its weight beside those that wait, of those left.
 
@@ -309,15 +316,16 @@ def judged_of(
         replace(one, all_cases=one.all_cases + cases, all_seconds=one.all_seconds + seconds)
         for one in shown.sightings
     ]
+    row = mutant or RIGHT
     return MistakeJudged(
         name=name,
-        family=mutant.family if mutant else "",
-        summary=mutant.summary if mutant else "",
-        spec=mutant.spec if mutant else name,
+        family=row.family,
+        summary=row.summary,
+        spec=row.spec if mutant else name,
         vocabulary=group.vocabulary,
-        mode=mutant.mode if mutant else "",
-        check=mutant.check if mutant else "",
-        stages=mutant.stages if mutant else [],
+        mode=row.mode,
+        check=row.check,
+        stages=row.stages,
         named=shown.named,
         bucket=shown.bucket,
         input_b64=base64.b64encode(shown.data).decode(),
@@ -358,9 +366,8 @@ def verdict(
         elif not one.rightly:
             reasons.append(f"{one.name} was found, but as {', '.join(one.named)}")
     if every:
-        names = sorted(every)
-        shown = ", ".join(names[:UNHUNTED_SHOWN])
-        more = f", and {len(every) - UNHUNTED_SHOWN} more" if len(every) > UNHUNTED_SHOWN else ""
+        names = ", ".join(sorted(every)[:UNHUNTED_SHOWN])
+        more = ", .." if len(every) > UNHUNTED_SHOWN else ""
         why = f" of {len(planted)}, for want of time" if late else ""
-        reasons.append(f"{len(every)} not hunted{why}: {shown}{more}")
+        reasons.append(f"{len(every)} not hunted{why}: {names}{more}")
     return reasons, exit_statuses.FAILS if reasons else exit_statuses.HOLDS

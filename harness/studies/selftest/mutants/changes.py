@@ -27,6 +27,8 @@ from impls.forced.heuristics import first_tokens, ids_of
 from impls.forced.interface import Healed
 from impls.interface import Mode, Unsupported
 from impls.pipeline.normalizers import Step
+from impls.unigram.variants import SENTENCEPIECE
+from impls.unigram.viterbi import Implementation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -169,16 +171,6 @@ def reordered(document: Json, part: str, *order: str) -> Json:
     return document | {part: {"type": "Sequence", CHILDREN[part]: every}}
 
 
-def unflagged(document: Json, flag: str) -> Json:
-    """A file whose added tokens do not have a flag."""
-    return document | {"added_tokens": [one | {flag: False} for one in document["added_tokens"]]}
-
-
-def modelled(document: Json, **fields: object) -> Json:
-    """A file with other fields of its model."""
-    return document | {"model": document["model"] | fields}
-
-
 def from_its_end(template: dict[str, list[Any]]) -> dict[str, Any]:
     """A template whose first and last tokens have changed places."""
     first, *texts, last = template["pair"]
@@ -215,11 +207,6 @@ def of_bytes(piece: str, length: int) -> list[str]:
 
 
 # Of plug-ins for the gate.
-
-
-def refuse(*_: Any) -> Any:
-    """What does not do it, whatever was asked."""
-    raise Unsupported("not yet")
 
 
 def wrong_once(encoder: PlainBpe, data: bytes, mode: Mode, most: int = 60) -> list[int]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.studies.selftest.catalog import mistakes
-from harness.studies.selftest.mutants.changes import refuse
 from harness.studies.selftest.plain.bpe import PlainBpe, PlainServices
-from impls.interface import Capability
+from impls.interface import Capability, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +44,12 @@ class Declining(PlainBpe):
 
     right = Right
     capabilities = PlainServices.capabilities
-    count = count_till_limit = split = append = prepend = interval = refuse
+
+    def count(self, *asked: Any) -> Any:
+        """The answer to any request."""
+        raise Unsupported("not yet")
+
+    count_till_limit = split = append = prepend = interval = count
 
 
 class StreamsWrong(PlainBpe):

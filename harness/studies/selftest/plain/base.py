@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from impls import registry
 from impls.interface import About, Capability, Law, Mode, Unsupported
 
 if TYPE_CHECKING:
@@ -71,6 +72,25 @@ class Plain:
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The ids."""
         raise NotImplementedError
+
+
+class Compiled(Plain):
+    """One that leaves the ids to one of our compiled encoders; ``engine`` is its name."""
+
+    engine: ClassVar[str]
+    modes = ("raw",)
+
+    def runs(self, vocabulary: Vocabulary) -> str | None:
+        """What the encoder runs."""
+        return registry.resolve(self.engine).supports(vocabulary, Mode("text" in self.modes))
+
+    def prepare(self) -> None:
+        """Compile, or find what was compiled."""
+        self.compiled = registry.resolve(self.engine).load(self.vocabulary)
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        """The ids."""
+        return list(self.compiled.encode(data, mode))
 
 
 def text_of(data: bytes) -> str:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import regex
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer
-from harness.studies.selftest.plain.base import Plain, text_of
-from impls import registry
+from harness.studies.selftest.plain.base import Compiled, Plain, text_of
 from impls.interface import Capability, Law, Mode, Rejected
 from impls.pipeline.models import Bpe
 from impls.pretokenize.unicode_version import as_of_unicode_16
@@ -132,44 +131,23 @@ class PlainBpe(Plain, Bpe):
         return ids, spans
 
 
-class PlainFewest(PlainBpe):
-    """The fewest tokens, by the fewest for every beginning of the text."""
+class PlainFewest(Compiled):
+    """The fewest tokens."""
 
     name = "plain.fewest"
-    modes = ("raw",)
-    max_input = 512
+    engine = "bpe.minimal"
     law = Law.FEWEST
 
-    def segment(self, piece: bytes) -> list[int]:
-        """Of equally few, those whose last token is the longest."""
-        self.symbols(piece)
-        longest = self.vocabulary.max_token_bytes
-        best: list[list[int]] = [[]]
-        for end in range(1, len(piece) + 1):
-            starts = range(max(0, end - longest), end)
-            known = [start for start in starts if piece[start:end] in self.tokens]
-            start = min(known, key=lambda one: len(best[one]))
-            best.append([*best[start], self.tokens[piece[start:end]]])
-        return best[-1]
 
-
-class PlainServices(PlainBpe):
-    """Every service by ``encode``, as slow as that may be."""
+class PlainServices(Compiled):
+    """Every service by ``encode``, as slow as that may be, of many parts of a text."""
 
     name = "plain.services"
-    modes = ("raw",)
+    engine = "bpe.heap"
     capabilities = frozenset(
         map(Capability, ("count", "count_till_limit", "split", "append", "prepend", "interval"))
     )
     max_input = 1024
-
-    def prepare(self) -> None:
-        """The compiled heap, since each service encodes many parts of a text."""
-        self.compiled = registry.resolve("bpe.heap").load(self.vocabulary)
-
-    def encode(self, data: bytes, mode: Mode) -> list[int]:
-        """The ids."""
-        return list(self.compiled.encode(data, mode))
 
     def size(self, data: bytes, mode: Mode) -> int:
         """The number of ids."""
@@ -185,17 +163,9 @@ class PlainServices(PlainBpe):
         return count if count <= limit else None
 
     def split(self, data: bytes, limit: int, mode: Mode) -> Sequence[int]:
-        """The longest chunk that fits, again and again."""
-        most = limit * self.vocabulary.max_token_bytes
-        cuts = [cut for cut in range(1, len(data)) if data[cut] & 0xC0 != 0x80]
-        ends = [0]
-        while ends[-1] < len(data):
-            start = ends[-1]
-            later = [cut for cut in (*cuts, len(data)) if cut > start]
-            near = [cut for cut in later if cut - start <= most]
-            fit = [cut for cut in near if self.size(data[start:cut], mode) <= limit]
-            ends.append(max(fit, default=later[0]))
-        return ends[1:]
+        """A chunk for each character, which is allowed whatever the limit."""
+        ends = [end for end in range(1, len(data)) if data[end] & 0xC0 != 0x80]
+        return [*ends, len(data)] if data else []
 
     def append(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
         """Each beginning, counted."""

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Normalizer, PieceType
-from harness.studies.selftest.plain.base import Plain, text_of
+from harness.studies.selftest.plain.base import Compiled, Plain, text_of
 from impls.pipeline.models import PENALTY, Bpe, Unigram
-from impls.unigram.variants import SENTENCEPIECE
-from impls.unigram.viterbi import Implementation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,19 +136,8 @@ class PlainUnigram(Pieces, Unigram):
         return [text[start:end] for start, end, _ in self._path(text)]
 
 
-class CompiledUnigram(Plain):
-    """The compiled encoder, whose normalizer is what a mistake changes."""
+class CompiledUnigram(Compiled):
+    """Unigram with a charsmap, whose normalizer is what a mistake changes."""
 
+    engine = "unigram.sentencepiece"
     modes = ("text",)
-
-    def runs(self, vocabulary: Vocabulary) -> str | None:
-        """Unigram."""
-        return None if vocabulary.algorithm is Algorithm.UNIGRAM else "unigram only"
-
-    def prepare(self) -> None:
-        """Compile, or find what was compiled."""
-        self.compiled = Implementation(SENTENCEPIECE).load(self.vocabulary)
-
-    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
-        """The ids."""
-        return self.compiled.encode(data, mode)
