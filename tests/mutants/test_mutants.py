@@ -10,9 +10,10 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS, MEASURES
+from harness.core.comparisons import algorithm_of
 from harness.studies.selftest.canary import CANARY, VOCABULARY, canary
 from harness.studies.selftest.catalog import MisplantedError, edited, mistakes
-from harness.studies.selftest.groups import REFERENCES, Kind, algorithm_of, groups, kind_of
+from harness.studies.selftest.groups import REFERENCES, Kind, groups, kind_of
 from harness.studies.selftest.plain.bpe import PlainBpe
 from harness.studies.selftest.plain.ways import PlainDropout
 from impls import registry
@@ -41,7 +42,8 @@ def about_answers(mutant):
 def right_for(name):
     """The encoder that is right on a vocabulary, which keeps nothing from one input to the next."""
     vocabulary = resolve(name)
-    return registry.resolve(RIGHT[algorithm_of(vocabulary)]).load(vocabulary)
+    algorithm = "pipeline" if vocabulary.unexpressed else algorithm_of(vocabulary)
+    return registry.resolve(RIGHT[algorithm]).load(vocabulary)
 
 
 def answer(encoder, data, mode):

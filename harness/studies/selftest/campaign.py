@@ -292,15 +292,11 @@ def tells(entry: Entry, name: str) -> bool:
 
 def apart(entry: Entry, name: str, others: Collection[str]) -> Entry:
     """The violation as it would be without the other suspects."""
-    violation, contract = entry.violation, entry.contract
+    violation = entry.violation
     parts = [
         replace(part, names=tuple(one for one in part.names if one not in others))
         for part in violation.parts
     ]
     left = tuple(part for part in parts if part.names)
-    members = tuple(one for one in contract.participants if one.name not in others)
-    return Entry(
-        replace(contract, participants=members),
-        replace(violation, parts=left, culprits=(name,)),
-        entry.case,
-    )
+    alone = replace(violation, parts=left, culprits=(name,))
+    return Entry(entry.contract.among({*entry.contract.names} - {*others}), alone, entry.case)

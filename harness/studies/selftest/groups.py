@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from harness.core.comparisons import algorithm_of
 from harness.studies.selftest.catalog import resolved
 from harness.studies.selftest.events import Sighting
 
@@ -137,13 +138,4 @@ def groups(mistakes: Iterable[Mutant]) -> list[Group]:
 
 def references(vocabulary: Vocabulary) -> tuple[str, ...]:
     """Names of the trusted ones, with whom mistakes on a vocabulary are compared."""
-    return REFERENCES[algorithm_of(vocabulary)]
-
-
-def algorithm_of(vocabulary: Vocabulary) -> str:
-    """``bpe``, ``spm``, ``unigram``, ``wordpiece``, or ``pipeline`` for what is run by its file."""
-    if vocabulary.unexpressed:
-        return "pipeline"
-    if vocabulary.algorithm.value != "bpe":
-        return vocabulary.algorithm.value
-    return "spm" if vocabulary.pieces else "bpe"
+    return REFERENCES["pipeline" if vocabulary.unexpressed else algorithm_of(vocabulary)]

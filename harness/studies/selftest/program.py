@@ -137,33 +137,25 @@ class WrongProgram(Program):
             results[:] = [{"rejected": "not UTF-8"} for _ in inputs]
 
     def healed(self, forced: str, recent: list[int], allowed: list[str] | None) -> dict[str, Any]:
-        """The result of one input to heal: the tokens with which all sentences go on.
+        """The result of one input to heal: nothing is forced, which is always right.
 
-        Where one may go on in ways that are not told, nothing is forced, which is always right.
+        Those that are wrong by what they force take the tokens of one sentence for those of all.
         """
         rest, spell = base64.b64decode(forced), self.encoder.spell
-        ways = None if allowed is None else [base64.b64decode(one) for one in allowed]
-        if self.kind == "healer-first-sentence":
-            ways = (ways or [b""])[:1]
-        if self.kind == "healer-forces-all":
-            ways = [b""]
-        longest = max(map(len, self.encoder.ids))
-        if ways is None or any(len(way) >= longest for way in ways):
-            ways = []
-        context = b"".join(spell[token_id] for token_id in recent) + rest
-        whole = [self.encoder.encode(context + way) for way in ways]
-        if any(ids[: len(recent)] != recent for ids in whole):
-            whole = []
-        found: list[int] = []
-        for token_id, *others in zip(*(ids[len(recent) :] for ids in whole), strict=False):
-            if {*others} - {token_id} or not rest.startswith(spell[token_id]):
-                break
-            found.append(token_id)
-            rest = rest[len(spell[token_id]) :]
+        sentences = {"healer-forces-all": [""], "healer-first-sentence": (allowed or [""])[:1]}
+        ids: list[int] = []
+        for way in sentences.get(self.kind, ()):
+            context = b"".join(spell[token_id] for token_id in recent)
+            whole = self.encoder.encode(context + rest + base64.b64decode(way))
+            for token_id in whole[len(recent) :]:
+                if not rest.startswith(spell[token_id]):
+                    break
+                ids.append(token_id)
+                rest = rest[len(spell[token_id]) :]
         if self.kind == "healer-no-field":
-            return {"ids": found}
+            return {"ids": ids}
         left = b"" if self.kind == "healer-no-leftover" else rest
-        return {"ids": found, "leftover": base64.b64encode(left).decode()}
+        return {"ids": ids, "leftover": base64.b64encode(left).decode()}
 
     def line(self, request: dict[str, Any]) -> str:
         """The response as it goes out."""
