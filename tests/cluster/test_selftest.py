@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
-import zlib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness.cluster.executor import Executor, UnitError
 from harness.cluster.local import LocalExecutor
 from harness.engine.steps import conduct
-from harness.engine.suites import SUITES
 from harness.events import Event, Finished, UnitDone, UnitLost, read_events
-from harness.studies.selftest import scattered
+from harness.studies.selftest import hunts
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import HuntDone, MistakeJudged
-from harness.studies.selftest.groups import Group, Kind, groups
+from harness.studies.selftest.groups import Hunted, Shown, groups
 from harness.studies.selftest.run import Selftest, make_plan
 from tests.cluster.nodes import Watching, cluster, executor, kill_worker
 
@@ -85,31 +83,17 @@ def test_a_worker_that_is_killed_costs_time_alone(cluster: Any, tmp_path: Path) 
     assert set(told.values()) == {1}
 
 
-def rigged(_keep: Any, group: Any, _suite: Any, _seed: int, share: float) -> bytes:
+def rigged(_keep: Any, names: list[str], _suite: Any, _seed: int, share: float) -> bytes:
     """A hunt that catches all at once, and says it took as long as it was given."""
-    named = [caught(one) for one in group.mistakes]
-    done = HuntDone(
-        group.vocabulary, "cases", [one.name for one in group.mistakes], [], share, {"raw": 9}
-    )
-    return packed([*named, done])
-
-
-def caught(one: Any) -> MistakeJudged:
-    named = [f"{one.check}/{(one.stages or ('',))[0]}"]
-    return MistakeJudged(
-        one.name, one.family, one.summary, one.spec, one.vocabulary, one.mode, one.check,
-        list(one.stages), named, "", "", [], "",
-    )  # fmt: skip
-
-
-def packed(events: list[Any]) -> bytes:
-    return zlib.compress("\n".join(one.to_json() for one in events).encode())
+    checks = {name: mistakes()[name] for name in names}
+    shown = {n: Shown([f"{one.check}/{[*one.stages, ''][0]}"]) for n, one in checks.items()}
+    return msgspec.msgpack.encode(Hunted(shown, {"raw": 9}, [], share))
 
 
 def test_ctrl_c_ends_the_hunts_and_the_same_command_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scattered, "perform", rigged)
+    monkeypatch.setattr(hunts, "perform", rigged)
     closed: list[LocalExecutor] = []
 
     class Noted(LocalExecutor):
@@ -137,28 +121,8 @@ def test_ctrl_c_ends_the_hunts_and_the_same_command_goes_on(
 def test_what_is_no_hunt_of_these_mistakes_is_refused() -> None:
     plan = make_plan(PATTERNS, "60s", 3, 1, "")
     one, other = groups(plan.mistakes)[:2]
-    result = rigged({}, one, None, 0, 1.0)
-    assert scattered.unpacked("hunt 1", result, one)
-    for faulty, group in ((result, other), (result[:-3], one), (b"no", one), (packed([]), one)):
+    result = rigged({}, one.names, None, 0, 1.0)
+    assert hunts.read("hunt 1", result, one)
+    for faulty, group in ((result, other), (result[:-3], one), (b"no", one), (b"", one)):
         with pytest.raises(UnitError, match="hunt 1: its result cannot be read"):
-            scattered.unpacked("hunt 1", faulty, group)
-
-
-def test_programs_are_run_by_the_python_of_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver's may not be there; its own spec is what the report names."""
-    right = mistakes()["mini-seq"]
-    there = dataclasses.replace(right, wrong="cmd:/elsewhere/python")
-    sent = Group(right.vocabulary, Kind.CASES, right.mode, (there,))
-    hunted: list[str] = []
-
-    def hunt(group: Group, *_: Any) -> list[Event]:
-        hunted.extend(one.spec for one in group.mistakes)
-        done = HuntDone(group.vocabulary, "cases", [one.name for one in group.mistakes], [], 1, {})
-        return [*map(caught, group.mistakes), done]
-
-    monkeypatch.setattr(scattered, "hunted", hunt)
-    result = scattered.perform({}, sent, SUITES["ci"], 0, 1.0)
-    assert hunted == [right.spec]
-    judged = scattered.unpacked("hunt 1", result, sent)[0]
-    assert isinstance(judged, MistakeJudged)
-    assert judged.spec == there.spec
+            hunts.read("hunt 1", faulty, group)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from corpora.families.catalog import families
@@ -28,7 +29,8 @@ from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.state import Round as Committed
 from harness.studies.fuzz.store import CampaignStore
-from harness.studies.selftest.events import MistakeJudged
+from harness.studies.selftest import hunts
+from harness.studies.selftest.groups import Hunted, Shown
 from harness.studies.selftest.run import Selftest, make_plan
 from harness.studies.worst.gauge import Gauge
 from harness.studies.worst.plan import WorstPlan, chosen_families
@@ -245,22 +247,27 @@ def test_a_session_without_a_round_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_selftest_names_how_many_it_had_no_time_for(jobs: int, tmp_path: Path) -> None:
+def test_a_selftest_names_how_many_it_had_no_time_for(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = Clock()
 
-    class Rigged(Selftest):
-        def _hunted(self, group: object, share: float) -> list[MistakeJudged]:
-            self._begin()
-            clock.at += 20.0
-            return []
+    def perform(
+        keep: object, names: list[str], suite: object, seed: int, share: float,
+        began: Callable[[], object],
+    ) -> bytes:  # fmt: skip
+        began()
+        clock.at += 20.0
+        hunted = Hunted(dict.fromkeys(names, Shown()), {}, [], 20.0)
+        return bytes(msgspec.msgpack.encode(hunted))
 
+    monkeypatch.setattr(hunts, "perform", perform)
     plan = make_plan(["merging", "growth"], "30s", seed=0, jobs=jobs, command="")
-    finished = conduct(Rigged(plan, clock), tmp_path, [])
+    finished = conduct(Selftest(plan, clock), tmp_path, [])
     assert clock.at <= 30.0 + jobs * 20.0
     assert finished.complete
     assert finished.exit_status == exit_statuses.FAILS
-    [reason] = finished.reasons
-    assert f"of {len(plan.mistakes)}, for want of time" in reason
+    assert f"of {len(plan.mistakes)}, for want of time" in finished.reasons[-1]
 
 
 # The search for grammars.

@@ -14,7 +14,7 @@ from harness.engine.selection import SelectionError
 from harness.events import BatchDone
 from harness.studies.forced.policies import Policies, named, of_libraries
 from harness.studies.selftest.catalog import mistakes
-from harness.studies.selftest.plain.healers import PlainHealer
+from harness.studies.selftest.plain.ways import PlainHealer
 from impls import registry
 from impls.forced.context import Context
 from impls.interface import Mode, Unsupported
@@ -23,7 +23,7 @@ from tests.breadth import thorough_from
 from tests.harness.test_service_checks import Local
 
 RAW, TEXT = Mode(pretokenize=False), Mode()
-RIGHT = "harness.studies.selftest.plain.healers:PlainHealer"
+RIGHT = "harness.studies.selftest.plain.ways:PlainHealer"
 MISTAKES = [one for one in mistakes().values() if one.family == "healers"]
 PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.program --kind healer-correct"
 HEAL = CHECKS["heal"]

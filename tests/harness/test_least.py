@@ -26,7 +26,7 @@ from harness.engine.suites import SUITES, Budget
 from harness.events import BatchDone, ContractOpened, Event, NotReached, Unsettled
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
-from harness.studies.selftest.mutants import gate_plugins
+from harness.studies.selftest.mutants import plugins
 from harness.verdict.coverage import LEAST_CASES, Coverage
 from impls.interface import About, Mode
 from tests.harness.test_feed import Workers, contract
@@ -169,7 +169,7 @@ class Endless:
 def test_a_share_that_no_generator_adds_to_is_given_up(
     ending: tuple[str, ...], asked: Mapping[str, Any]
 ) -> None:
-    mute, _ = selection.participants([f"{gate_plugins.__file__}:AnswersNothing"])
+    mute, _ = selection.participants([f"{plugins.__file__}:answers-nothing"])
     named = plan(0.001, **asked)
     named = replace(
         named,

@@ -30,7 +30,7 @@ from harness.studies.forced.hunt import Hunt, HuntRecord
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.pool import results
 from harness.studies.forced.run import ForcedPlan, Record
-from harness.studies.selftest.ledger import Ledger
+from harness.studies.selftest.campaign import Ledger
 from harness.studies.selftest.run import verdict
 from harness.workers import Limits, Worker
 from harness.workers.pool import WorkerPool

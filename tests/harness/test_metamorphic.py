@@ -84,7 +84,7 @@ def test_a_planted_violation_is_named(mistake):
     mode = {"text": TEXT, "raw": RAW, "special": SPECIAL}[mistake.mode]
     local = Local(resolve(mistake.vocabulary), [mistake.spec], mode)
 
-    assert (mistake.check, mistake.stages[0]) in found(local, [*texts(), *mistake.shows])
+    assert (mistake.check, mistake.stages[0]) in found(local, [*texts(), *mistake.inputs])
 
 
 @pytest.mark.parametrize(

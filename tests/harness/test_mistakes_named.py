@@ -16,7 +16,7 @@ from harness.core.participants import Participant
 from harness.events import Found
 from harness.findings import minimising
 from harness.studies.selftest import catalog
-from harness.studies.selftest.mutant import Mutant
+from harness.studies.selftest.catalog import Mutant
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls import registry
 from impls.interface import About, Mode
@@ -71,7 +71,7 @@ def found_of(mutant: Mutant) -> list[Found]:
         for generator in generators().values()
         for case in itertools.islice(generator.cases(vocabulary, 0), 4)
     ]
-    inputs = [data for data in (*mutant.shows, *drawn) if 0 < len(data) < 120]
+    inputs = [data for data in (*mutant.inputs, *drawn) if 0 < len(data) < 120]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(minimising, "SHRINK_SHARE", 1e9)
         for data in inputs[:60]:

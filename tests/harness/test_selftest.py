@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
+import msgspec
 import pytest
 
 from corpora.generators.base import Case
@@ -20,13 +21,16 @@ from harness.engine.selection import SelectionError
 from harness.engine.steps import conduct
 from harness.events import BatchDone, ContractOpened, Finished, Measured, StudyStarted, read_events
 from harness.findings.entries import Entry
+from harness.studies.selftest import hunts
+from harness.studies.selftest.campaign import Ledger, apart, tells
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import (
     HuntDone,
     MistakeJudged,
     SelftestStarted,
+    Sighting,
 )
-from harness.studies.selftest.ledger import ROUNDS, Ledger, apart, tells
+from harness.studies.selftest.groups import Hunted, Shown
 from harness.studies.selftest.run import Selftest, make_plan, verdict
 from impls.interface import About, Mode
 from reports.blocks import html, terminal
@@ -34,6 +38,9 @@ from reports.selftest import by_check, by_generator, idle, page, to_json
 from tests.harness.command import tokgate
 
 RAW = Mode(pretokenize=False)
+
+
+CASE = Case(b"ab", "tokens", 0, 4)
 
 
 def contract(*names, references=("right",)):
@@ -49,38 +56,39 @@ def disagreement(*groups, check="equivalence", stage=None):
 
 def test_a_disagreement_with_a_reference_tells_of_each_candidate():
     seen = disagreement(("right",), ("one", "two"), ("three",))
-    between = contract("right", "one", "two", "three")
+    entry = Entry(contract("right", "one", "two", "three"), seen, CASE)
 
-    assert all(tells(seen, between, name) for name in ("one", "two", "three"))
+    assert all(tells(entry, name) for name in ("one", "two", "three"))
 
 
 def test_candidates_among_themselves_tell_nothing():
     seen = disagreement(("one", "two"), ("three",))
 
-    assert not tells(seen, contract("right", "one", "two", "three"), "three")
+    assert not tells(Entry(contract("right", "one", "two", "three"), seen, CASE), "three")
 
 
 def test_candidates_that_differ_where_nobody_is_blamed_tell_of_none():
     seen = replace(disagreement(("one",), ("two",)), culprits=("one", "two"), undecided=True)
-    assert not tells(seen, contract("right", "one", "two"), "one")
-    assert not tells(seen, contract("right", "one", "two"), "two")
+    entry = Entry(contract("right", "one", "two"), seen, CASE)
+    assert not tells(entry, "one")
+    assert not tells(entry, "two")
 
 
 def test_an_answer_compared_with_itself_tells():
     seen = disagreement(("one",), ("one (again)",), check="determinism", stage="order")
 
-    assert tells(seen, contract("right", "one"), "one")
+    assert tells(Entry(contract("right", "one"), seen, CASE), "one")
 
 
 def test_a_candidate_is_looked_at_as_if_it_were_alone():
     seen = disagreement(("right",), ("one", "two"), ("three",))
     between = contract("right", "one", "two", "three")
 
-    alone, narrowed = apart(seen, between, "two", {"one", "three"})
+    alone = apart(Entry(between, seen, CASE), "two", {"one", "three"})
 
-    assert [part.names for part in alone.parts] == [("right",), ("two",)]
-    assert alone.culprits == ("two",)
-    assert narrowed.names == ["right", "two"]
+    assert [part.names for part in alone.violation.parts] == [("right",), ("two",)]
+    assert alone.violation.culprits == ("two",)
+    assert alone.contract.names == ["right", "two"]
     assert between.names == ["right", "one", "two", "three"]
 
 
@@ -96,12 +104,11 @@ def batch(generator, cases):
 
 def test_first_sightings_are_kept_with_what_came_before(monkeypatch):
     ledger = Ledger({"one": "equivalence", "plain": ""})
-    monkeypatch.setattr(ledger.suspects["one"].tracker, "consider", lambda *_: "")
-    ledger.consume(opened())
-    ledger.consume(batch("edge", 100))
+    monkeypatch.setattr(ledger.suspects["one"], "consider", lambda *_: "")
+    told(ledger, opened(), batch("edge", 100))
     seen = disagreement(("right",), ("one",))
     between = contract("right", "one", "plain")
-    ledger.consider(None, Entry(between, seen, Case(b"ab", "tokens", 0, 4)))
+    ledger.consider(None, Entry(between, seen, CASE))
     ledger.consider(None, Entry(between, seen, Case(b"ab", "tokens", 0, 9)))
 
     [sighting] = ledger.suspects["one"].sightings.values()
@@ -110,16 +117,19 @@ def test_first_sightings_are_kept_with_what_came_before(monkeypatch):
     assert not ledger.suspects["plain"].sightings
 
 
+def told(ledger, *events):
+    for event in events:
+        ledger.consume(lambda: None, event)
+
+
 def test_a_hunt_goes_on_until_all_are_caught_and_all_generators_were_tried():
     ledger = Ledger({"one": "scaling", "plain": ""})
-    ledger.consume(opened())
+    told(ledger, opened())
     assert not ledger.unexpected
-    for _ in range(ROUNDS + 1):
-        ledger.consume(batch("edge", 100))
+    told(ledger, batch("edge", 100), batch("edge", 100))
     assert not ledger.unexpected
-    ledger.consume(
-        Measured("one", "toy_ties", "runs", 2.0, 1.9, 2.1, "superlinear", [[256, 0.1]], "")
-    )
+    growth = Measured("one", "toy_ties", "runs", 2.0, 1.9, 2.1, "superlinear", [[256, 0.1]], "")
+    told(ledger, growth)
     assert ledger.suspects["one"].named == ["scaling/"]
     assert ledger.unexpected
 
@@ -132,14 +142,15 @@ def judged(name, check, named, stages=(), sightings=(), trouble=""):
     )  # fmt: skip
 
 
-SIGHTING = {
-    "generator": "raw",
-    "check": "equivalence",
-    "cases": 3,
-    "seconds": 1.0,
-    "all_cases": 9,
-    "all_seconds": 2.0,
-}
+SIGHTING = Sighting("raw", "equivalence", 3, 1.0, 9, 2.0)
+
+
+def hunted(names, found=("equivalence/merges",), seconds=5.0):
+    """What a hunt comes to that shows the same of all."""
+    shown = Shown([*found], sightings=[SIGHTING] if found else [])
+    return msgspec.msgpack.encode(
+        Hunted(dict.fromkeys(names, shown), {"raw": 40}, ["right"], seconds)
+    )
 
 
 class TestRounds:
@@ -147,39 +158,33 @@ class TestRounds:
 
     NAME = "merging.rightmost-tie"
 
-    @pytest.fixture(autouse=True)
-    def _folder(self, tmp_path):
-        self.folder = tmp_path
-
-    def selftest(self, caught_in_round, budget="60s"):
+    def selftest(self, folder, patch, caught_in_round, budget="60s"):
         """Events of a selftest whose hunt is a stand-in, and the seeds with which it hunted."""
         seeds, events = [], []
 
-        class Rigged(Selftest):
-            def _hunted(self, group, share):
-                seeds.append(self._seed)
-                found = ["equivalence/merges"] if len(seeds) == caught_in_round else []
-                done = HuntDone("toy_ties", "cases", [TestRounds.NAME], ["right"], 5.0, {"raw": 40})
-                seen = [SIGHTING] if found else []
-                return [judged(TestRounds.NAME, "equivalence", found, sightings=seen), done]
+        def perform(keep, names, suite, seed, share, began):
+            began()
+            seeds.append(seed)
+            return hunted(names, ["equivalence/merges"] if len(seeds) == caught_in_round else [])
 
+        patch.setattr(hunts, "perform", perform)
         plan = make_plan([self.NAME], budget, seed=7, jobs=1, command="")
-        status = conduct(Rigged(plan), self.folder, [events.append]).exit_status
+        status = conduct(Selftest(plan), folder, [events.append]).exit_status
         return seeds, [one for one in events if isinstance(one, MistakeJudged)], status
 
-    def test_caught_in_the_second(self):
-        seeds, [one], status = self.selftest(caught_in_round=2)
+    def test_caught_in_the_second(self, tmp_path, monkeypatch):
+        seeds, [one], status = self.selftest(tmp_path, monkeypatch, 2)
         assert len(set(seeds)) == 2
         assert status == exit_statuses.HOLDS
-        assert one.sightings == [{**SIGHTING, "all_cases": 49, "all_seconds": 7.0}]
+        assert one.sightings == [{**asdict(SIGHTING), "all_cases": 49, "all_seconds": 7.0}]
 
-    def test_caught_at_once(self):
-        seeds, [one], _ = self.selftest(caught_in_round=1)
+    def test_caught_at_once(self, tmp_path, monkeypatch):
+        seeds, [one], _ = self.selftest(tmp_path, monkeypatch, 1)
         assert seeds == [7]
-        assert one.sightings == [SIGHTING]
+        assert one.sightings == [asdict(SIGHTING)]
 
-    def test_no_time_for_another(self):
-        seeds, [one], status = self.selftest(caught_in_round=2, budget="5s")
+    def test_no_time_for_another(self, tmp_path, monkeypatch):
+        seeds, [one], status = self.selftest(tmp_path, monkeypatch, 2, budget="5s")
         assert seeds == [7]
         assert status == exit_statuses.FAILS
         assert not one.caught
@@ -188,39 +193,38 @@ class TestRounds:
 class TestGoingOn:
     """What was caught is not hunted again after an interruption; what was not is."""
 
-    def test_what_was_caught_stands(self, tmp_path):
-        hunted = []
+    def test_what_was_caught_stands(self, tmp_path, monkeypatch):
+        asked = []
 
-        class Rigged(Selftest):
-            def _hunted(self, group, share):
-                names = [one.name for one in group.mistakes]
-                hunted.append(set(names))
-                if len(hunted) == 2:
-                    raise KeyboardInterrupt
-                found = [judged(n, "equivalence", ["equivalence/merges"]) for n in names[1:]]
-                if len(hunted) > 2:
-                    found.append(judged(names[0], "equivalence", ["equivalence/merges"]))
-                done = HuntDone(group.vocabulary, "cases", names, ["right"], 5.0, {"raw": 40})
-                return [*found, done]
+        def perform(keep, names, suite, seed, share, began):
+            asked.append(set(names))
+            if len(asked) == 2:
+                raise ValueError("lost")
+            rightly = {n: f"{mistakes()[n].check}/{[*mistakes()[n].stages, ''][0]}" for n in names}
+            shown = {name: Shown([named]) for name, named in rightly.items()}
+            if len(asked) == 1:
+                shown[names[0]] = Shown(trouble="cut off")
+            return msgspec.msgpack.encode(Hunted(shown, {"raw": 40}, ["right"], 5.0))
 
         def selftest():
             plan = make_plan(["merging"], "600s", seed=7, jobs=1, command="")
-            return plan, conduct(Rigged(plan), tmp_path, [])
+            return plan, conduct(Selftest(plan), tmp_path, [])
 
+        def caught():
+            events = read_events(tmp_path / "run.jsonl")
+            return [one.name for one in events if isinstance(one, MistakeJudged) and one.caught]
+
+        monkeypatch.setattr(hunts, "perform", perform)
         _, first = selftest()
-        assert (first.complete, first.exit_status) == (False, 130)
-        caught = set(hunted[0])
-        told = {one.name for one in read_events(tmp_path / "run.jsonl")
-                if isinstance(one, MistakeJudged) and one.rightly}  # fmt: skip
-        assert told < caught and len(told) == len(caught) - 1
-        before = len(hunted)
+        assert (first.complete, first.exit_status) == (False, exit_statuses.CANNOT_START)
+        before = set(caught())
+        assert before < asked[0]
+        assert len(before) == len(asked[0]) - 1
         plan, second = selftest()
         assert second.complete
-        assert not told & set().union(*hunted[before:])
-        events = list(read_events(tmp_path / "run.jsonl"))
-        assert isinstance(events[0], StudyStarted)
-        names = [one.name for one in events if isinstance(one, MistakeJudged) and one.rightly]
-        assert sorted(names) == sorted({one.name for one in plan.mistakes})
+        assert not before & set().union(*asked[2:])
+        assert isinstance(next(iter(read_events(tmp_path / "run.jsonl"))), StudyStarted)
+        assert sorted(caught()) == sorted({one.name for one in plan.mistakes})
 
 
 class TestVerdict:

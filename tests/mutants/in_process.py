@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.vocabularies.bundle import write_bundle
-from harness.studies.selftest.mutant import edited
+from harness.studies.selftest.catalog import edited
 from harness.studies.selftest.program import wrong
 from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
 from impls.examples.stdio_encoder import Encoder
@@ -117,7 +117,7 @@ class Ties(Plain):
                 "(self.merges[pair][0], place, pair)", "(self.merges[pair][0], -place, pair)",
                 "_, place, pair = heapq.heappop(heap)",
                 "_, place, pair = heapq.heappop(heap); place = -place",
-            ), {},
+            ),
         ),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import pytest
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
 from harness.checks.base import Check
-from harness.studies.selftest.mutant import Mutant
+from harness.studies.selftest.catalog import Mutant
 from tests.harness.test_service_checks import Local
 from tests.mutants.test_mutants import EVERY, MODES
 
@@ -32,7 +32,7 @@ def shown(check: Check, mutant: Mutant, spec: str) -> tuple[int, set[str]]:
     if not check.applies(local.contract):
         return 0, set()
     last = vocabulary.tokens[-1] or b""  # which a mutant forgets
-    judgement = local.examine(check, [*mutant.shows, *TEXTS, last])
+    judgement = local.examine(check, [*mutant.inputs, *TEXTS, last])
     return sum(judgement.exercised.values()), {str(one.stage) for one in judgement.violations}
 
 

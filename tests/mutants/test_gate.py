@@ -9,7 +9,6 @@ import pytest
 from harness.studies.selftest import gate
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.groups import Kind, groups
-from harness.studies.selftest.run import verdict
 from tests.harness.command import tokgate
 
 MUTANTS = [one for one in mistakes().values() if one.family == "gate"]
@@ -56,40 +55,32 @@ def test_a_run_that_cannot_begin_is_said():
     assert "no/such/file.py" in reason
 
 
-def group():
-    [made] = groups(MUTANTS)
-    return made
+def gated(over=False):
+    """What a hunt comes to."""
+    [group] = groups(MUTANTS)
+    assert group.kind is Kind.GATE
+    return gate.gated(group, 0, lambda: over)
 
 
 class TestHunts:
     def test_verdicts_become_what_was_caught(self, monkeypatch):
-        said = {one.spec: ("not-examined", "nothing") for one in MUTANTS[:2]}
-        said[MUTANTS[2].spec] = ("fail", "1 unexpected finding")
+        said = {MUTANTS[0].spec: ("not-examined", "nothing"), MUTANTS[2].spec: ("fail", "1 found")}
         monkeypatch.setattr(gate, "verdict", lambda _, spec, *__: said.get(spec, ("pass", "")))
-        assert group().kind is Kind.GATE
-        *events, done = gate.hunt_gate(group(), 0, lambda: False)
-        assert sorted(done.mistakes) == sorted(one.name for one in MUTANTS)
-        told = {one.name: one for one in events}
-        assert told[MUTANTS[0].name].named == ["gate/not-examined"]
-        assert told[MUTANTS[2].name].named == ["gate/fail"]
-        assert told[MUTANTS[2].name].rightly
-        assert not told[MUTANTS[3].name].caught
-        assert not told[MUTANTS[3].name].trouble
-        reasons, status = verdict(events, MUTANTS)
-        assert (len(reasons), status) == (len(MUTANTS) - 3, 1)
-        assert all("escaped" in one for one in reasons)
+        shown = gated()
+        assert shown.keys() == {*RIGHT, *(one.name for one in MUTANTS)}
+        assert shown[MUTANTS[0].name].named == ["gate/not-examined"]
+        assert (shown[MUTANTS[2].name].named, shown[MUTANTS[2].name].bucket) == (
+            ["gate/fail"], "1 found",
+        )  # fmt: skip
+        assert (shown[MUTANTS[3].name].named, shown[MUTANTS[3].name].trouble) == ([], "")
 
     def test_what_is_right_and_not_passed_is_a_false_alarm(self, monkeypatch):
         monkeypatch.setattr(gate, "verdict", lambda *_: ("fail", "1 unexpected finding"))
-        *events, _ = gate.hunt_gate(group(), 0, lambda: False)
-        reasons, _ = verdict(events, MUTANTS)
-        assert len(reasons) == len(RIGHT)
-        assert all("which is right, was found wrong: gate/fail" in one for one in reasons)
+        shown = gated()
+        assert all(shown[name].named == ["gate/fail"] for name in RIGHT)
 
     def test_what_was_cut_off_is_not_said_to_escape(self):
-        *events, _ = gate.hunt_gate(group(), 0, lambda: True)
-        assert {one.trouble for one in events} == {"the hunt was cut off after 0 runs"}
-        assert not any(one.caught for one in events)
+        assert {one.trouble for one in gated(over=True).values()} == {gate.NO_TIME}
 
 
 @pytest.mark.thorough  # whole runs, one of them of what is right

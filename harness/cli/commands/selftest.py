@@ -14,7 +14,7 @@ from harness.cli.progress.moving import Progress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
 from harness.events import Event
-from harness.studies.selftest import scattered
+from harness.studies.selftest import hunts
 from harness.studies.selftest.events import MistakeJudged
 from harness.studies.selftest.run import Selftest, make_plan
 from reports import selftest as told
@@ -79,7 +79,7 @@ def command(
     mistakes = plural(len(plan.mistakes), "planted mistake")
     console.print(f"searching for {mistakes} {seconds_text(plan.seconds)}, seed {seed}")
     # As on one machine, where each core has a hunt: its workers wait for one another.
-    memory = scattered.workers(plan.mistakes) * opening.WORKER_BYTES
+    memory = hunts.workers(plan.mistakes) * opening.WORKER_BYTES
     progress = Progress(console)
     opened = partial(opening.opened, cluster, 1, memory) if cluster else None
     study = Selftest(plan, opened=opened)

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.studies.selftest.catalog import family_of
+from harness.core.participants import Participant
+from harness.studies.selftest.catalog import mistakes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from harness.core.participants import Participant
     from harness.events import Found
 
-[CANARY] = (one for one in family_of("merging") if one.place == "long-words")
+CANARY = mistakes()["merging.long-words"]
 """Subtle, since most words have no tie, and none that is short shows it; findable, since those of
 some scripts have one at once."""
 
@@ -27,7 +27,8 @@ REFERENCE = "tiktoken"
 
 def canary() -> Participant:
     """The canary as a campaign takes it: its name is ``CANARY.name``."""
-    return CANARY.participant
+    implementation = CANARY.implementation
+    return Participant(CANARY.name, CANARY.spec, implementation.about, implementation)
 
 
 def is_canary(found: Found) -> bool:

@@ -17,15 +17,14 @@ from corpora.grammars.own_schemas import own_cases
 from corpora.vocabularies import sources
 from harness.studies.forced.policies import EXACT
 from harness.studies.forced.walk import Walk
-from harness.studies.selftest.events import HuntDone, MistakeJudged
-from harness.studies.selftest.hunt import cut_off
+from harness.studies.selftest.events import Sighting
+from harness.studies.selftest.groups import Shown
 from impls.forced.exact import Exact
 from impls.forced.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.events import Event
     from harness.studies.selftest.groups import Group
     from impls.forced.interface import Policy
 
@@ -39,91 +38,36 @@ def policy_of(spec: str, tokenizer: Tokenizer) -> Policy:
     return cast("Policy", attrgetter(name)(import_module(module))(tokenizer))
 
 
-def hunt_forced(
-    group: Group,
-    seed: int,
-    seconds: float,
-    stopped: Callable[[], bool],
-    ready: Callable[[], None] = lambda: None,
-) -> list[Event]:
-    """Walk for at most ``seconds`` besides the loading; HuntDone is the last event.
+def walked(
+    group: Group, seed: int, seconds: float, began: Callable[[], None], over: Callable[[], bool]
+) -> dict[str, Shown]:
+    """Walk for at most ``seconds`` besides the loading; what showed, by name.
 
-    stopped: whether to break off, so that what was not caught is said to be cut off. ready: called
-    when everything is loaded.
+    began: called when everything is loaded. over: whether to break off.
     """
-    started = time.monotonic()
-    vocabulary = sources.resolve(group.vocabulary)
-    tokenizer = Tokenizer(vocabulary)
-    specs = {one.name: one.spec for one in group.mistakes}
-    named = {name: policy_of(spec, tokenizer) for name, spec in specs.items()}
-    named |= {one.name: one for one in (policy_of(s, tokenizer) for s in group.controls)}
-    policies: dict[str, Policy] = {EXACT: Exact(tokenizer), **named}
+    tokenizer = Tokenizer(sources.resolve(group.vocabulary))
+    named = {one.name: policy_of(one.spec, tokenizer) for one in group.mistakes}
+    named |= {one.name: one for one in (policy_of(spec, tokenizer) for spec in group.controls)}
+    shown = dict.fromkeys(named, Shown())
+    began()
+    start = time.monotonic()
     cases = random.Random(f"forced/{seed}").sample(own_cases("flexible"), SCHEMAS)
-    ready()
-    began = time.monotonic()
-    trouble = ""
-    first: dict[str, tuple[int, float, bytes]] = {}
-    for walked, case in enumerate(cases, 1):
-        if stopped():
-            trouble = cut_off(walked - 1, "schemas")
+    for place, case in enumerate(cases, 1):
+        spent = time.monotonic() - start
+        if over() or spent > seconds:
             break
-        if time.monotonic() - began > seconds:
-            break
-        walk = Walk(
-            tokenizer, JsonSchemaGrammar(case.schema, "flexible"), policies, case.name, seed
-        )
+        policies = {EXACT: Exact(tokenizer), **named}
+        grammar = JsonSchemaGrammar(case.schema, "flexible")
+        walk = Walk(tokenizer, grammar, policies, case.name, seed)
         for text in case.instances:
             walk.instance(text)
         result = walk.finished()
         for name in named:
             tally = result.tallies[name]
-            if name not in first and (tally.non_canonical or tally.unsafe):
-                shown = next((w.context for w in result.witnesses if w.policy == name), "")
-                spent = time.monotonic() - began
-                first[name] = walked, spent, base64.b64decode(shown)
-    events: list[Event] = [judged(group, name, first.get(name), trouble) for name in named]
-    events.append(
-        HuntDone(
-            vocabulary=group.vocabulary,
-            kind=str(group.kind),
-            mistakes=list(specs),
-            references=[EXACT],
-            seconds=time.monotonic() - started,
-            cases={},
-        )
-    )
-    return events
-
-
-def judged(
-    group: Group, name: str, first: tuple[int, float, bytes] | None, trouble: str = ""
-) -> MistakeJudged:
-    """What became of one policy. first: schemas and seconds until its first error, a context.
-
-    trouble: of one that was not caught.
-    """
-    mutant = next((one for one in group.mistakes if one.name == name), None)
-    walked, spent, context = first or (0, 0.0, b"")
-    sighting = {
-        "generator": "own schemas",
-        "check": "canonicality",
-        "cases": 0,
-        "seconds": spent,
-        "all_cases": 0,
-        "all_seconds": spent,
-    }
-    return MistakeJudged(
-        name=name,
-        family=mutant.family if mutant else "",
-        summary=mutant.summary if mutant else "",
-        spec=mutant.spec if mutant else name,
-        vocabulary=group.vocabulary,
-        mode=mutant.mode if mutant else "",
-        check="canonicality" if mutant else "",
-        stages=[],
-        named=["canonicality/"] if first else [],
-        bucket=f"canonicality, after {walked} schemas" if first else "",
-        input_b64=base64.b64encode(context).decode("ascii"),
-        sightings=[sighting] if first else [],
-        trouble="" if first else trouble,
-    )
+            if not shown[name].named and (tally.non_canonical or tally.unsafe):
+                context = next((one.context for one in result.witnesses if one.policy == name), "")
+                first = Sighting("own schemas", "canonicality", 0, spent, 0, spent)
+                bucket = f"canonicality, after {place} schemas"
+                data = base64.b64decode(context)
+                shown[name] = Shown(["canonicality/"], bucket, data, [first])
+    return shown

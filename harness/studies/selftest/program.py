@@ -6,7 +6,6 @@ the worked example of the stdio protocol with one mistake.
 
 from __future__ import annotations
 
-import argparse
 import base64
 import itertools
 import json
@@ -19,7 +18,10 @@ from typing import TYPE_CHECKING, Any
 from impls.examples.stdio_encoder import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.program --kind"
+"""What is written after ``--impl``, before a kind."""
 
 TRIGGER = "\u00e9".encode()
 """Those that end a process wait for this character, which is frequent enough to be met within
@@ -49,26 +51,25 @@ DEATHS: dict[str, Callable[[], object]] = {
 }
 """What ends a process, or never ends."""
 
-GATE = ("right", "every-fourth", "whole-batch", "claims-all", "true-times", "false-times")
 HEALERS = (
     "healer-correct", "healer-forces-all", "healer-first-sentence", "healer-no-leftover",
     "healer-no-field",
 )  # fmt: skip
-MINIATURES = ("correct", "leak", "floats", "claims", *DEATHS, "seq", "short", "garbage")
 
 EVERY = 4
 """The batches of which one lacks a result."""
 
 FALSE_NANOSECONDS = 1000
 
-CLAIMED = {
-    "correct": ["decode", "offsets"],
-    "claims": ["decode", "offsets"],
-    "claims-all": ["count", "count_till_limit", "split", "append", "prepend", "interval"],
-    **{kind: ["decode", "count", "offsets"] for kind in ("right", "every-fourth", "whole-batch")},
-    **{kind: ["heal"] for kind in HEALERS},
+KINDS: dict[str, str] = {
+    **dict.fromkeys(("leak", "floats", *DEATHS, "seq", "short", "garbage"), "mini-"),
+    **dict.fromkeys(("correct", "claims"), "mini- decode offsets"),
+    **dict.fromkeys(("right", "every-fourth", "whole-batch"), "gate. decode count offsets"),
+    "claims-all": "gate. count count_till_limit split append prepend interval",
+    **dict.fromkeys(("true-times", "false-times"), "gate."),
+    **dict.fromkeys(HEALERS, " heal"),
 }
-"""The operations besides ``encode`` that a kind says that it has."""
+"""Of each kind with what its name begins, and the operations that it claims besides ``encode``."""
 
 left: list[int] = []
 """What ``leak`` has forgotten to clear after a long input."""
@@ -93,25 +94,23 @@ class WrongProgram(Program):
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
+        self.prefix, *self.claimed = KINDS[kind].split(" ")
         self.batches = 0
 
     def respond(self, request: dict[str, Any]) -> dict[str, Any]:
         """The response, with the claims of the kind."""
         op = request["op"]
-        if op == "heal":
-            if request.get("pretokenize"):
-                return {"unsupported": "no pre-tokenization"}
-            return {"results": [self.healed(item) for item in request["inputs"]]}
+        if op == "heal" and not request.get("pretokenize"):
+            return {"results": [self.healed(**item) for item in request["inputs"]]}
+        if self.kind.startswith("claims") and op not in ("hello", "load", "encode"):
+            return {"unsupported": f"no op {op!r} yet"}
         response = super().respond(request)
         if op == "hello":
-            prefix = "gate." if self.kind in GATE else "" if self.kind in HEALERS else "mini-"
-            response["name"] = prefix + self.kind
-            response["operations"] = ["encode", *CLAIMED.get(self.kind, [])]
+            response["name"] = self.prefix + self.kind
+            response["operations"] = ["encode", *self.claimed]
         elif op == "load" and "ok" in response:
             right = self.encoder.encode
             self.encoder.encode = lambda text: wrong(self.kind, text, right)  # type: ignore[method-assign]
-        elif self.kind.startswith("claims") and op != "encode":
-            return {"unsupported": f"no op {op!r} yet"}
         elif op == "encode" and "results" in response:
             self.spoil([base64.b64decode(text) for text in request["inputs"]], response["results"])
         return response
@@ -123,55 +122,40 @@ class WrongProgram(Program):
         if self.kind.endswith("-times"):
             true = time.perf_counter_ns() - start
             result["ns"] = true if self.kind == "true-times" else FALSE_NANOSECONDS
-        if self.kind == "claims" or "offsets" not in CLAIMED.get(self.kind, ()):
+        if self.kind == "claims" or "offsets" not in self.claimed:
             result.pop("offsets", None)
         return result
 
     def spoil(self, inputs: Sequence[bytes], results: list[dict[str, Any]]) -> None:
         """Spoil the results of a batch; for the gate, one input alone is answered rightly."""
-        if self.kind == "short" and triggered(inputs):
+        whole = len(inputs) > 1
+        self.batches += whole
+        fourth = self.kind == "every-fourth" and whole and self.batches % EVERY == 0
+        if fourth or (self.kind == "short" and triggered(inputs)):
             results.pop()
-        if len(inputs) > 1:
-            self.batches += 1
-            if self.kind == "every-fourth" and self.batches % EVERY == 0:
-                results.pop()
-            if self.kind == "whole-batch" and any(map(invalid, inputs)):
-                results[:] = [{"rejected": "not UTF-8"} for _ in inputs]
+        if self.kind == "whole-batch" and whole and any(map(invalid, inputs)):
+            results[:] = [{"rejected": "not UTF-8"} for _ in inputs]
 
-    def healed(self, item: dict[str, Any]) -> dict[str, Any]:
-        """The result of one input to heal.
+    def healed(self, forced: str, recent: list[int], allowed: list[str] | None) -> dict[str, Any]:
+        """The result of one input to heal: nothing is forced, which is always right.
 
-        Right where the grammar's sentences are all told: the tokens with which all of them begin.
-        Where one may go on in ways that are not told, nothing is forced, which is always right.
+        Those that are wrong by what they force take the tokens of one sentence for those of all.
         """
-        forced, recent, given = base64.b64decode(item["forced"]), item["recent"], item["allowed"]
-        allowed = None if given is None else [base64.b64decode(one) for one in given]
-        if self.kind == "healer-first-sentence":
-            allowed = (allowed or [b""])[:1]
-        if self.kind == "healer-forces-all":
-            allowed = [b""]
-        ids = self.safe(forced, recent, allowed)
-        taken = sum(len(self.encoder.spell[token_id]) for token_id in ids)
-        leftover = b"" if self.kind == "healer-no-leftover" else forced[taken:]
-        told = {"ids": ids, "leftover": base64.b64encode(leftover).decode()}
-        return {"ids": ids} if self.kind == "healer-no-field" else told
-
-    def safe(self, forced: bytes, recent: list[int], allowed: Sequence[bytes] | None) -> list[int]:
-        """The tokens with which all sentences go on after the context, within the forced bytes."""
-        longest = max(map(len, self.encoder.ids))
-        if allowed is None or any(len(way) >= longest for way in allowed):
-            return []
-        context = b"".join(self.encoder.spell[token_id] for token_id in recent)
-        whole = [self.encoder.encode(context + forced + way) for way in allowed]
-        if any(ids[: len(recent)] != recent for ids in whole):
-            return []
-        found: list[int] = []
-        for token_id, *others in zip(*(ids[len(recent) :] for ids in whole), strict=False):
-            spelled = sum(len(self.encoder.spell[one]) for one in [*found, token_id])
-            if {*others} - {token_id} or spelled > len(forced):
-                break
-            found.append(token_id)
-        return found
+        rest, spell = base64.b64decode(forced), self.encoder.spell
+        sentences = {"healer-forces-all": [""], "healer-first-sentence": (allowed or [""])[:1]}
+        ids: list[int] = []
+        for way in sentences.get(self.kind, ()):
+            context = b"".join(spell[token_id] for token_id in recent)
+            whole = self.encoder.encode(context + rest + base64.b64decode(way))
+            for token_id in whole[len(recent) :]:
+                if not rest.startswith(spell[token_id]):
+                    break
+                ids.append(token_id)
+                rest = rest[len(spell[token_id]) :]
+        if self.kind == "healer-no-field":
+            return {"ids": ids}
+        left = b"" if self.kind == "healer-no-leftover" else rest
+        return {"ids": ids, "leftover": base64.b64encode(left).decode()}
 
     def line(self, request: dict[str, Any]) -> str:
         """The response as it goes out."""
@@ -183,7 +167,7 @@ class WrongProgram(Program):
         return json.dumps(whole)
 
 
-def triggered(inputs: Sequence[bytes] | map[bytes]) -> bool:
+def triggered(inputs: Iterable[bytes]) -> bool:
     """Whether one of the inputs brings the mistake out."""
     return any(TRIGGER in data for data in inputs)
 
@@ -195,9 +179,7 @@ def invalid(data: bytes) -> bool:
 
 def main() -> None:
     """Serve until told to stop."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--kind", required=True, choices=[*MINIATURES, *GATE, *HEALERS])
-    program = WrongProgram(parser.parse_args().kind)
+    program = WrongProgram(sys.argv[-1])
     for request in map(json.loads, sys.stdin):
         if request["op"] == "stop":
             break

@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import datetime
 import importlib.metadata
 import os
 import platform
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS, MEASURES
+from harness.cluster.executor import Unit, UnitError
+from harness.cluster.local import LocalExecutor
 from harness.cluster.usage import Usage
 from harness.core import exit_statuses
 from harness.core.countdown import Countdown
 from harness.engine.selection import SelectionError
 from harness.engine.suites import SUITES, parse_budget
 from harness.events import Finished, Phase, UnitDone
-from harness.studies.selftest import scattered
-from harness.studies.selftest.catalog import mistakes
+from harness.studies.selftest import hunts
+from harness.studies.selftest.catalog import Mutant, mistakes
 from harness.studies.selftest.events import (
     HuntDone,
     MistakeJudged,
     SelftestStarted,
 )
-from harness.studies.selftest.gate import CHECK, hunt_gate
-from harness.studies.selftest.groups import Group, Kind, groups
-from harness.studies.selftest.hunt import Hunt
+from harness.studies.selftest.gate import CHECK
+from harness.studies.selftest.groups import Kind, groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from harness.cluster.executor import Executor
+    from harness.cluster.executor import Done, Executor
     from harness.engine.ending import Ending
     from harness.engine.suites import Suite
     from harness.events import Event
-    from harness.studies.selftest.mutant import Mutant
+    from harness.studies.selftest.groups import Group, Shown
+
+POLL_SECONDS = 0.2
+"""Between two looks at who is done: a thread that only waits is deaf to Ctrl-C."""
 
 COMING_UP = 6.0
 """Seconds of a group's share that go into starting processes and loading."""
@@ -55,6 +59,9 @@ HUNT = "hunt"
 
 UNTOLD = ("time", "command", "machine")
 """Fields of ``SelftestStarted`` that do not decide what is hunted."""
+
+RIGHT = Mutant("", "", "", "", "", mode="")
+"""The row of what is right, which has nothing to be found by."""
 
 ROUND_SEEDS = 1_000_003
 """Between the seeds of two rounds."""
@@ -101,33 +108,11 @@ def matching(pattern: str, known: dict[str, Mutant]) -> list[str]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """A mistake that escaped so far. cases, seconds: those spent on it."""
-
-    mutant: Mutant
-    judged: MistakeJudged
-    cases: int
-    seconds: float
-
-    def and_then(self, judged: MistakeJudged) -> MistakeJudged:
-        """What a later round made of it, with what was spent before."""
-        sightings = [
-            {
-                **one,
-                "all_cases": one["all_cases"] + self.cases,
-                "all_seconds": one["all_seconds"] + self.seconds,
-            }
-            for one in judged.sightings
-        ]
-        return replace(judged, sightings=sightings)
-
-
 class Selftest:
-    """One selftest. Its events are told from several threads.
+    """One selftest.
 
-    now: the clock of its budget, which begins to run with the first case of the first group.
-    opened: opens the executor that performs hunts elsewhere; then the clock is what these took.
+    now: the clock of its budget, which begins to run with the first case. opened: opens the
+    executor of a cluster that performs the hunts; without it they are performed on this machine.
     """
 
     name = "selftest"
@@ -139,19 +124,13 @@ class Selftest:
         opened: Callable[[], Executor] | None = None,
     ) -> None:
         self._plan = plan
+        self._now = now
         self._opened = opened
-        self._executor: Executor | None = None
-        self._usage = Usage()
-        self._elsewhere = 0.0
-        self._now = now if opened is None else lambda: self._elsewhere
-        self._countdown = Countdown(plan.seconds, self._now)
-        self._tell: Callable[[Event], None] = ignored
-        self._lock = threading.Lock()
-        self._waiting: list[Group] = []
-        self._hunts: dict[int, Hunt] = {}
-        self._stopped = threading.Event()
-        self._missed: dict[str, Missed] = {}
-        self._round = 0
+        self._left: Sequence[Mutant] = ()
+        self._missed: dict[str, MistakeJudged] = {}
+        self._spent: dict[str, tuple[int, float]] = {}
+        self._busy: dict[str, tuple[Group, int]] = {}
+        self._numbered = 0
 
     def identity(self) -> dict[str, Any]:
         """What is hunted, with what, of which versions."""
@@ -164,45 +143,115 @@ class Selftest:
         return [self._beginning()]
 
     def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
-        """What was caught under its name, with the groups of which nothing is left to be caught."""
+        """What was caught under its name, and what was asked for it."""
         caught = caught_of(unfinished)
         return [
             event
             for event in unfinished
-            if isinstance(event, SelftestStarted)
+            if isinstance(event, SelftestStarted | HuntDone)
             or (isinstance(event, MistakeJudged) and event.name in caught)
-            or (isinstance(event, HuntDone) and caught.issuperset(event.mistakes))
         ]
 
     def plan(self, past: Sequence[Event]) -> Sequence[str]:
         """One step: the hunt of all that was not caught before, with its share of the time."""
         caught = caught_of(past)
-        left = [one for one in self._plan.mistakes if one.name not in caught]
-        self._waiting = groups(left)
-        share = len(left) / max(1, len(self._plan.mistakes))
-        self._countdown = Countdown(self._plan.seconds * share, self._now)
+        self._left = [one for one in self._plan.mistakes if one.name not in caught]
         return [HUNT]
 
     def step(self, name: str, tell: Callable[[Event], None]) -> None:
         """Hunt all groups; what escaped till then is told even where it is interrupted."""
-        self._tell = tell
-        try:
-            if self._opened is not None and self._waiting:
-                self._executor = self._opened()
-                self._executor.listen(self._elsewhere_too)
-            self._rounds()
-            if self._executor is not None:
-                tell(self._usage.summary())
-        finally:
-            if self._executor is not None:
-                self._executor.close()
-            for missed in self._missed.values():
-                tell(missed.judged)
+        share = len(self._left) / max(1, len(self._plan.mistakes))
+        countdown = Countdown(self._plan.seconds * share, self._now)
+        executor = self._opened() if self._opened else LocalExecutor(self._plan.jobs)
+        usage = Usage()
 
-    def _elsewhere_too(self, event: Event) -> None:
-        """Count what becomes of units, and tell it."""
-        self._usage.consume(event)
-        self._tell(event)
+        def tell_all(event: Event) -> None:
+            usage.consume(event)
+            tell(event)
+
+        self._tell = tell_all
+        try:
+            if self._opened:
+                executor.listen(tell_all)
+                countdown.start()
+            self._rounds(executor, countdown)
+            if self._opened:
+                tell(usage.summary())
+        finally:
+            executor.close()
+            with contextlib.suppress(UnitError):
+                while not self._opened and (done := executor.next(0)):
+                    self._take(done)
+            for missed in self._missed.values():
+                tell(missed)
+
+    def _rounds(self, executor: Executor, countdown: Countdown) -> None:
+        """All groups, and as long as there is time those again that hold what escaped."""
+        again, waiting = 0, groups(self._left)
+        while True:
+            while waiting and not countdown.over and len(self._busy) < executor.slots:
+                self._submit(executor, countdown, waiting, again)
+            if self._busy:
+                if done := executor.next(POLL_SECONDS):
+                    self._take(done)
+            elif self._missed and countdown.left >= LEAST + COMING_UP:
+                again, waiting = (
+                    again + 1,
+                    groups(one for one in self._left if one.name in self._missed),
+                )
+            else:
+                return
+
+    def _submit(
+        self, executor: Executor, countdown: Countdown, waiting: list[Group], again: int
+    ) -> None:
+        """Have the first group that waits hunted, for its share of what is left of the time.
+
+        On this machine the budget begins to run with the first case of all, and programs are asked
+        here who they are, as only the main thread may do.
+        """
+        lanes = min(executor.slots, len(waiting) + len(self._busy))
+        seconds = share_of(waiting, lanes, countdown.left)
+        group = waiting.pop(0)
+        said = f"{group.vocabulary}: {len(group.mistakes)} mistakes"
+        self._tell(Phase(f"{said} again" if again else said))
+        seed = self._plan.seed + ROUND_SEEDS * again
+        given: list[Any] = [group.names, self._plan.suite, seed, seconds]
+        if not self._opened:
+            group.resolve()
+            given.append(countdown.start)
+        self._numbered += 1
+        unit = f"hunt {self._numbered} on {said}"
+        self._busy[unit] = group, again
+        executor.submit(Unit(unit, hunts.perform, (), given))
+
+    def _take(self, done: Done) -> None:
+        """Tell what a hunt came to."""
+        group, again = self._busy.pop(done.name)
+        hunted = hunts.read(done.name, done.result, group)
+        cases = sum(hunted.cases.values())
+        for name, shown in hunted.shown.items():
+            self._judge(group, name, shown, again)
+            before = self._spent.get(name, (0, 0.0))
+            self._spent[name] = before[0] + cases, before[1] + hunted.seconds
+        told = (group.vocabulary, str(group.kind), group.names, hunted.references)
+        self._tell(HuntDone(*told, hunted.seconds, hunted.cases))
+        if self._opened:
+            size = len(done.result)
+            self._tell(UnitDone(done.name, done.node, done.tries, done.seconds, size, cases))
+
+    def _judge(self, group: Group, name: str, shown: Shown, again: int) -> None:
+        """Say what became of a mistake, or keep it for another round if it escaped."""
+        mutant = next((one for one in group.mistakes if one.name == name), None)
+        judged = judged_of(group, mutant, name, shown, *self._spent.get(name, (0, 0.0)))
+        before = self._missed.pop(name, None)
+        if mutant is None:
+            if judged.caught or not again:
+                self._tell(judged)
+        elif judged.caught or (judged.trouble and before is None):
+            self._tell(judged)
+        else:  # cut off in a later round, it escaped in the one before
+            self._missed[name] = before if before and judged.trouble else judged
 
     def close(self) -> None:
         """There is nothing to let go of: each hunt ends its own workers."""
@@ -217,149 +266,16 @@ class Selftest:
         reasons, status = verdict(judged, self._plan.mistakes, late=ending.complete)
         if ending.how is not None:
             reasons, status = [ending.how, *reasons], ending.status
+        hunted = [event for event in events if isinstance(event, HuntDone)]
         return Finished(
             complete=ending.complete,
             verdict="fail" if reasons else "pass",
             reasons=reasons,
             seconds=0.0,
-            cases=sum(sum(one.cases.values()) for one in events if isinstance(one, HuntDone)),
+            cases=sum(sum(one.cases.values()) for one in hunted),
             comparisons=0,
             exit_status=status,
         )
-
-    def _rounds(self) -> None:
-        """All groups, and as long as there is time those again that hold what escaped."""
-        self._lanes()
-        while self._missed and self._countdown.left > LEAST + COMING_UP:
-            self._round += 1
-            self._waiting = groups([missed.mutant for missed in self._missed.values()])
-            self._lanes()
-
-    def _begin(self) -> None:
-        """The first case of all is about to be asked: the budget runs from now on."""
-        with self._lock:
-            first = not self._countdown.running
-            self._countdown.start()
-        if first:
-            self._tell(Phase(f"prepared in {self._countdown.prepared:.0f} s"))
-
-    @property
-    def _seed(self) -> int:
-        """Other cases in each round."""
-        return self._plan.seed + ROUND_SEEDS * self._round
-
-    def _lanes(self) -> None:
-        if self._executor is not None:
-            self._scattered(self._executor)
-            return
-        # Not in the lanes: programs are asked who they are, which only the main thread may do.
-        self._hunts = {
-            id(group): Hunt(group, self._plan.suite, self._seed, self._begin)
-            for group in self._waiting
-            if group.kind not in (Kind.FORCED, Kind.GATE)
-        }
-        lanes = max(1, min(self._plan.jobs, len(self._waiting)))
-        with ThreadPoolExecutor(lanes, thread_name_prefix="hunt") as pool:
-            futures = [pool.submit(self._lane, lanes) for _ in range(lanes)]
-            try:
-                # Wake up now and then: a thread that only waits is deaf to Ctrl-C.
-                while wait(futures, timeout=0.2).not_done:
-                    if any(f.done() and f.exception() for f in futures):
-                        break
-                    if self._countdown.over:
-                        self._cut()
-                for future in futures:
-                    future.result()
-            except BaseException:
-                self._stopped.set()
-                self._cut()
-                raise
-
-    def _cut(self) -> None:
-        """Break off all hunts; what they have caught by now is told."""
-        for hunt in self._hunts.values():
-            hunt.stop()
-
-    def _lane(self, lanes: int) -> None:
-        while not self._stopped.is_set() and not self._countdown.over:
-            with self._lock:
-                if not self._waiting:
-                    return
-                ahead = sum(group.weight for group in self._waiting)
-                group = self._waiting.pop(0)
-            part = min(1.0, lanes * group.weight / ahead)
-            left = self._countdown.left
-            share = min(left, max(LEAST, left * part - COMING_UP))
-            again = " again" if self._round else ""
-            self._tell(Phase(f"{group.vocabulary}: {len(group.mistakes)} mistakes{again}"))
-            self._take(group, self._hunted(group, share))
-
-    def _scattered(self, executor: Executor) -> None:
-        """Have all groups hunted elsewhere, each for a share that is fixed before it begins."""
-        self._countdown.start()
-        lanes = max(1, min(executor.slots, len(self._waiting)))
-        ahead = sum(group.weight for group in self._waiting)
-        left = self._countdown.left
-        shares = [
-            (
-                group,
-                min(left, max(LEAST, left * min(1.0, lanes * group.weight / ahead) - COMING_UP)),
-            )
-            for group in self._waiting
-        ]
-        taken = 0.0
-        came = scattered.hunts(executor, shares, self._plan.suite, self._seed, self._round)
-        for group, events in came:
-            self._take(group, events)
-            taken += sum(one.seconds for one in events if isinstance(one, HuntDone))
-        self._elsewhere += taken / lanes
-
-    def _take(self, group: Group, events: Sequence[Event]) -> None:
-        """Take what a hunt came to."""
-        known = {one.name: one for one in group.mistakes}
-        done = next((one for one in events if isinstance(one, HuntDone)), None)
-        for event in events:
-            if isinstance(event, MistakeJudged):
-                self._judge(event, known.get(event.name), done)
-            elif isinstance(event, UnitDone):
-                self._elsewhere_too(event)
-            else:
-                self._tell(event)
-
-    def _hunted(self, group: Group, share: float) -> Sequence[Event]:
-        if group.kind is Kind.FORCED:
-            from harness.studies.selftest.forced import hunt_forced  # noqa: PLC0415 (imports llguidance)
-
-            return hunt_forced(group, self._seed, share, self._over, self._begin)
-        if group.kind is Kind.GATE:
-            return hunt_gate(group, self._seed, self._over, self._begin)
-        return self._hunts[id(group)].run(share)
-
-    def _over(self) -> bool:
-        """Whether to break off what is on."""
-        return self._stopped.is_set() or self._countdown.over
-
-    def _judge(self, judged: MistakeJudged, mutant: Mutant | None, done: HuntDone | None) -> None:
-        """Say what became of a mistake, or keep it for another round if it escaped."""
-        if mutant is None:
-            if judged.caught or not self._round:
-                self._tell(judged)
-            return
-        before = self._missed.pop(judged.name, None)
-        if before is not None:
-            if judged.trouble and not judged.caught:
-                # Cut off in a later round: it escaped in the one before.
-                self._missed[judged.name] = before
-                return
-            judged = before.and_then(judged)
-        if judged.caught or judged.trouble or done is None:
-            self._tell(judged)
-            return
-        cases, seconds = sum(done.cases.values()), done.seconds
-        if before is not None:
-            cases, seconds = cases + before.cases, seconds + before.seconds
-        with self._lock:
-            self._missed[judged.name] = Missed(mutant, judged, cases, seconds)
 
     def _beginning(self) -> SelftestStarted:
         plan = self._plan
@@ -380,8 +296,42 @@ class Selftest:
         )
 
 
-def ignored(event: Event) -> None:
-    """Tell an event to nobody: before the step begins, there is nobody to tell."""
+def share_of(waiting: Sequence[Group], lanes: int, left: float) -> float:
+    """The seconds of the first group, by its weight beside those that wait, of those left.
+
+    A gate is not limited by its weight: it takes a run for each of its mistakes.
+    """
+    weights = [group.weight for group in waiting]
+    part = min(1.0, lanes * weights[0] / sum(weights))
+    if waiting[0].kind is Kind.GATE:
+        return left
+    return min(left, max(LEAST, left * part - COMING_UP))
+
+
+def judged_of(
+    group: Group, mutant: Mutant | None, name: str, shown: Shown, cases: int, seconds: float
+) -> MistakeJudged:
+    """What became of an implementation. cases, seconds: spent on it in earlier rounds."""
+    sightings = [
+        replace(one, all_cases=one.all_cases + cases, all_seconds=one.all_seconds + seconds)
+        for one in shown.sightings
+    ]
+    row = mutant or RIGHT
+    return MistakeJudged(
+        name=name,
+        family=row.family,
+        summary=row.summary,
+        spec=row.spec if mutant else name,
+        vocabulary=group.vocabulary,
+        mode=row.mode,
+        check=row.check,
+        stages=row.stages,
+        named=shown.named,
+        bucket=shown.bucket,
+        input_b64=base64.b64encode(shown.data).decode(),
+        sightings=[asdict(one) for one in sightings],
+        trouble=shown.trouble,
+    )
 
 
 def caught_of(events: Sequence[Event]) -> set[str]:
@@ -416,9 +366,8 @@ def verdict(
         elif not one.rightly:
             reasons.append(f"{one.name} was found, but as {', '.join(one.named)}")
     if every:
-        names = sorted(every)
-        shown = ", ".join(names[:UNHUNTED_SHOWN])
-        more = f", and {len(every) - UNHUNTED_SHOWN} more" if len(every) > UNHUNTED_SHOWN else ""
+        names = ", ".join(sorted(every)[:UNHUNTED_SHOWN])
+        more = ", .." if len(every) > UNHUNTED_SHOWN else ""
         why = f" of {len(planted)}, for want of time" if late else ""
-        reasons.append(f"{len(every)} not hunted{why}: {shown}{more}")
+        reasons.append(f"{len(every)} not hunted{why}: {names}{more}")
     return reasons, exit_statuses.FAILS if reasons else exit_statuses.HOLDS

@@ -1,11 +1,11 @@
-"""What the plain implementations share: who they are, which contracts they join, merging."""
+"""What the plain implementations share: who they are, and which contracts they join."""
 
 from __future__ import annotations
 
-import heapq
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from impls import registry
 from impls.interface import About, Capability, Law, Mode, Unsupported
 
 if TYPE_CHECKING:
@@ -32,12 +32,15 @@ class Plain:
 
     vocabulary: Vocabulary
 
+    def __init__(self) -> None:
+        """Nothing is there before ``load``."""
+
     @property
     def about(self) -> About:
         """Who it is; its version is tokgate's."""
         return About(
-            name=self.name,
-            version=metadata.version("tokgate"),
+            self.name,
+            metadata.version("tokgate"),
             capabilities=self.capabilities,
             max_input=self.max_input,
             linear=self.linear,
@@ -71,44 +74,23 @@ class Plain:
         raise NotImplementedError
 
 
-class Merging(Plain):
-    """One that merges neighbours: ids of single bytes, or texts of characters."""
+class Compiled(Plain):
+    """One that leaves the ids to one of our compiled encoders; ``engine`` is its name."""
 
-    def joined(self, pair: tuple[Any, Any]) -> tuple[Any, Any] | None:
-        """The rank of a pair and what it becomes; None for one that does not merge."""
-        raise NotImplementedError
+    engine: ClassVar[str]
+    modes = ("raw",)
 
-    def merge(self, symbols: list[Any]) -> list[Any]:
-        """The pair of the least rank first, of equal ranks the leftmost, until there is none.
+    def runs(self, vocabulary: Vocabulary) -> str | None:
+        """What the encoder runs."""
+        return registry.resolve(self.engine).supports(vocabulary, Mode("text" in self.modes))
 
-        A symbol that was merged into its left neighbour is None.
-        """
-        size = len(symbols)
-        after, before = list(range(1, size + 1)), list(range(-1, size - 1))
-        heap: list[tuple[Any, ...]] = []
+    def prepare(self) -> None:
+        """Compile, or find what was compiled."""
+        self.compiled = registry.resolve(self.engine).load(self.vocabulary)
 
-        def offer(place: int) -> None:
-            if place >= 0 and after[place] < size:
-                pair = symbols[place], symbols[after[place]]
-                found = self.joined(pair)
-                if found is not None:
-                    key = found[0], place
-                    heapq.heappush(heap, (key, place, pair, found[1]))
-
-        for place in range(size - 1):
-            offer(place)
-        while heap:
-            _, place, pair, merged = heapq.heappop(heap)
-            gone = after[place]
-            if gone >= size or (symbols[place], symbols[gone]) != pair:
-                continue  # another merge has changed what stood there
-            symbols[place], symbols[gone] = merged, None
-            after[place] = after[gone]
-            if after[gone] < size:
-                before[after[gone]] = place
-            for near in (before[place], place):
-                offer(near)
-        return [symbol for symbol in symbols if symbol is not None]
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        """The ids."""
+        return list(self.compiled.encode(data, mode))
 
 
 def text_of(data: bytes) -> str:

@@ -1,4 +1,7 @@
-"""Byte-level byte-pair encoding, with pre-tokenization and special tokens; and its services."""
+"""Byte-level byte-pair encoding, with pre-tokenization and special tokens; and what goes with it.
+
+Merging is that of :class:`impls.pipeline.models.Bpe`, of single bytes; the rest is here.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from typing import TYPE_CHECKING, ClassVar
 import regex
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer
-from harness.studies.selftest.plain.base import Merging, text_of
-from impls import registry
+from harness.studies.selftest.plain.base import Compiled, Plain, text_of
 from impls.interface import Capability, Law, Mode, Rejected
+from impls.pipeline.models import Bpe
 from impls.pretokenize.unicode_version import as_of_unicode_16
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ SHORT = 64
 """Bytes of a piece up to which its ids are kept."""
 
 
-class PlainBpe(Merging):
+class PlainBpe(Plain, Bpe):
     """Right."""
 
     name = "plain.bpe"
@@ -46,19 +49,19 @@ class PlainBpe(Merging):
 
     def prepare(self) -> None:
         """Tables by dictionaries."""
-        self.ids = self.vocabulary.ids
-        self.merges = self.ranked()
+        self.tokens = self.vocabulary.ids
+        self._merges = self.ranked()
         self.specials = dict(self.vocabulary.special_tokens)
         longest = sorted(self.specials, key=len, reverse=True)
         self.special = re.compile(f"({'|'.join(map(re.escape, longest)) or '(?!)'})")
         self.expressions = [regex.compile(split) for split in self.vocabulary.splits]
         self.known: dict[bytes, list[int]] = {}
 
-    def ranked(self) -> dict[Pair, tuple[int, int]]:
+    def ranked(self) -> dict[Pair, Pair]:
         """Each mergeable pair's rank and the id that it becomes."""
         merges = self.vocabulary.merges
         columns = (merges.left.tolist(), merges.right.tolist(), merges.merged.tolist())
-        found: dict[Pair, tuple[int, int]] = {}
+        found: dict[Pair, Pair] = {}
         for rank, (left, right, merged) in enumerate(zip(*columns, strict=True)):
             found.setdefault((left, right), (rank, merged))
         return found
@@ -84,16 +87,12 @@ class PlainBpe(Merging):
 
     def pieces(self, text: str) -> list[str]:
         """The pre-tokens: matches and the gaps between them, pattern after pattern."""
-        dated = as_of_unicode_16(text)
-        cuts = [0, len(text)]
+        dated, cuts = as_of_unicode_16(text), {0, len(text)}
         for expression in self.expressions:
-            finer = {0, len(text)}
-            for start, end in pairwise(cuts):
-                finer.add(start)
+            for start, end in pairwise(sorted(cuts)):
                 for match in expression.finditer(dated[start:end]):
-                    finer.update((start + match.start(), start + match.end()))
-            cuts = sorted(finer)
-        return [text[start:end] for start, end in pairwise(cuts) if start < end]
+                    cuts |= {start + place for place in match.span()}
+        return [text[start:end] for start, end in pairwise(sorted(cuts))]
 
     def piece(self, piece: bytes) -> list[int]:
         """The ids of one pre-token; short ones are remembered."""
@@ -108,19 +107,15 @@ class PlainBpe(Merging):
 
     def segment(self, piece: bytes) -> list[int]:
         """The token that is the whole piece, where the vocabulary says so; else by merging."""
-        whole = self.ids.get(piece) if self.vocabulary.ignore_merges else None
-        return self.merge(self.symbols(piece)) if whole is None else [whole]
+        whole = self.tokens.get(piece) if self.vocabulary.ignore_merges else None
+        return self._merged(self.symbols(piece)) if whole is None else [whole]
 
     def symbols(self, piece: bytes) -> list[int]:
         """The ids of single bytes. Raises Rejected for one without."""
         try:
-            return [self.ids[piece[i : i + 1]] for i in range(len(piece))]
+            return [self.tokens[piece[i : i + 1]] for i in range(len(piece))]
         except KeyError as error:
             raise Rejected(f"no token for {error}") from error
-
-    def joined(self, pair: Pair) -> tuple[int, int] | None:
-        """By the list of merges."""
-        return self.merges.get(pair)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The tokens' bytes."""
@@ -136,66 +131,23 @@ class PlainBpe(Merging):
         return ids, spans
 
 
-class PlainFewest(PlainBpe):
-    """The fewest tokens, by the fewest for every beginning of the text."""
+class PlainFewest(Compiled):
+    """The fewest tokens."""
 
     name = "plain.fewest"
-    modes = ("raw",)
-    max_input = 512
+    engine = "bpe.minimal"
     law = Law.FEWEST
 
-    def segment(self, piece: bytes) -> list[int]:
-        """Of equally few, those whose last token is the longest."""
-        self.symbols(piece)
-        longest = self.vocabulary.max_token_bytes
-        best: list[list[int]] = [[]]
-        for end in range(1, len(piece) + 1):
-            starts = range(max(0, end - longest), end)
-            known = [start for start in starts if piece[start:end] in self.ids]
-            start = min(known, key=lambda one: len(best[one]))
-            best.append([*best[start], self.ids[piece[start:end]]])
-        return best[-1]
 
-
-class PlainDropout(PlainBpe):
-    """Right with dropout, too: all merges are left out, which is a draw like any other."""
-
-    name = "plain.dropout"
-    modes = ("text",)
-
-    def encode_with_dropout(self, data: bytes, mode: Mode) -> list[int]:
-        """See ``DropsMerges``."""
-        pieces = [piece.encode() for piece in self.pieces(text_of(data))]
-        return [token_id for piece in pieces for token_id in self.symbols(piece)]
-
-
-SERVICES = frozenset(
-    {
-        Capability.COUNT,
-        Capability.COUNT_TILL_LIMIT,
-        Capability.SPLIT,
-        Capability.APPEND,
-        Capability.PREPEND,
-        Capability.INTERVAL,
-    }
-)
-
-
-class PlainServices(PlainBpe):
-    """Every service by ``encode``, as slow as that may be."""
+class PlainServices(Compiled):
+    """Every service by ``encode``, as slow as that may be, of many parts of a text."""
 
     name = "plain.services"
-    modes = ("raw",)
-    capabilities = SERVICES
+    engine = "bpe.heap"
+    capabilities = frozenset(
+        map(Capability, ("count", "count_till_limit", "split", "append", "prepend", "interval"))
+    )
     max_input = 1024
-
-    def prepare(self) -> None:
-        """The compiled heap, since each service encodes many parts of a text."""
-        self.compiled = registry.resolve("bpe.heap").load(self.vocabulary)
-
-    def encode(self, data: bytes, mode: Mode) -> list[int]:
-        """The ids."""
-        return list(self.compiled.encode(data, mode))
 
     def size(self, data: bytes, mode: Mode) -> int:
         """The number of ids."""
@@ -211,19 +163,9 @@ class PlainServices(PlainBpe):
         return count if count <= limit else None
 
     def split(self, data: bytes, limit: int, mode: Mode) -> Sequence[int]:
-        """The longest chunk that fits, again and again."""
-        most = limit * self.vocabulary.max_token_bytes
-        cuts = [cut for cut in range(1, len(data)) if data[cut] & 0xC0 != 0x80]
-        cuts += [len(data)] if data else []
-        ends: list[int] = []
-        start = 0
-        while start < len(data):
-            later = [cut for cut in cuts if cut > start]
-            near = [cut for cut in later if cut - start <= most]
-            fit = [cut for cut in near if self.size(data[start:cut], mode) <= limit]
-            start = max(fit, default=later[0])
-            ends.append(start)
-        return ends
+        """A chunk for each character, which is allowed whatever the limit."""
+        ends = [end for end in range(1, len(data)) if data[end] & 0xC0 != 0x80]
+        return [*ends, len(data)] if data else []
 
     def append(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
         """Each beginning, counted."""

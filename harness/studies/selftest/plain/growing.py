@@ -1,4 +1,4 @@
-"""An implementation of known cost."""
+"""Implementations of known cost."""
 
 from __future__ import annotations
 
@@ -31,13 +31,7 @@ class PlainBytes(Plain):
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The bytes."""
-        for _ in range(self.passes(data)):
-            data.count(ABSENT)
-        return list(data)
-
-    def passes(self, data: bytes) -> int:
-        """How often it goes over its input."""
-        return 1
+        return list(passed(data, 1))
 
 
 class PlainGrowing(PlainBytes):
@@ -45,27 +39,22 @@ class PlainGrowing(PlainBytes):
 
     name = "plain.growing"
     modes = ("raw", "special")
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.DECODE})
+    capabilities = frozenset({Capability.DECODE})
 
     def encode_batch(
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """All texts at once: an id is a byte."""
-        for _ in range(self.batch_passes(len(ends))):
-            data.count(ABSENT)
+        passed(data, 1)
         return np.frombuffer(data, dtype=np.uint8).astype(np.int32), ends.astype(np.int64)
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        """The bytes, in as many passes as the ids are said to need."""
-        found = bytes(i & 255 for i in ids)
-        for _ in range(self.decode_passes(len(ids))):
-            found.count(ABSENT)
-        return found
+        """The bytes."""
+        return passed(bytes(i & 255 for i in ids), 1)
 
-    def batch_passes(self, count: int) -> int:
-        """How often it goes over all the texts of a batch."""
-        return 1
 
-    def decode_passes(self, count: int) -> int:
-        """How often it goes over what it has decoded."""
-        return 1
+def passed(data: bytes, times: int) -> bytes:
+    """Go over the data so many times; returns it."""
+    for _ in range(times):
+        data.count(ABSENT)
+    return data

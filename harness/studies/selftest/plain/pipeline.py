@@ -1,13 +1,15 @@
 """The steps of a tokenizer.json: the definition itself, whose parts a mistake may make otherwise.
 
 It is no second writing of the steps, as a file has dozens of them. A mistake misreads what the file
-says, or puts one wrong part in place of a right one.
+says, or puts one wrong part in place of a right one. A WordPiece vocabulary is given to it as such
+a file.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
+from corpora.vocabularies.model import Algorithm
 from harness.studies.selftest.plain.base import Plain
 from impls.interface import Capability, Mode
 from impls.pipeline.encoder import IMPLEMENTATION, Encoder, parts_of
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.pipeline.encoder import Parts
 
-    Json = dict[str, Any]
-
 
 class PlainPipeline(Plain):
     """Right for what ``pipeline.huggingface`` defines."""
@@ -27,18 +27,20 @@ class PlainPipeline(Plain):
     name = "plain.pipeline"
     modes = ("text",)
     capabilities = frozenset({Capability.DECODE})
-    native_formats: ClassVar[frozenset[str]] = IMPLEMENTATION.native_formats
+    native_formats = IMPLEMENTATION.native_formats
 
     def runs(self, vocabulary: Vocabulary) -> str | None:
-        """What the definition runs."""
-        return IMPLEMENTATION.supports(vocabulary, Mode())
+        """What the definition runs, and WordPiece."""
+        wordpiece = vocabulary.algorithm is Algorithm.WORDPIECE
+        return None if wordpiece else IMPLEMENTATION.supports(vocabulary, Mode())
 
     def prepare(self) -> None:
         """Read the file."""
-        assert self.vocabulary.native is not None
-        self.encoder = Encoder(self.vocabulary.native.content, self.made)
+        native = self.vocabulary.native
+        content = native.content if native else self.vocabulary.as_tokenizer_json()
+        self.encoder = Encoder(content, self.made)
 
-    def made(self, document: Json) -> Parts:
+    def made(self, document: dict[str, Any]) -> Parts:
         """The parts of a file."""
         return parts_of(document)
 
@@ -53,3 +55,10 @@ class PlainPipeline(Plain):
     def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
         """See ``AddsSpecials``."""
         return self.encoder.encode_with_added(data, pair, mode)
+
+
+class PlainWordPiece(PlainPipeline):
+    """WordPiece as BERT has it, which is compared in its ids alone."""
+
+    name = "plain.wordpiece"
+    capabilities = frozenset()

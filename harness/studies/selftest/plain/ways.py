@@ -5,16 +5,20 @@ Each is right. Their control is who has none of them, so that a hunt has one pro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from corpora.grammars.finite import FiniteLanguage
+from corpora.grammars.unrestricted import Unrestricted
+from harness.studies.selftest.plain.base import text_of
 from harness.studies.selftest.plain.bpe import PlainBpe
+from impls.forced.context import Context
+from impls.interface import Capability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from impls.forced.context import GrammarState
+    from impls.forced.interface import Policy
     from impls.interface import Mode
 
 
@@ -27,14 +31,11 @@ class Way(PlainBpe):
 class Batches(Way):
     """See ``EncodesBatches``."""
 
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode_batch(self, data: bytes, ends: Any, mode: Mode) -> Any:
         """All inputs, one by one."""
         import numpy as np  # noqa: PLC0415 - the only one of these that needs it
 
-        starts = [0, *ends.tolist()]
-        texts = [data[start:end] for start, end in zip(starts, ends.tolist(), strict=False)]
+        texts = [data[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         every = [self.encode(text, mode) for text in texts]
         return np.concatenate(every).astype(np.int32), np.cumsum([len(ids) for ids in every])
 
@@ -71,10 +72,9 @@ class Truncating(Way):
     ) -> list[list[int]]:
         """The windows, from the end that is kept on."""
         turn = -1 if left else 1
-        ids, step = self.encode(data, mode)[::turn], length - overlap
-        starts = range(0, max(1, len(ids) - overlap), step)
-        windows = [ids[start : start + length][::turn] for start in starts]
-        return windows
+        ids = self.encode(data, mode)[::turn]
+        starts = range(0, max(1, len(ids) - overlap), length - overlap)
+        return [ids[start : start + length][::turn] for start in starts]
 
 
 class Framing(Way):
@@ -82,11 +82,9 @@ class Framing(Way):
 
     def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
         """A token before the first text, and one after each."""
-        first, last = [0], [len(self.vocabulary) - 1]
-        ids = first + self.encode(data, mode)
-        if pair is not None:
-            ids += last + self.encode(pair, mode)
-        return ids + last
+        last = [len(self.vocabulary) - 1]
+        second = [] if pair is None else last + self.encode(pair, mode)
+        return [0, *self.encode(data, mode), *second, *last]
 
 
 class Strings(Way):
@@ -106,21 +104,19 @@ class Padding(Way):
         """Rows of one length, with zeros on one side."""
         rows = [self.encode(data, mode) for data in inputs]
         length = -(-max(map(len, rows)) // multiple) * multiple
-        gaps = [[0] * (length - len(row)) for row in rows]
-        if left:
-            return [(g + row, g + [1] * len(row)) for row, g in zip(rows, gaps, strict=True)]
-        return [(row + g, [1] * len(row) + g) for row, g in zip(rows, gaps, strict=True)]
+        found = []
+        for row in rows:
+            gap, kept = [0] * (length - len(row)), [1] * len(row)
+            found.append((gap + row, gap + kept) if left else (row + gap, kept + gap))
+        return found
 
 
 class Skipping(Way):
     """See ``SkipsSpecials``."""
 
-    modes = ("text",)
-
     def decode_without_specials(self, ids: Sequence[int]) -> bytes:
         """The text of the other ids."""
-        special = set(self.vocabulary.special_tokens.values())
-        return self.decode([token_id for token_id in ids if token_id not in special])
+        return self.decode([one for one in ids if one not in self.specials.values()])
 
 
 class Cleaning(Way):
@@ -134,8 +130,55 @@ class Cleaning(Way):
 class Unstable(Way):
     """See ``EncodesUnstable``."""
 
-    def encode_with_unstable(
-        self, data: bytes, mode: Mode
-    ) -> tuple[Sequence[int], Sequence[Sequence[int]]]:
+    def encode_with_unstable(self, data: bytes, mode: Mode) -> tuple[list[int], list[list[int]]]:
         """No id is sure; what there is may come."""
         return [], [self.encode(data, mode)]
+
+
+class PlainDropout(PlainBpe):
+    """Right with dropout, too: all merges are left out, which is a draw like any other."""
+
+    name = "plain.dropout"
+    modes = ("text",)
+
+    def encode_with_dropout(self, data: bytes, mode: Mode) -> list[int]:
+        """See ``DropsMerges``."""
+        pieces = [piece.encode() for piece in self.pieces(text_of(data))]
+        return [token_id for piece in pieces for token_id in self.symbols(piece)]
+
+
+class PlainHealer(PlainBpe):
+    """A healer as a plug-in is one: asked over ``heal``, decided by the exact policy."""
+
+    name = "plain.healer"
+    modes = ("text", "raw")
+    capabilities = frozenset({Capability.HEAL})
+
+    def prepare(self) -> None:
+        """Those of an encoder; a policy is made for each mode that is asked for."""
+        PlainBpe.prepare(self)
+        self.policies: dict[Mode, Policy] = {}
+
+    def heal(
+        self, forced: bytes, recent: Sequence[int], allowed: Sequence[bytes] | None, mode: Mode
+    ) -> tuple[Sequence[int], bytes]:
+        """The longest safely canonical tokens, and the rest of the forced bytes."""
+        context = Context(self.decode(recent), tuple(recent))
+        healed = self.policy(mode).heal(context, forced, self.grammar(allowed))
+        return healed.ids, healed.leftover
+
+    def grammar(self, allowed: Sequence[bytes] | None) -> GrammarState:
+        """What may follow: these, or anything where they are not told, or were cut maybe."""
+        longest = self.vocabulary.max_token_bytes
+        if allowed is None or max(map(len, allowed), default=0) >= longest:
+            return Unrestricted()
+        return FiniteLanguage(allowed)
+
+    def policy(self, mode: Mode) -> Policy:
+        """The policy that decides, of a mode."""
+        from impls.forced.exact import Exact  # noqa: PLC0415 (Numba takes a second)
+        from impls.forced.tokenizer import Tokenizer  # noqa: PLC0415 (as above)
+
+        if mode not in self.policies:
+            self.policies[mode] = Exact(Tokenizer(self.vocabulary, pretokenize=mode.pretokenize))
+        return self.policies[mode]
