@@ -6,30 +6,29 @@ answer beforehand.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple
 
+from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import (
     Ask,
     Check,
     Judgement,
     Observation,
     Probe,
-    encoded_indices,
     ids_of,
     packed,
+    stage_of,
 )
+from harness.core.comparisons import Contract
 from harness.core.messages import Decode, Encode, Serve, Way
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
+from harness.core.participants import Participant
 from harness.core.partition import Part
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contract
-    from harness.core.participants import Participant
-    from impls.interface import Capability, Mode
+from impls.interface import Capability, Mode
 
 
 class Question(NamedTuple):
@@ -49,7 +48,7 @@ class Question(NamedTuple):
     numbers: tuple[int, ...] = ()
 
 
-def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> list[Outcome]:
+def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> Iterable[Outcome]:
     """Put questions in as few requests as can be; the answers come in their order.
 
     What is asked twice is put twice: a second answer shows that the first one was no accident.
@@ -59,19 +58,20 @@ def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> list[Outcome]:
         alike.setdefault(one[:3], []).append(one)
     answers = ask([probe(group, mode) for group in alike.values()])
     outcomes = {kind: iter(results) for kind, results in zip(alike, answers, strict=True)}
-    return [next(outcomes[one[:3]]) for one in questions]
+    return (next(outcomes[one[:3]]) for one in questions)
 
 
 def probe(alike: Sequence[Question], mode: Mode) -> Probe:
     """The request that puts questions of one kind."""
     name, request, how, *_ = alike[0]
-    rows, known = [one.row for one in alike], dict(how)
+    rows, known = [one.row for one in alike], {"mode": mode, **dict(how)}
     if request is Decode:
-        return Probe(name, Decode(*packed(rows), **known))
-    inputs, mode = Inputs.of(rows), known.pop("mode", mode)
+        return Probe(name, Decode(*packed(rows), **dict(how)))
     if request is Encode:
-        return Probe(name, Encode(inputs, mode, **known))
-    return Probe(name, Serve(known["service"], inputs, tuple(one.numbers for one in alike), mode))
+        return Probe(name, Encode(Inputs.of(rows), **known))
+    return Probe(
+        name, Serve(numbers=tuple(x.numbers for x in alike), inputs=Inputs.of(rows), **known)
+    )
 
 
 Look = Generator[Sequence[Question], Sequence[Outcome], Any]
@@ -146,10 +146,22 @@ class Subject:
             found = self.check.violation(self.seen, self.index, (*parts,), (self.name,), stage)
             self.judgement.violations.append(found)
 
-    def expect(self, stage: str, right: Part, outcome: Outcome, words: str = "") -> None:
-        """Judge an outcome by whether it is the right one; words: as :meth:`says` has them."""
-        fault = stage, right, self.says(outcome, words)
-        self.judge(outcome, None if outcome == right.outcome else fault)
+    def expect(
+        self,
+        stage: str,
+        right: Part,
+        outcome: Outcome,
+        words: str = "",
+        lawful: bool | None = None,
+    ) -> None:
+        """Judge an outcome by whether it is the right one, unless it is said whether it is lawful.
+
+        stage: of ids or a text that are wrong; what is neither is a stage of its own. words: as
+        :meth:`says` has them.
+        """
+        fault = stage_of(outcome, stage), right, self.says(outcome, words)
+        fine = outcome == right.outcome if lawful is None else lawful
+        self.judge(outcome, None if fine else fault)
 
 
 def subjects(
@@ -157,15 +169,12 @@ def subjects(
 ) -> list[Subject]:
     """Inputs of a batch with what an implementation answered; rows: which ones."""
     inputs, outcomes = [*seen.inputs], [*seen.results[one.name]]
-    return [
-        Subject(check, seen, one, index, inputs[index], outcomes[index], judgement)
-        for index in rows
-    ]
+    return [Subject(check, seen, one, i, inputs[i], outcomes[i], judgement) for i in rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encodings:
-    """The inputs of a batch that an implementation encoded, and how; rows: where they stand."""
+    """Inputs of a batch, and what an implementation answered; rows: where they stand."""
 
     participant: Participant
     rows: Sequence[int]
@@ -173,14 +182,14 @@ class Encodings:
     results: Results
 
     @classmethod
-    def of(cls, seen: Observation, one: Participant) -> Encodings:
-        """Those of an implementation; what it did not encode has no ids."""
+    def of(cls, seen: Observation, one: Participant, rows: Sequence[int]) -> Encodings:
+        """Those of an implementation in some rows."""
         results = seen.results[one.name]
-        rows = encoded_indices(results)
-        if len(rows) == len(results):
+        if rows == range(len(results)):
             return cls(one, rows, seen.inputs, results)
-        inputs = Inputs.of([seen.inputs[row] for row in rows])
-        return cls(one, rows, inputs, Results.all_encoded(results.ids, results.ends[rows]))
+        inputs, outcomes = [*seen.inputs], [*results]
+        some = Results.of([outcomes[row] for row in rows])
+        return cls(one, rows, Inputs.of([inputs[row] for row in rows]), some)
 
 
 class AsksAgain(Check):
@@ -190,35 +199,27 @@ class AsksAgain(Check):
         """Ask about an input, and judge the answers."""
         raise NotImplementedError
 
-    def rows(self, results: Results) -> Iterable[int]:
-        """The inputs that it looks at: those that were encoded."""
-        return encoded_indices(results)
-
     def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
         """Compare implementations with one another; told: what ``look`` returned."""
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at all side by side: each round of questions is put at the same time."""
         judgement, told = Judgement(), dict[Subject, Any]()
-        every = [
-            subject
+        looks: list[tuple[Subject, Look, Any]] = [
+            (subject, self.look(subject), None)
             for one in self.asked(seen)
             for subject in subjects(self, seen, one, judgement, self.rows(seen.results[one.name]))
         ]
-        looks = [(subject, self.look(subject)) for subject in every]
-        answers: list[Any] = [None] * len(looks)  # which each is sent next
         while looks:
-            going_on, questions, ends = [], list[Question](), list[int]()
-            for (subject, look), answer in zip(looks, answers, strict=True):
+            asking: list[tuple[Subject, Look, Sequence[Question]]] = []
+            for subject, look, answer in looks:
                 try:
-                    questions += look.send(answer)
+                    asking.append((subject, look, look.send(answer)))
                 except StopIteration as end:
                     told[subject] = end.value
-                else:
-                    going_on.append((subject, look))
-                    ends.append(len(questions))
-            outcomes = put(questions, seen.contract.mode, ask)
-            looks, answers = going_on, [outcomes[a:b] for a, b in pairwise((0, *ends))]
+            every = [question for *_, questions in asking for question in questions]
+            outcomes = iter(put(every, seen.contract.mode, ask))
+            looks = [(one, look, [*islice(outcomes, len(some))]) for one, look, some in asking]
         self.compare(seen, judgement, told)
         return judgement
 
@@ -251,15 +252,19 @@ class AsksAtOnce(Check):
     def fault(
         self, one: Subject, asked: Expected, right: Outcome, outcome: Outcome
     ) -> Fault | None:
-        """What is wrong with an answer, if anything is."""
+        """What is wrong with an answer, if anything is; what is no text is a stage of its own."""
         if outcome == right:
             return None
-        return asked.stage, Part((asked.who,), right), one.says(outcome, asked.words)
+        decoded = isinstance(asked.request, Decode)
+        stage = stage_of(outcome, asked.stage) if decoded else asked.stage
+        return stage, Part((asked.who,), right), one.says(outcome, asked.words)
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Ask everybody at the same time."""
         judgement = Judgement()
-        encoded = [Encodings.of(seen, one) for one in self.asked(seen)]
+        encoded = [
+            Encodings.of(seen, one, self.rows(seen.results[one.name])) for one in self.asked(seen)
+        ]
         asked = [
             (given, one)
             for given in encoded
@@ -270,12 +275,10 @@ class AsksAtOnce(Check):
         for (given, one), answer in zip(asked, answers, strict=True):
             if answer.unsupported:
                 continue
-            participant, apart = given.participant, one.right.differing(answer)
-            if len(apart) < len(given.rows):
-                judgement.note(participant.name, len(given.rows) - len(apart))
-            if not apart:
-                continue
-            some = subjects(self, seen, participant, judgement, [given.rows[row] for row in apart])
+            apart = one.right.differing(answer)
+            rows, fine = [given.rows[row] for row in apart], len(given.rows) - len(apart)
+            judgement.exercised += Counter({given.participant.name: fine})  # none is not counted
+            some = subjects(self, seen, given.participant, judgement, rows) if apart else []
             for subject, row in zip(some, apart, strict=True):
                 right, outcome = one.right.outcome(row), answer.outcome(row)
                 subject.judge(outcome, self.fault(subject, one, right, outcome))
@@ -293,10 +296,8 @@ class EncodesAnotherWay(AsksAtOnce):
 
     def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
         """The same ids by each way."""
-        name = given.participant.name
+        inputs, mode, name = given.inputs, contract.mode, given.participant.name
         return [
-            Expected(
-                Encode(given.inputs, contract.mode, way=way), given.results, stage, name, way.words
-            )
+            Expected(Encode(inputs, mode, way=way), given.results, stage, name, way.words)
             for way, stage in self.stages
         ]

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from corpora.vocabularies.model import Algorithm, PieceType
+from corpora.vocabularies.model import Algorithm, PieceType, Vocabulary
 from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import Judgement, Observation, Severity, draw
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded
 from harness.core.pretokens import piece_ends
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
 
 LONGEST = 2048
 """Bytes: the pre-tokens of longer ones take too long to find here."""

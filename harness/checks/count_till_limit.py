@@ -29,18 +29,18 @@ class CountTillLimit(AsksAgain):
         """Compare the services with the number of ids, which is known already."""
         count, limited = self.needs
         size = len(one.ids)
-        limits: list[int | None] = [size, max(0, size - 1), draw(one.data).randint(0, size + 1)]
-        asked = [(limited, limit) for limit in limits] if one.participant.can(limited) else []
-        asked += [(count, None)] if one.participant.can(count) else []
-        answers = yield [
-            one.serve(service, one.data, *([] if limit is None else [limit]))
-            for service, limit in asked
+        drawn = draw(one.data).randint(0, size + 1)
+        asked: list[tuple[Capability, tuple[int, ...]]] = [
+            (limited, (limit,)) for limit in (size, max(0, size - 1), drawn)
         ]
+        asked = [(service, limit) for service, limit in [*asked, (count, ())]
+                 if one.participant.can(service)]  # fmt: skip
+        answers = yield [one.serve(service, one.data, *limit) for service, limit in asked]
         for (service, limit), outcome in zip(asked, answers, strict=True):
             right, where, fault = size, "the text", None
-            if limit is not None:
-                where = f"the text, with a limit of {limit}"
-                right = size if size <= limit else PAST_THE_LIMIT
+            for most in limit:
+                where = f"the text, with a limit of {most}"
+                right = size if size <= most else PAST_THE_LIMIT
             if not isinstance(outcome, Encoded):
                 fault = unanswered(one, service, outcome)
             elif outcome.ids != (right,):

@@ -11,20 +11,17 @@ them is forced, and a grammar of one of these kinds says what may come then:
 from __future__ import annotations
 
 import json
+import random
 from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import Any
 
 from corpora.generators.material import is_text
+from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import draw
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterable
-
-    from corpora.vocabularies.model import Vocabulary
 
 LONGEST_CONTEXT = 64
 """Bytes of an input that stand before the forced ones, at the most."""
@@ -110,18 +107,14 @@ def schema(
     """
     words = data.decode("utf-8", "ignore" if text else "replace")[:LONGEST_FORCED]
     stem = words[: dice.randint(0, len(words))]
-    token = planted(dice, vocabulary)
-    if token:
+    if token := planted(dice, vocabulary):
         stem += token[: dice.randint(1, len(token))].decode("utf-8", "ignore")
     further = [*STAND_INS, *tails(stem.encode("utf-8", "replace"), vocabulary)]
     ends = [words[len(stem) :], *(way.decode("utf-8", "ignore") for way in further)]
-    values = dict.fromkeys(stem + end for end in ends)
-    documents = [json.dumps({"k": value}, ensure_ascii=False).encode() for value in values]
-    spelled = [document[len(context) :] for document in documents]
-    columns = zip(*spelled, strict=False)
-    alike = sum(1 for _ in takewhile(lambda column: len({*column}) == 1, columns))
-    size = boundary(spelled[0], alike)
-    return spelled[0][:size], [one[size:] for one in spelled]
+    documents = [{"k": stem + end} for end in dict.fromkeys(ends)]
+    spelled = [json.dumps(one, ensure_ascii=False).encode()[len(context) :] for one in documents]
+    forced = spelled[0][: boundary(spelled[0], alike(spelled))]
+    return forced, [one.removeprefix(forced) for one in spelled]
 
 
 @lru_cache(maxsize=4)
@@ -145,10 +138,11 @@ def tails(forced: bytes, vocabulary: Vocabulary) -> list[bytes]:
     for start in range(max(0, len(forced) - vocabulary.max_token_bytes), len(forced)):
         stem = forced[start:]
         place = bisect_left(every, stem)
-        some = [token for token in every[place : place + 4] if token.startswith(stem)]
-        found += [token[len(stem) :] for token in some if token != stem]
-        if len(found) >= TAILS:
-            break
+        found += [
+            token.removeprefix(stem)
+            for token in every[place : place + 4]
+            if token.startswith(stem) and token != stem
+        ]
     return found[:TAILS]
 
 
@@ -162,3 +156,9 @@ def boundary(data: bytes, place: int) -> int:
 def unique(ways: Iterable[bytes]) -> tuple[bytes, ...]:
     """Each once, in the order of the first."""
     return tuple(dict.fromkeys(ways))
+
+
+def alike(sequences: Iterable[Sequence[Any]]) -> int:
+    """With how many of the same elements all sequences begin."""
+    columns = zip(*sequences, strict=False)
+    return sum(1 for _ in takewhile(lambda column: len({*column}) == 1, columns))

@@ -11,7 +11,6 @@ from harness.checks.base import (
     Observation,
     Script,
     Severity,
-    Shows,
     ids_of,
     is_raw,
     spelled,
@@ -35,7 +34,7 @@ class Minimality(Check):
     summary = "an encoder that claims the fewest tokens never gives more than another"
     severity = Severity.IDS
     said = "gave more tokens than another, and claims the fewest"
-    script = Script(Shows.DIFFER)
+    script = Script("differ")
 
     asks_further = False
 

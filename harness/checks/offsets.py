@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import chain, pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
+from corpora.vocabularies.model import Vocabulary
 from harness.checks.asking import AsksAtOnce, Encodings, Expected, Fault, Subject
 from harness.checks.base import LongRuns, Severity, spelled, spellings
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Failed, Outcome
 from impls.interface import Capability
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from corpora.vocabularies.model import Vocabulary
 
 
 class Offsets(AsksAtOnce):
@@ -54,14 +50,14 @@ class Offsets(AsksAtOnce):
 
 def own_spans(vocabulary: Vocabulary, given: Encodings) -> NDArray[np.int64] | None:
     """Int64 [n, 2], where in its text each of n tokens stands; None if they spell other texts."""
-    ids, ends = tuple(given.results.ids.tolist()), given.results.ends.tolist()
-    rows = [spellings(vocabulary, ids[a:b]) for a, b in pairwise([0, *ends])]
-    tokens = [token for row in rows for token in row or ()]
+    ids, ends = tuple(given.results.ids.tolist()), given.results.ends
+    rows = [spellings(vocabulary, ids[a:b]) for a, b in pairwise([0, *ends.tolist()])]
+    tokens = [*chain.from_iterable(row or () for row in rows)]
     if None in rows or b"".join(tokens) != given.inputs.data:
         return None
     lengths = np.array([*map(len, tokens)], dtype=np.int64)
     texts = np.concatenate([[0], given.inputs.ends[:-1]]).astype(np.int64)
-    stops = np.cumsum(lengths) - np.repeat(texts, np.diff(given.results.ends, prepend=0))
+    stops = np.cumsum(lengths) - np.repeat(texts, np.diff(ends, prepend=0))
     return np.column_stack([stops - lengths, stops])
 
 

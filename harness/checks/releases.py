@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import (
     Ask,
     Check,
@@ -12,7 +13,6 @@ from harness.checks.base import (
     Probe,
     Script,
     Severity,
-    Shows,
     numbers_in,
     packed,
 )
@@ -21,9 +21,6 @@ from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Status
 from harness.core.partition import partition
 from impls.interface import Capability
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
 
 MOST_IDS = 64
 """Ids drawn for one input: more would only cost time."""
@@ -81,7 +78,7 @@ class ReleaseOffsets(ComparesReleases):
     severity = Severity.OFFSETS
     said = "gave other offsets than another release"
     needs = (Capability.OFFSETS,)
-    script = Script(Shows.DIFFER, "encode_with_offsets")
+    script = Script("differ", "encode_with_offsets")
     stage = "offsets"
 
     def request(self, seen: Observation) -> Encode:
@@ -102,7 +99,7 @@ class ReleaseDecode(ComparesReleases):
     severity = Severity.TEXT
     said = "decoded ids otherwise than another release"
     needs = (Capability.DECODE,)
-    script = Script(Shows.DIFFER, "decode")
+    script = Script("differ", "decode")
     stage = "decode"
 
     def request(self, seen: Observation) -> Decode:
@@ -128,11 +125,12 @@ def libraries(contract: Contract, capability: Capability) -> list[list[str]]:
 def drawn_ids(data: bytes, vocabulary: Vocabulary) -> list[int]:
     """Ids drawn from bytes: any id, now and then a special or an unknown one."""
     size, special = len(vocabulary), sorted(vocabulary.special_tokens.values())
-    ids = []
-    for number in numbers_in(data, MOST_IDS):
-        which, kind = divmod(number, RARE)
-        if kind == 0 and special:
-            ids.append(special[which % len(special)])
-        else:
-            ids.append(size if kind == 1 else which % size)
-    return ids
+    drawn = [divmod(number, RARE) for number in numbers_in(data, MOST_IDS)]
+    return [
+        special[which % len(special)]
+        if kind == 0 and special
+        else size
+        if kind == 1
+        else which % size
+        for which, kind in drawn
+    ]

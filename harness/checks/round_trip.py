@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from corpora.generators.material import is_text
-from harness.checks.asking import AsksAtOnce, Encodings, Expected, Fault, Subject
+from harness.checks.asking import AsksAtOnce, Encodings, Expected
 from harness.checks.base import (
+    REPLACEMENT,
     Ask,
     Judgement,
     LongRuns,
@@ -15,10 +16,7 @@ from harness.checks.base import (
     Probe,
     Script,
     Severity,
-    Shows,
-    decoding_stage,
     encoded_indices,
-    has_lost,
 )
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode
@@ -46,7 +44,7 @@ class RoundTrip(AsksAtOnce):
     every = 3
     needs = (Capability.DECODE,)
     long_runs = LongRuns.SHORT
-    script = Script(Shows.DIFFER, "decode")
+    script = Script("differ", "decode")
 
     def applies(self, contract: Contract) -> bool:
         """With a decoder; with two where there is only their agreement to check."""
@@ -58,13 +56,6 @@ class RoundTrip(AsksAtOnce):
         ids, ends = given.results.ids, given.results.ends
         right = replace(given.results, text=given.inputs.data, text_ends=given.inputs.ends)
         return [Expected(Decode(ids, ends), right, "decode", "the input")]
-
-    def fault(
-        self, one: Subject, asked: Expected, right: Outcome, outcome: Outcome
-    ) -> Fault | None:
-        """What is wrong with a text; a refusal is a stage of its own."""
-        found = super().fault(one, asked, right, outcome)
-        return found and (decoding_stage(outcome), *found[1:])
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at each by itself; where texts do not come back, compare them with one another."""
@@ -103,22 +94,17 @@ def without_betters(
     Where that has lost bytes, so that U+FFFD stands where the input has none, nobody is to blame
     who gives the input back, or the bytes themselves.
     """
-    if not outcomes:
-        return outcomes
-    first = outcomes[most_trusted(outcomes, standing)]
-    if not isinstance(first, Encoded) or not has_lost(first, data):
+    first = outcomes[most_trusted(outcomes, standing)] if outcomes else None
+    lost = (isinstance(first, Encoded) and first.text) or b""
+    if lost.count(REPLACEMENT) <= data.count(REPLACEMENT):
         return outcomes
     return {
         name: one
         for name, one in outcomes.items()
-        if not isinstance(one, Encoded) or one == first or not better(one, first, data)
+        if not isinstance(one, Encoded)
+        or one == first
+        or (one.text != data and (one.text or b"").decode(errors="replace").encode() != lost)
     }
-
-
-def better(one: Encoded, first: Encoded, data: bytes) -> bool:
-    """Whether a decoded text is the input, or has the bytes of which another has U+FFFD."""
-    text = one.text or b""
-    return text == data or text.decode(errors="replace").encode() == first.text
 
 
 def trusted(seen: Observation) -> Results:

@@ -9,11 +9,9 @@ from harness.checks.base import (
     REPLACEMENT,
     Script,
     Severity,
-    Shows,
     first_past,
     numbers_in,
     special_numbers,
-    stage_of,
 )
 from harness.checks.round_trip import rewrites
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
@@ -47,7 +45,7 @@ class SingleIds(AsksAgain):
     said = "decoded a single id wrongly"
     every = 12
     needs = (Capability.DECODE,)
-    script = Script(Shows.ANOTHER_TEXT, "decode")
+    script = Script("another text", "decode")
 
     def rows(self, results: Results) -> range:
         """All inputs, as the ids do not come from their encodings."""
@@ -57,17 +55,14 @@ class SingleIds(AsksAgain):
         """Decode each of the ids by itself."""
         asked = drawn(one)
         answers = yield [one.decode([token_id]) for token_id, _ in asked]
-        blamed = False
+        fine = True
         for (token_id, wanted), outcome in zip(asked, answers, strict=True):
-            if blamed or lawful(outcome, wanted):  # one violation an input says enough
-                one.judge(outcome, None)
-                continue
-            blamed = True
             what, stage = f"the token {token_id}", "decode"
             if wanted is None:
                 what, stage = f"the id {token_id}, which is no token's,", "unknown-id"
             right = Part((what,), Encoded((token_id,), text=wanted or b""))
-            one.judge(outcome, (stage_of(outcome, stage), right, one.says(outcome)))
+            blamed, fine = not fine, fine and lawful(outcome, wanted)
+            one.expect(stage, right, outcome, lawful=blamed or fine)  # one an input says enough
 
 
 def drawn(one: Subject) -> list[tuple[int, bytes | None]]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from corpora.vocabularies.model import Algorithm
+from corpora.vocabularies.model import Algorithm, Vocabulary
 from corpora.vocabularies.tokenizer_json_native import made_by_model
 from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import Severity
@@ -14,9 +13,6 @@ from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded
 from harness.core.partition import Part
 from impls.interface import Mode
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
 
 
 class Specials(AsksAgain):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity, Shows
+from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity
 from harness.core.outcomes import Failed, Outcome, Status
 from harness.core.partition import Part
 
@@ -22,7 +22,7 @@ class Survival(Check):
     severity = Severity.CRASH
     said = "did not answer"
     alone = True
-    script = Script(Shows.FAILS)
+    script = Script("fails")
 
     asks_further = False
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import Judgement, Observation, Severity, stage_of
+from harness.checks.base import Judgement, Observation, Severity
 from harness.core.messages import Template
 from harness.core.outcomes import Encoded, Outcome, Unsupported
 from harness.core.partition import Part
@@ -59,11 +59,9 @@ class AddedSpecials(AsksAgain):
                 told[shape, ids] = outcome
             if first is None or not isinstance(shown, Encoded):
                 continue  # it adds none, or has no letter
-            right = {framed(frame, ids) for frame in frames(shown.ids, first)}
-            wanted = Part((f"encode, {shape}",), Encoded(min(right, default=())))
-            fault = stage_of(outcome, self.name), wanted, one.says(outcome)
-            lawful = isinstance(outcome, Encoded) and outcome.ids in right
-            one.judge(outcome, None if lawful else fault)
+            right = sorted(framed(frame, ids) for frame in frames(shown.ids, first))
+            wanted = Part((f"encode, {shape}",), Encoded(right[0] if right else ()))
+            one.expect(self.name, wanted, outcome, lawful=outcome in [*map(Encoded, right)])
         return told
 
     def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:

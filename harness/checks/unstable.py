@@ -9,7 +9,7 @@ from corpora.generators.material import is_text
 from harness.checks.asking import AsksAgain, Fault, Look, Subject
 from harness.checks.base import Severity, draw, ids_of, spelled
 from harness.checks.heal import shown, tokens
-from harness.checks.heal_questions import STAND_INS, boundary, tails
+from harness.checks.heal_questions import STAND_INS, alike, boundary, tails
 from harness.checks.serving import against, unanswered
 from harness.core.comparisons import Contract
 from harness.core.messages import Unstable, sequences_in
@@ -63,19 +63,11 @@ class UnstableEnds(AsksAgain):
         (outcome,) = yield [one.encode(text, shape=Unstable(COMPLETIONS))]
         if isinstance(outcome, Unsupported):
             return
-        ways = ways_on(one, text)
+        some = [*tails(text, one.vocabulary), *draw(text).sample(STAND_INS, DRAWN)]
+        whole = one.contract.mode.pretokenize
+        ways = [way for way in dict.fromkeys(some) if not whole or is_text(text + way)]
         after = yield [one.encode(text + way) for way in ways]
         one.judge(outcome, fault(one, text, outcome, ways, after))
-
-
-def ways_on(one: Subject, text: bytes) -> list[bytes]:
-    """What a text goes on with."""
-    some = [*tails(text, one.vocabulary), *draw(text).sample(STAND_INS, DRAWN)]
-    return [
-        way
-        for way in dict.fromkeys(some)
-        if not one.contract.mode.pretokenize or is_text(text + way)
-    ]
 
 
 def fault(
@@ -94,17 +86,15 @@ def fault(
     if said is None or not text.startswith(said):
         law = "what is stable spells the beginning of the text"
         return broken("spelling", law, f"stable are {tokens(vocabulary, stable)}")
-    rest = text[len(said) :]
+    rest = text.removeprefix(said)
     for completion in completions:
-        further = spelled(vocabulary, completion)
-        if further is None or not further.startswith(rest):
+        if not (spelled(vocabulary, completion) or b"").startswith(rest):
             law = f"each completion spells {shown(rest)}, and may go on"
             return broken("completion", law, f"a completion is {tokens(vocabulary, completion)}")
     for way, right in zip(ways, after, strict=True):
         given = ids_of(right)
         if isinstance(right, Encoded) and given[: len(stable)] != stable:
-            pairs = enumerate(zip((*given, -1), stable, strict=False))
-            part = next(i for i, (a, b) in pairs if a != b)
+            part = alike([given, stable])
             there = tokens(vocabulary, given[part : part + 1])
             law = f"token {part} is {there} when the text goes on with {shown(way)}"
             wrong = f"stable is {tokens(vocabulary, stable[part : part + 1])}"
