@@ -21,8 +21,6 @@ every session by itself: pytest rewrites the assertions of all modules of a dist
 one, which costs every session where tokgate is installed, used or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache

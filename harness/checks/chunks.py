@@ -1,7 +1,5 @@
 """Chunks: a text cut where its pre-tokens part is encoded as its two halves are."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache

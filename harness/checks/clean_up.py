@@ -1,7 +1,5 @@
 """Cleaned spaces: decoded for a person, a text loses the spaces that English has not, no others."""
 
-from __future__ import annotations
-
 from corpora.vocabularies.model import Algorithm, Vocabulary
 from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import Severity

@@ -1,7 +1,5 @@
 """Counting: without a limit, and up to one."""
 
-from __future__ import annotations
-
 from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import LongRuns, Severity, draw
 from harness.checks.serving import unanswered, wrong_count

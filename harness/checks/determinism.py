@@ -1,7 +1,5 @@
 """Determinism: asking again gives the same answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

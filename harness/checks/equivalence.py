@@ -1,7 +1,5 @@
 """Equivalence: implementations under one contract give the same ids."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

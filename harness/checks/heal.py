@@ -1,7 +1,5 @@
 """Healing: every token that is forced is one that the tokenizer itself would give."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate

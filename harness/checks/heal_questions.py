@@ -8,8 +8,6 @@ them is forced, and a grammar of one of these kinds says what may come then:
 ``enum`` of strings. ``anything``: no grammar. Then a few sentences stand for all of them.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """Interval: the count of any part of a text is that of the part by itself."""
 
-from __future__ import annotations
-
 from itertools import chain, combinations_with_replacement
 
 from harness.checks.base import LongRuns, Severity, draw

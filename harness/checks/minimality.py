@@ -1,7 +1,5 @@
 """Minimality: what claims the fewest tokens is never longer than any other spelling."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from harness.checks.base import (

@@ -1,7 +1,5 @@
 """Offsets: where an implementation says that its tokens come from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, pairwise

@@ -1,7 +1,5 @@
 """Re-encoding: the text that a decoder gives back is encoded alike, too."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from harness.checks.base import Ask, Check, Judgement, Observation, Probe, Severity, encoded_indices

@@ -1,7 +1,5 @@
 """Reachability: what encodes with merges left out still gives what merges can make of the text."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Releases of one library: they answer alike in more than ids."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from corpora.vocabularies.model import Vocabulary

@@ -1,7 +1,5 @@
 """Round trip: decoding gives the text back; where text is normalized, decoders agree."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ of the text, encoded by itself. The definition is asked of the implementation's 
 and of ``bpe.naive``, the definition put literally, where it takes part in the contract.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Truncation and padding: the windows and rows that a library makes of an encoding."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from itertools import compress, islice

@@ -1,7 +1,5 @@
 """Single ids: each token decoded alone, and numbers that are no token's."""
 
-from __future__ import annotations
-
 import zlib
 
 from harness.checks.asking import AsksAgain, Look, Subject

@@ -1,7 +1,5 @@
 """Skipping special tokens: decoded without them, ids with special tokens give the text alone."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from corpora.vocabularies.model import Vocabulary

@@ -1,7 +1,5 @@
 """Special tokens: off, they are ordinary text; on, they change nothing where none stands."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

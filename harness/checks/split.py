@@ -1,7 +1,5 @@
 """Splitting: chunks of at most so many tokens, cut between characters."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from corpora.generators.material import is_text

@@ -1,7 +1,5 @@
 """Stream decoders: what a library gives out id by id is what it decodes at once."""
 
-from __future__ import annotations
-
 from corpora.generators.material import is_text
 from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import REPLACEMENT, Severity

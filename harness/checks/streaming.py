@@ -1,7 +1,5 @@
 """Streaming: what is decoded in two parts is what is decoded whole."""
 
-from __future__ import annotations
-
 from corpora.generators.material import is_text
 from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import Severity, character_ends, draw

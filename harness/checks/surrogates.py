@@ -1,7 +1,5 @@
 """Surrogates: what is done with a text that no UTF-8 can say, by libraries that take ``str``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from corpora.generators.material import is_text

@@ -1,7 +1,5 @@
 """Survival: an implementation answers every input within its limits."""
 
-from __future__ import annotations
-
 from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity
 from harness.core.outcomes import Failed, Outcome, Status
 from harness.core.partition import Part

@@ -1,7 +1,5 @@
 """Templates: the special tokens that a library adds to a text stand around what it encodes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Unstable ends: ids that are called sure of a text stay, whatever the text goes on with."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 

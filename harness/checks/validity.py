@@ -1,7 +1,5 @@
 """Validity: parts of a valid encoding are valid (properties 1 and 2 of byte-pair encoding)."""
 
-from __future__ import annotations
-
 import zlib
 
 from corpora.vocabularies.model import Algorithm, Alphabet

@@ -7,8 +7,6 @@ looks in a row have shown no new finding that few can be left (the rule of three
 the rate is below 3/n, with 95 % confidence).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

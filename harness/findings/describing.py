@@ -1,7 +1,5 @@
 """A finding, and a part of its partition, as the events and folders of findings have them."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Which findings are expected: what an entry of the expectations files covers today."""
 
-from __future__ import annotations
-
 import datetime
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Everything is on disk as soon as it is known: the record is flushed event by eve
 folder is written before its event, and each file appears whole or not at all.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

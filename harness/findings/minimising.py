@@ -1,7 +1,5 @@
 """What minimising one finding may cost, and why it ended before the input was minimal."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import time

@@ -6,8 +6,6 @@ the smallest input, of the first one seen and of a dozen inputs like them are th
 and no other mistake of the list gives the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise

@@ -6,8 +6,6 @@ could break out of its place in the script, of the line with its requirements, o
 its file, is refused, or reduced to what cannot.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 import unicodedata

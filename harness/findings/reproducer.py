@@ -11,8 +11,6 @@ Python in ASCII, in the docstring with its quotes escaped, or in a comment of on
 code of recipes is code, each in a function of its own.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from pathlib import Path

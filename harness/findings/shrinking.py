@@ -7,8 +7,6 @@ candidate at a time, which costs a round trip of processes for each. Of a long i
 alone before others are taken out, as most mistakes need a few characters that stand together.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence

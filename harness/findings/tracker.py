@@ -5,8 +5,6 @@ one's minimal input, or else minimised and entered under its bucket. A known buc
 and never stops the hunt for others.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
