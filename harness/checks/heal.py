@@ -1,7 +1,7 @@
 """Healing: every token that is forced is one that the tokenizer itself would give."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from corpora.vocabularies.model import Vocabulary
@@ -57,44 +57,42 @@ class Heal(AsksAgain):
         given = asked.forced + b"".join(asked.allowed or ())
         numbers = healing_numbers(texts[0].ids, asked.forced, asked.allowed)
         (outcome,) = yield [one.serve(Capability.HEAL, given, *numbers)]
-        found, most = fault(one, whose, asked, texts, outcome), possible(one, asked, texts)
+        found = next(faults(one, whose, asked, texts, outcome), None)
+        most = possible(one, asked, texts)
         one.judge(outcome, found)
         if found is None and most and isinstance(outcome, Encoded):
             share = {"forced": min(len(outcome.ids), most), "possible": most}
             one.judgement.forced.setdefault(one.name, Counter()).update(share)
 
 
-def fault(
+def faults(
     one: Subject, whose: str, asked: HealQuestion, texts: Sequence[Outcome], outcome: Outcome
-) -> Fault | None:
-    """What is wrong, if anything is. texts: the encodings of ``asked.texts``."""
+) -> Iterator[Fault]:
+    """What is wrong. texts: the encodings of ``asked.texts``."""
     if not isinstance(outcome, Encoded):
-        whole = all(isinstance(text, Encoded) for text in texts)
-        return unanswered(one, "heal", outcome) if whole else None
+        if all(isinstance(text, Encoded) for text in texts):
+            yield unanswered(one, "heal", outcome)
+        return
     vocabulary, ids, leftover = one.vocabulary, outcome.ids, outcome.text or b""
-
-    def broken(stage: str, law: str, wrong: str, who: str = "the rule") -> Fault:
-        where = f"after {shown(asked.context)}, with {shown(asked.forced)} forced"
-        return against(one, stage, "heal", who, law, f"{wrong} {where}")
-
+    where = f"after {shown(asked.context)}, with {shown(asked.forced)} forced"
     if not asked.forced.endswith(leftover):
         law = "what is left over is the end of the forced bytes"
-        return broken("leftover", law, f"leaves {shown(leftover)} over")
-    taken = asked.forced.removesuffix(leftover)
-    said = spelled(vocabulary, ids)
+        wrong = f"leaves {shown(leftover)} over {where}"
+        yield against(one, "leftover", "heal", "the rule", law, wrong)
+    taken, said = asked.forced.removesuffix(leftover), spelled(vocabulary, ids)
     if said != taken and not vocabulary.normalizes and not vocabulary.pieces:
-        wrong = f"forces {list(ids)}, which spell {'nothing' if said is None else shown(said)},"
         law = f"the forced tokens spell {shown(taken)}, all that is not left over"
-        return broken("spelling", law, wrong)
+        spelling = "nothing" if said is None else shown(said)
+        wrong = f"forces {list(ids)}, which spell {spelling}, {where}"
+        yield against(one, "spelling", "heal", "the rule", law, wrong)
     context = ids_of(texts[0])
     for way, text in zip(asked.sentences, texts[1:], strict=True):
         before, after = ids_of(text)[: len(context)], ids_of(text)[len(context) :]
         if isinstance(text, Encoded) and before == context and after[: len(ids)] != ids:
             given = tokens(vocabulary, after[: len(ids) + 1])
             law = f"the tokens are {given}, .. when the text goes on with {shown(way)}"
-            wrong = f"forces {tokens(vocabulary, ids)}"
-            return broken("canonical", law, wrong, f"{whose} (encode)")
-    return None
+            wrong = f"forces {tokens(vocabulary, ids)} {where}"
+            yield against(one, "canonical", "heal", f"{whose} (encode)", law, wrong)
 
 
 def possible(one: Subject, asked: HealQuestion, texts: Sequence[Outcome]) -> int | None:

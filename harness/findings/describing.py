@@ -7,7 +7,7 @@ from typing import Any
 
 from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import Violation, spellings
-from harness.core.outcomes import Encoded, Outcome
+from harness.core.outcomes import Encoded
 from harness.core.partition import Part
 from harness.events import Found, Group
 from harness.findings.entries import Entry
@@ -113,7 +113,15 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None
         (" = ".join(part.names), part.outcome) for part in (parts[0], parts[-1])
     )
     if len(parts) < 2 or not isinstance(one, Encoded) or not isinstance(other, Encoded):
-        said = [f"{' = '.join(part.names)}: {_described(part.outcome)}" for part in parts]
+        said = []
+        for part in parts:
+            what = part.outcome.status.label
+            if isinstance(part.outcome, Encoded):
+                size = len(part.outcome.ids)
+                what = f"{size} token{'' if size == 1 else 's'}"
+            elif message := part.outcome.message.split("\n", 1)[0]:
+                what += f" ({message})"
+            said.append(f"{' = '.join(part.names)}: {what}")
         return None, "; ".join(said)
     compared: list[tuple[Sequence[Any], Sequence[Any]]] = [(one.ids, other.ids)]
     if one.text == other.text and violation.check == "release-offsets":
@@ -138,10 +146,3 @@ def _token(value: Any, vocabulary: Vocabulary) -> str:
         return f"at {value}"
     spelled = spellings(vocabulary, (value,))
     return f"{value} ({literal(spelled[0]) if spelled else 'not in the vocabulary'})"
-
-
-def _described(outcome: Outcome) -> str:
-    if isinstance(outcome, Encoded):
-        return f"{len(outcome.ids)} token{'' if len(outcome.ids) == 1 else 's'}"
-    message = outcome.message.split("\n", 1)[0]
-    return f"{outcome.status.label} ({message})" if message else outcome.status.label

@@ -82,10 +82,6 @@ class ExpectedFindings:
         covered, others = (self.entry(name, vocabulary, one) for one in (data, NO_EXAMPLE))
         return covered is not None and others is None
 
-    def shown(self, name: str, contract: Contract) -> bool:
-        """Whether a bucket shows what any entry says."""
-        return any(one.shows_in(name, contract.vocabulary.id) for one in self.entries)
-
     def unsure(self, entry: Entry) -> bool:
         """Whether only its minimal input, which is not known, says if a violation is expected."""
         return self.may_cover(entry) and not self.covers(entry)

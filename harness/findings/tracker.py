@@ -109,10 +109,12 @@ class FindingTracker:
 
     def alike(self, entry: Entry) -> bool:
         """Count a violation that is like others, if enough of these were looked into."""
-        if self._worth_looking(entry):
+        causes, example = self._causes[entry.group], entry.case.generator == EXAMPLES
+        # The entry of an example is stale if it shows nothing.
+        if example or causes.worth(entry, late=self._time.late):
             return False
         with self._lock:  # or the bucket may be another one meanwhile
-            self._count(self._causes[entry.group].like(entry))
+            self._count(causes.like(entry))
         return True
 
     def tell(self) -> None:
@@ -150,11 +152,6 @@ class FindingTracker:
         with self._lock:
             for (contract, check, culprits, reason), count in unknown.items():
                 self._emit(Unsettled(contract, check, list(culprits), reason, count))
-
-    def _worth_looking(self, entry: Entry) -> bool:
-        """Whether looking into a violation may show something that nobody knows."""
-        example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
-        return example or self._causes[entry.group].worth(entry, late=self._time.late)
 
     def _at_sight(self, entry: Entry) -> str | None:
         """Count a violation that is known well enough without a question; gives its bucket.
@@ -374,7 +371,8 @@ class FindingTracker:
         self.tell()
         # Made minimal, an example may show what its entry says.
         open_ = unfinished and entry.case.generator == EXAMPLES
-        return UNSURE if open_ and not self._expected.shown(name, contract) else name
+        shows = any(x.shows_in(name, contract.vocabulary.id) for x in self._expected.entries)
+        return UNSURE if open_ and not shows else name
 
     def _replace(self, old: Found, found: Found) -> None:
         """Have one finding stand for another one, and take over what was counted there."""
