@@ -228,8 +228,8 @@ class AsksAgain(Check):
 class Expected:
     """A question about all inputs that somebody encoded, and the answer that is right.
 
-    stage: of what is not. who: what the right answer comes from. words: by which way the other one
-    was come to.
+    stage: of what is not; what is no text, where one is decoded, is a stage of its own. who: what
+    the right answer comes from. words: by which way the other one was come to.
     """
 
     request: Encode | Decode
@@ -249,39 +249,30 @@ class AsksAtOnce(Check):
         """What is asked about the inputs that one encoded."""
         raise NotImplementedError
 
-    def fault(
-        self, one: Subject, asked: Expected, right: Outcome, outcome: Outcome
-    ) -> Fault | None:
-        """What is wrong with an answer, if anything is; what is no text is a stage of its own."""
-        if outcome == right:
-            return None
-        decoded = isinstance(asked.request, Decode)
-        stage = stage_of(outcome, asked.stage) if decoded else asked.stage
-        return stage, Part((asked.who,), right), one.says(outcome, asked.words)
-
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Ask everybody at the same time."""
         judgement = Judgement()
-        encoded = [
-            Encodings.of(seen, one, self.rows(seen.results[one.name])) for one in self.asked(seen)
-        ]
-        asked = [
-            (given, one)
-            for given in encoded
-            if given.rows
-            for one in self.expected(seen.contract, given)
-        ]
+        asked: list[tuple[Encodings, Expected]] = []
+        for one in self.asked(seen):
+            given = Encodings.of(seen, one, self.rows(seen.results[one.name]))
+            each = self.expected(seen.contract, given) if given.rows else ()
+            asked += [(given, expected) for expected in each]
         answers = ask([Probe(given.participant.name, one.request) for given, one in asked])
-        for (given, one), answer in zip(asked, answers, strict=True):
+        for (given, expected), answer in zip(asked, answers, strict=True):
             if answer.unsupported:
                 continue
-            apart = one.right.differing(answer)
-            rows, fine = [given.rows[row] for row in apart], len(given.rows) - len(apart)
-            judgement.exercised += Counter({given.participant.name: fine})  # none is not counted
-            some = subjects(self, seen, given.participant, judgement, rows) if apart else []
+            one, apart = given.participant, expected.right.differing(answer)
+            # Who has none that is right does not appear.
+            judgement.exercised += Counter({one.name: len(given.rows) - len(apart)})
+            rows = [given.rows[row] for row in apart]
+            some = subjects(self, seen, one, judgement, rows) if apart else []
             for subject, row in zip(some, apart, strict=True):
-                right, outcome = one.right.outcome(row), answer.outcome(row)
-                subject.judge(outcome, self.fault(subject, one, right, outcome))
+                right, outcome = expected.right.outcome(row), answer.outcome(row)
+                decoded = isinstance(expected.request, Decode)
+                stage = stage_of(outcome, expected.stage) if decoded else expected.stage
+                wrong = subject.says(outcome, expected.words)
+                fault = stage, Part((expected.who,), right), wrong
+                subject.judge(outcome, None if outcome == right else fault)
         return judgement
 
 

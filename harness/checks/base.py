@@ -144,6 +144,9 @@ class Check(Protocol):
     needs: ClassVar[tuple[Capability, ...]] = ()
     """The capabilities of which somebody must have one."""
 
+    where: ClassVar[tuple[Callable[[Contract], bool], ...]] = ()
+    """What must hold of a comparison, so that the check means anything under it."""
+
     long_runs: ClassVar[LongRuns] = LongRuns.NONE
     """The long runs that it is put to, if it samples."""
 
@@ -162,7 +165,8 @@ class Check(Protocol):
 
     def applies(self, contract: Contract) -> bool:
         """Whether it says anything under this contract."""
-        return not self.needs or any(map(self.concerns, contract.participants))
+        able = not self.needs or any(map(self.concerns, contract.participants))
+        return able and all(holds(contract) for holds in self.where)
 
     def concerns(self, one: Participant) -> bool:
         """Whether it asks an implementation, which then has one of the capabilities."""
@@ -299,6 +303,16 @@ def numbers_in(data: bytes, most: int) -> list[int]:
 def is_raw(contract: Contract) -> bool:
     """Whether texts are one piece, special tokens being text like any other."""
     return not contract.mode.pretokenize and contract.mode.special == "none"
+
+
+def without_specials(contract: Contract) -> bool:
+    """Whether special tokens are text like any other."""
+    return contract.mode.special == "none"
+
+
+def verbatim(contract: Contract) -> bool:
+    """Whether tokens spell the text, and decoding gives back what they spell."""
+    return not contract.vocabulary.normalizes and not contract.vocabulary.pieces
 
 
 def draw(data: bytes) -> random.Random:

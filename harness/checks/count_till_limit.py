@@ -27,18 +27,19 @@ class CountTillLimit(AsksAgain):
         """Compare the services with the number of ids, which is known already."""
         count, limited = self.needs
         size = len(one.ids)
-        drawn = draw(one.data).randint(0, size + 1)
-        asked: list[tuple[Capability, tuple[int, ...]]] = [
-            (limited, (limit,)) for limit in (size, max(0, size - 1), drawn)
-        ]
-        asked = [(service, limit) for service, limit in [*asked, (count, ())]
+        limits = size, max(0, size - 1), draw(one.data).randint(0, size + 1)
+        asked: list[tuple[Capability, int | None]] = [(limited, limit) for limit in limits]
+        asked = [(service, limit) for service, limit in [*asked, (count, None)]
                  if one.participant.can(service)]  # fmt: skip
-        answers = yield [one.serve(service, one.data, *limit) for service, limit in asked]
+        answers = yield [
+            one.serve(service, one.data, *([] if limit is None else [limit]))
+            for service, limit in asked
+        ]
         for (service, limit), outcome in zip(asked, answers, strict=True):
             right, where, fault = size, "the text", None
-            for most in limit:
-                where = f"the text, with a limit of {most}"
-                right = size if size <= most else PAST_THE_LIMIT
+            if limit is not None:
+                where = f"the text, with a limit of {limit}"
+                right = size if size <= limit else PAST_THE_LIMIT
             if not isinstance(outcome, Encoded):
                 fault = unanswered(one, service, outcome)
             elif outcome.ids != (right,):

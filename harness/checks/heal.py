@@ -6,10 +6,9 @@ from itertools import accumulate
 
 from corpora.vocabularies.model import Vocabulary
 from harness.checks.asking import AsksAgain, Fault, Look, Subject
-from harness.checks.base import Severity, ids_of, spelled
+from harness.checks.base import Severity, ids_of, spelled, without_specials
 from harness.checks.heal_questions import HealQuestion, alike, question
 from harness.checks.serving import DEFINITION, against, unanswered
-from harness.core.comparisons import Contract
 from harness.core.messages import healing_numbers
 from harness.core.outcomes import Encoded, Outcome
 from impls.interface import Capability
@@ -40,10 +39,7 @@ class Heal(AsksAgain):
     said = "forced a token that the tokenizer itself would not give"
     every = 4
     needs = (Capability.HEAL,)
-
-    def applies(self, contract: Contract) -> bool:
-        """With somebody who heals, where special tokens are text like any other."""
-        return contract.mode.special == "none" and super().applies(contract)
+    where = (without_specials,)
 
     def look(self, one: Subject) -> Look:
         """Have context and sentences encoded by who defines them, then heal after the context."""

@@ -15,6 +15,7 @@ from harness.checks.base import (
     Script,
     Severity,
     encoded_indices,
+    verbatim,
 )
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode
@@ -123,15 +124,10 @@ def speaks_of(seen: Observation, name: str, index: int, common: Results) -> bool
     return isinstance(outcome, Encoded) and outcome.ids == tuple(common.ids_of(index))
 
 
-def rewrites(contract: Contract) -> bool:
-    """Whether decoding gives another text than the tokens have."""
-    return contract.vocabulary.normalizes or bool(contract.vocabulary.pieces)
-
-
 def loses(contract: Contract) -> bool:
     """Whether the text that comes back may lawfully differ from the one that was encoded."""
     special = contract.mode.special == "all"
-    return rewrites(contract) or any(
+    return not verbatim(contract) or any(
         token.lstrip or token.rstrip
         for token in contract.vocabulary.added_tokens
         if special or not token.special

@@ -10,7 +10,6 @@ from itertools import product
 
 from harness.checks.asking import AsksAgain, Fault, Look, Subject
 from harness.checks.base import is_raw
-from harness.core.comparisons import Contract
 from harness.core.messages import PAST_THE_LIMIT
 from harness.core.outcomes import Answered, Encoded, Outcome
 from harness.core.partition import Part
@@ -26,16 +25,14 @@ Ranges = Sequence[tuple[int, int]]
 class CountsParts(AsksAgain):
     """A check of services that count the tokens of parts of a text, which is one piece."""
 
+    where = (is_raw,)
+
     def parts(self, service: Capability, data: bytes) -> tuple[tuple[int, ...], Ranges]:
         """What a service is asked about an input, and the parts whose tokens are the answer.
 
         The first is as :class:`harness.core.messages.Serve` takes it.
         """
         raise NotImplementedError
-
-    def applies(self, contract: Contract) -> bool:
-        """Without pre-tokenization, with somebody who has the services."""
-        return is_raw(contract) and super().applies(contract)
 
     def look(self, one: Subject) -> Look:
         """Ask each service, and hold its numbers against the tokens that each definer gives."""

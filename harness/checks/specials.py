@@ -13,6 +13,11 @@ from harness.core.partition import Part
 from impls.interface import Mode
 
 
+def has_specials(contract: Contract) -> bool:
+    """Whether the vocabulary has special tokens."""
+    return bool(special_ids(contract.vocabulary))
+
+
 class Specials(AsksAgain):
     """With S the special tokens but the unknown one: off, encode(x) has no id of S, for all x. On,
     encode(x) is what it is with them off, for all x in which no text of S stands.
@@ -27,10 +32,7 @@ class Specials(AsksAgain):
     severity = Severity.IDS
     said = "treated ordinary text differently with special tokens on"
     every = 2
-
-    def applies(self, contract: Contract) -> bool:
-        """To vocabularies that have any."""
-        return bool(special_ids(contract.vocabulary))
+    where = (has_specials,)
 
     def look(self, one: Subject) -> Look:
         """Look at every id; or where special tokens are on, ask with them off."""

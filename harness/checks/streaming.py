@@ -2,9 +2,7 @@
 
 from corpora.generators.material import is_text
 from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import Severity, character_ends, draw
-from harness.checks.round_trip import rewrites
-from harness.core.comparisons import Contract
+from harness.checks.base import Severity, character_ends, draw, verbatim
 from harness.core.outcomes import Encoded
 from impls.interface import Capability
 
@@ -24,10 +22,7 @@ class Streaming(AsksAgain):
     said = "decoded differently token by token"
     every = 6
     needs = (Capability.DECODE,)
-
-    def applies(self, contract: Contract) -> bool:
-        """With a decoder."""
-        return not rewrites(contract) and super().applies(contract)
+    where = (verbatim,)
 
     def look(self, one: Subject) -> Look:
         """The whole, then both parts, of a text that has a place to cut."""

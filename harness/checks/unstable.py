@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from corpora.generators.material import is_text
 from harness.checks.asking import AsksAgain, Fault, Look, Subject
-from harness.checks.base import Severity, draw, ids_of, spelled
+from harness.checks.base import Severity, draw, ids_of, spelled, verbatim, without_specials
 from harness.checks.heal import shown, tokens
 from harness.checks.heal_questions import STAND_INS, alike, boundary, tails
 from harness.checks.serving import against, unanswered
-from harness.core.comparisons import Contract
 from harness.core.messages import Unstable, sequences_in
 from harness.core.outcomes import Encoded, Outcome, Unsupported
 
@@ -44,13 +43,7 @@ class UnstableEnds(AsksAgain):
     severity = Severity.IDS
     said = "called ids stable that another end of the text changes"
     every = 12
-
-    def applies(self, contract: Contract) -> bool:
-        """Where ids spell the text, special tokens being text like any other."""
-        vocabulary = contract.vocabulary
-        return (
-            contract.mode.special == "none" and not vocabulary.normalizes and not vocabulary.pieces
-        )
+    where = (without_specials, verbatim)
 
     def look(self, one: Subject) -> Look:
         """What is stable of a text, and of those who say so, how the text goes on."""

@@ -10,21 +10,24 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from harness.checks import CHECKS
+from harness.checks import CHECKS, inputless
 from harness.checks.base import Judgement, Observation, Violation
 from harness.core.comparisons import Contract
 from harness.core.excused import TOGETHER
 from harness.core.outcomes import Failed, Inputs, Outcome, Status, Unsupported
 from harness.core.partition import Part, comparable, standing_of
 from harness.core.standing import Standing
+from harness.findings.causes import Causes
 from harness.findings.diagnosis import BYTES, Pair, categories, differences, signature
-from harness.findings.entries import Entry
+from harness.findings.entries import EXAMPLES, Entry, Group
+from harness.findings.expecting import NO_EXAMPLE, ExpectedFindings
 from harness.findings.minimising import FEW, NO_TIME, TOOK_LONG, TRIES_HANG, WITHDRAWN
-from harness.findings.shrinking import ROUND_CASES, shrink
+from harness.findings.shrinking import ROUND_CASES, shrink, subsequence
 from harness.workers.pool import OutOfTime, WorkerPool
 from harness.workers.reasons import kept_from_answering
 from harness.workers.requests import doubtful
@@ -72,13 +75,20 @@ def witnesses(violation: Violation, contract: Contract) -> Contract:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A violation, and the pool that is asked about it.
+    """A violation, the pool that is asked about it, and what is known and expected already.
 
     All methods that ask raise Stopped and OutOfTime.
     """
 
     pool: WorkerPool
     entry: Entry
+    causes: Mapping[Group, Causes] = field(default_factory=lambda: defaultdict(Causes))
+    expected: ExpectedFindings = field(default_factory=lambda: ExpectedFindings((), {}))
+
+    @property
+    def known(self) -> Mapping[bytes, str]:
+        """The minimal inputs of what is known of its signature, each with its bucket."""
+        return self.causes[self.entry.group].minimal
 
     def about(self, violation: Violation) -> Asking:
         """Questions about another violation of the same case."""
@@ -93,15 +103,9 @@ class Asking:
         """Whether a violation is of the same signature."""
         return signature(violation, self.entry.contract) == self.entry.signature
 
-    def unexplained(
-        self, known: Mapping[bytes, str], narrow: Callable[[str, Contract, bytes], bool]
-    ) -> str | Violation:
-        """The bucket of a known finding that explains the violation, else what is left to explain.
-
-        known: the minimal inputs of what is known of its signature, each with its bucket. narrow:
-        whether a finding, by its bucket and input, is expected and nothing else of its kind is.
-        """
-        violation = self.entry.violation
+    def unexplained(self) -> str | Violation:
+        """The bucket of a known finding that explains it, else the violation that is left."""
+        violation, known, expected = self.entry.violation, self.known, self.expected
         if violation.data in known:
             return known[violation.data]
         if inside := parts_in(violation.data, known):
@@ -118,7 +122,14 @@ class Asking:
         rest = asking.in_place([well_formed])
         if rest is not None:
             return rest
-        wide = [name for one, name in ill.items() if not narrow(name, self.entry.contract, one)]
+        vocabulary = self.entry.contract.vocabulary.id
+        # What is expected by its examples alone explains no other ill-formed input.
+        wide = [
+            name
+            for one, name in ill.items()
+            if expected.entry(name, vocabulary, NO_EXAMPLE)
+            or not expected.entry(name, vocabulary, one)
+        ]
         return (wide or [*ill.values()])[0] if wide or asking.like(ill) else violation
 
     def left(self, parts: Collection[bytes]) -> Violation | None:
@@ -258,16 +269,28 @@ class Asking:
                 return Violation("determinism", 0, violation.data, parts, (name,), "order")
         return "unsure" if silent else None
 
-    def minimise(
-        self, seconds: float, hides: Callable[[Violation], bool]
-    ) -> tuple[Entry, str | None]:
+    def minimise(self, seconds: float) -> tuple[Entry, str | None]:
         """The entry with the smallest input found, and why the search did not end by itself.
 
-        hides: whether a violation would hide this one.
+        Nothing is taken that would hide the violation from the gate.
         """
         deadline = time.monotonic() + seconds
-        contract, violation = self.entry.contract, self.entry.violation
-        smallest, few = violation, witnesses(violation, contract)
+        entry, known, expected = self.entry, self.known, self.expected
+        contract, violation = entry.contract, entry.violation
+        smallest, few = entry, witnesses(violation, contract)
+        covered = not expected.entries or expected.covers(entry)
+
+        def hidden(one: Entry) -> bool:
+            data = one.violation.data
+            # Shrinking into an expected finding would hide this one from the gate.
+            if data in known and expected.covers(one, known[data]):
+                return True
+            # What is known of a part of the input is no smaller case of what else is wrong with it.
+            if other and within(one, shared):
+                return True
+            # A part of the input that is expected was in it, and the rest is looked at afterwards.
+            # What is put in its place may be another mistake, which is expected when this is not.
+            return not (covered or subsequence(data, violation.data)) and expected.covers(one)
 
         def failing(candidates: Sequence[bytes]) -> list[bool]:
             nonlocal smallest
@@ -281,26 +304,45 @@ class Asking:
                 if same and len(few.participants) < len(contract.participants):
                     # Somebody else may part from the trusted on it, too.
                     same = [*filter(self.same, self.ask([data]).violations)]
-                if same and not hides(same[-1]):
-                    smallest, fails[place] = same[-1], True
+                if same and not hidden(smaller := replace(entry, violation=same[-1])):
+                    smallest, fails[place] = smaller, True
                     break
             if Status.TIMED_OUT in ends:
                 raise TryHangs
             return fails
 
         dies = CHECKS[violation.check].alone and violation.stage != ERRORED
-        why = None
         try:
+            inside = parts_in(violation.data, known)
+            shared = self.pairs(inside) if inside else frozenset()
+            other = not within(entry, shared)
             left, most = deadline - time.monotonic(), FEW if dies else ROUND_CASES
             if not shrink(violation.data, failing, left, most=most)[1]:
-                why = TOOK_LONG
-            elif {*violation.culprits} & self.pool.withdrawn().keys():
-                why = WITHDRAWN
+                return smallest, TOOK_LONG
         except TryHangs:
-            why = TRIES_HANG
+            return smallest, TRIES_HANG
         except OutOfTime:
-            why = NO_TIME
-        return replace(self.entry, violation=smallest), why
+            return smallest, NO_TIME
+        gone = {*violation.culprits} & self.pool.withdrawn().keys()
+        return smallest, WITHDRAWN if gone else None
+
+    def learn(self, name: str) -> None:
+        """Take note of a minimal input that entries explain whose buckets match.
+
+        It is what an example of theirs came to, or has nothing wrong with it but what the examples
+        show. Where there is no time left to ask, it is not, as far as anybody knows.
+        """
+        entry, data = self.entry, self.entry.violation.data
+        for place, one in self.expected.matching(name, entry.contract.vocabulary.id):
+            if one.explains(name, data, inputless=inputless(name)):
+                continue
+            own = (entry.case.generator, entry.case.index) == (EXAMPLES, place)
+            minimal = self.expected.minimal[place]
+            try:
+                if own or self.left({*one.examples, *minimal}) is None:
+                    minimal.add(data)
+            except OutOfTime:
+                return
 
 
 def within(entry: Entry, shared: Collection[Pair]) -> bool:

@@ -9,12 +9,10 @@ from functools import cached_property
 from harness.checks import inputless
 from harness.core.comparisons import Contract
 from harness.events import Found
-from harness.findings.asking import Asking
 from harness.findings.describing import input_of
 from harness.findings.diagnosis import bucket
-from harness.findings.entries import EXAMPLES, Entry
+from harness.findings.entries import Entry
 from harness.verdict.expectations import Expectation
-from harness.workers.pool import OutOfTime
 
 NO_EXAMPLE = b"\xff no entry has this example"
 
@@ -76,12 +74,6 @@ class ExpectedFindings:
         """Whether all inputs of a bucket are expected, whatever they are like."""
         return any(one.whole for _, one in self.matching(name, contract.vocabulary.id))
 
-    def narrow(self, name: str, contract: Contract, data: bytes) -> bool:
-        """Whether what covers a finding covers nothing more for being ill-formed."""
-        vocabulary = contract.vocabulary.id
-        covered, others = (self.entry(name, vocabulary, one) for one in (data, NO_EXAMPLE))
-        return covered is not None and others is None
-
     def unsure(self, entry: Entry) -> bool:
         """Whether only its minimal input, which is not known, says if a violation is expected."""
         return self.may_cover(entry) and not self.covers(entry)
@@ -102,20 +94,3 @@ class ExpectedFindings:
             if one.covers(bucket(label, entry.contract, kind), vocabulary.id):
                 return True
         return False
-
-    def learn(self, asking: Asking, name: str) -> None:
-        """Take note of a minimal input that entries explain whose buckets match.
-
-        It is what an example of theirs came to, or has nothing wrong with it but what the examples
-        show. Where there is no time left to ask, it is not, as far as anybody knows.
-        """
-        entry, data = asking.entry, asking.entry.violation.data
-        for place, one in self.matching(name, entry.contract.vocabulary.id):
-            if one.explains(name, data, inputless=inputless(name)):
-                continue
-            own = (entry.case.generator, entry.case.index) == (EXAMPLES, place)
-            try:
-                if own or asking.left({*one.examples, *self.minimal[place]}) is None:
-                    self.minimal[place].add(data)
-            except OutOfTime:
-                return

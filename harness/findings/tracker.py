@@ -16,13 +16,12 @@ from harness.core.comparisons import Contract
 from harness.core.partition import comparable, standing_of
 from harness.events import Counted, Event, Found, Unsettled, readability, stands_out
 from harness.findings import mistakes
-from harness.findings.asking import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, Asking, parts_in, within
+from harness.findings.asking import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, Asking
 from harness.findings.causes import Causes, Snapshot
 from harness.findings.describing import finding, in_base64, input_of, is_minimal
 from harness.findings.entries import EXAMPLES, PER_BUCKET, UNSURE, Entry, Group, finding_id
 from harness.findings.expecting import WHATEVER, ExpectedFindings
 from harness.findings.minimising import NO_TIME, TOOK_LONG, TRIES_HANG, Patience
-from harness.findings.shrinking import subsequence
 from harness.verdict.expectations import UNMINIMISED, Expectation
 from harness.workers.pool import OutOfTime, WorkerPool
 
@@ -97,7 +96,7 @@ class FindingTracker:
     def consider(self, pool: WorkerPool, entry: Entry) -> str:
         """Enter a violation; gives the bucket under which it was counted."""
         with self._time.looking(pool):
-            return self._considered(Asking(pool, entry))
+            return self._considered(self._asking(pool, entry))
 
     def note(self, entry: Entry) -> str:
         """Enter a violation that no input brings back; gives its bucket."""
@@ -141,7 +140,7 @@ class FindingTracker:
                 if pool.out_of_time or (found is None and reason not in UNFINISHED):
                     left.append(one)
                 elif found is None or self._findings.get(found.id) is found:
-                    self._considered(Asking(pool, entry), found)
+                    self._considered(self._asking(pool, entry), found)
         left, self._open = left + self._open, []  # once more is enough, or it would never end
         unknown = Counter(
             (entry.contract.id, entry.violation.check, entry.violation.culprits, reason)
@@ -170,6 +169,9 @@ class FindingTracker:
                 return self._count(name)
         return None
 
+    def _asking(self, pool: WorkerPool, entry: Entry) -> Asking:
+        return Asking(pool, entry, self._causes, self._expected)
+
     def _considered(self, asking: Asking, former: Found | None = None) -> str:
         """Count a violation where it is known, or else look into it.
 
@@ -180,7 +182,7 @@ class FindingTracker:
         if former is None and (counted := self._at_sight(entry)) is not None:
             return counted
         try:
-            rest = self._unexplained(asking)
+            rest = asking.unexplained()
         except OutOfTime:
             if former is not None:
                 return former.bucket
@@ -197,10 +199,6 @@ class FindingTracker:
         if name != UNSURE:
             self._causes[entry.group].note(entry, name, new=len(self._findings) > before)
         return name
-
-    def _unexplained(self, asking: Asking) -> str | Violation:
-        """The bucket of what is known that explains a violation, else what is left to explain."""
-        return asking.unexplained(self._causes[asking.entry.group].minimal, self._expected.narrow)
 
     def _look_into(self, asking: Asking, former: Found | None = None) -> str:
         """Ask again, make the input minimal, and enter what is found.
@@ -242,12 +240,12 @@ class FindingTracker:
         first: it was confirmed as another one.
         """
         entry = asking.entry
-        smaller, why = self._shrink(asking)
+        smaller, why = asking.minimise(self._time.minimising(entry.violation))
         both = [smaller.violation, entry.violation]
         smaller = replace(smaller, mistake=mistakes.named(asking.pool, entry.contract, both))
         # Of a hang, what is left in the input says little of what it hangs on.
         kind = UNMINIMISED if why == TRIES_HANG else smaller.kind
-        self._expected.learn(asking.about(smaller.violation), smaller.bucket(kind))
+        asking.about(smaller.violation).learn(smaller.bucket(kind))
         if why in UNFINISHED and self._expected.unsure(smaller):
             return self._unsettled(entry, why)
         name = self._enter(smaller, kind, replaces=former, why=why)
@@ -255,40 +253,13 @@ class FindingTracker:
             # What is expected was a part of this input. Something else may be wrong with the rest.
             asking = asking.about(first)
             try:
-                rest = self._unexplained(asking)
+                rest = asking.unexplained()
             except OutOfTime:
                 self._unsettled(asking.entry, NOT_ASKED_AGAIN)
                 return name
             if isinstance(rest, Violation) and len(rest.data) < len(first.data):
                 self._considered(asking.about(rest))
         return name
-
-    def _shrink(self, asking: Asking) -> tuple[Entry, str | None]:
-        """The entry with the smallest input found, and why the search did not end by itself."""
-        entry, expected = asking.entry, self._expected
-        known = self._causes[entry.group].minimal
-        inside = parts_in(entry.violation.data, known)
-        covered = not expected.entries or expected.covers(entry)
-        try:
-            shared = asking.pairs(inside) if inside else frozenset()
-        except OutOfTime:
-            return entry, NO_TIME
-        other = not within(entry, shared)
-
-        def hides(one: Violation) -> bool:
-            smaller = replace(entry, violation=one)
-            # Shrinking into an expected finding would hide this one from the gate.
-            if one.data in known and expected.covers(smaller, known[one.data]):
-                return True
-            # What is known of a part of the input is no smaller case of what else is wrong with it.
-            if other and within(smaller, shared):
-                return True
-            # A part of the input that is expected was in it, and the rest is looked at afterwards.
-            # What is put in its place may be another mistake, which is expected when this is not.
-            foreign = not subsequence(one.data, entry.violation.data)
-            return not covered and foreign and expected.covers(smaller)
-
-        return asking.minimise(self._time.minimising(entry.violation), hides)
 
     def _unsettled(self, entry: Entry, reason: str) -> str:
         """Keep a violation of which nobody knows what it is, to be told if that stays so."""
