@@ -7,10 +7,10 @@ answer beforehand.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import (
@@ -48,7 +48,7 @@ class Question(NamedTuple):
     numbers: tuple[int, ...] = ()
 
 
-def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> Iterable[Outcome]:
+def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> Iterator[Outcome]:
     """Put questions in as few requests as can be; the answers come in their order.
 
     What is asked twice is put twice: a second answer shows that the first one was no accident.
@@ -56,22 +56,19 @@ def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> Iterable[Outcome
     alike: dict[tuple[object, ...], list[Question]] = {}
     for one in questions:
         alike.setdefault(one[:3], []).append(one)
-    answers = ask([probe(group, mode) for group in alike.values()])
-    outcomes = {kind: iter(results) for kind, results in zip(alike, answers, strict=True)}
+    probes = []
+    for some in alike.values():
+        name, request, how, *_ = some[0]
+        rows, known = [one.row for one in some], dict(how)
+        if request is Decode:
+            probes.append(Probe(name, Decode(*packed(rows), **known)))
+            continue
+        known = {"inputs": Inputs.of(rows), "mode": mode, **known}
+        if request is Serve:
+            known["numbers"] = tuple(one.numbers for one in some)
+        probes.append(Probe(name, cast("Any", request)(**known)))
+    outcomes = dict(zip(alike, map(iter, ask(probes)), strict=True))
     return (next(outcomes[one[:3]]) for one in questions)
-
-
-def probe(alike: Sequence[Question], mode: Mode) -> Probe:
-    """The request that puts questions of one kind."""
-    name, request, how, *_ = alike[0]
-    rows, known = [one.row for one in alike], {"mode": mode, **dict(how)}
-    if request is Decode:
-        return Probe(name, Decode(*packed(rows), **dict(how)))
-    if request is Encode:
-        return Probe(name, Encode(Inputs.of(rows), **known))
-    return Probe(
-        name, Serve(numbers=tuple(x.numbers for x in alike), inputs=Inputs.of(rows), **known)
-    )
 
 
 Look = Generator[Sequence[Question], Sequence[Outcome], Any]
@@ -218,7 +215,7 @@ class AsksAgain(Check):
                 except StopIteration as end:
                     told[subject] = end.value
             every = [question for *_, questions in asking for question in questions]
-            outcomes = iter(put(every, seen.contract.mode, ask))
+            outcomes = put(every, seen.contract.mode, ask)
             looks = [(one, look, [*islice(outcomes, len(some))]) for one, look, some in asking]
         self.compare(seen, judgement, told)
         return judgement

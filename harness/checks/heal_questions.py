@@ -73,46 +73,31 @@ def question(data: bytes, vocabulary: Vocabulary, *, text: bool) -> HealQuestion
     context = data[boundary(data, max(0, first - LONGEST_CONTEXT)) : first]
     last = boundary(data, min(last, first + LONGEST_FORCED))
     forced, rest = data[first:last], data[last : boundary(data, last + LONGEST_WAY)]
+    token = planted(dice, vocabulary)
+    # U+2581 stands for the space where pieces are characters.
+    token = token.replace("\u2581".encode(), b" ") if vocabulary.pieces else token
+    if token and (not text or is_text(token)):
+        cut = boundary(token, dice.randint(1, len(token)))
+        forced, rest = forced + token[:cut], token[cut:] + rest
+    ways = [rest, *tails(forced, vocabulary), *dice.sample(STAND_INS, 3)]
+    if kind == "regular":
+        unit = rest[: boundary(rest, dice.randint(1, 6))] or b"a"
+        tail = dice.choice(STAND_INS)
+        ways = [unit * times + tail for times in range(longest // len(unit) + 2)]
+    elif kind != "finite":
+        ways += STAND_INS
     if kind == "schema":
+        # What is forced, and what may follow, of an object whose one value is of an enum: strings
+        # that begin alike.
         context = b'{"k": "'
-        forced, sentences = schema(context, data, dice, vocabulary, text=text)
-    else:
-        token = planted(dice, vocabulary)
-        # U+2581 stands for the space where pieces are characters.
-        token = token.replace("\u2581".encode(), b" ") if vocabulary.pieces else token
-        cut = boundary(token, dice.randint(1, len(token))) if token else 0
-        if cut and (not text or is_text(token)):
-            forced, rest = forced + token[:cut], token[cut:] + rest
-        if kind == "regular":
-            unit = rest[: boundary(rest, dice.randint(1, 6))] or b"a"
-            tail = dice.choice(STAND_INS)
-            ways = [unit * times + tail for times in range(longest // len(unit) + 2)]
-        else:
-            ways = [rest, *tails(forced, vocabulary), *dice.sample(STAND_INS, 3)]
-            ways += STAND_INS if kind == "anything" else ()
-        sentences = [way for way in ways if not text or is_text(forced + way)] or [b""]
-    told = unique(way[:longest] for way in sentences)
-    return HealQuestion(
-        kind, context, forced, unique(sentences), None if kind == "anything" else told
-    )
-
-
-def schema(
-    context: bytes, data: bytes, dice: random.Random, vocabulary: Vocabulary, *, text: bool
-) -> tuple[bytes, list[bytes]]:
-    """What is forced, and what may follow, of an object whose one value is of an enum: strings
-    that begin alike.
-    """
-    words = data.decode("utf-8", "ignore" if text else "replace")[:LONGEST_FORCED]
-    stem = words[: dice.randint(0, len(words))]
-    if token := planted(dice, vocabulary):
-        stem += token[: dice.randint(1, len(token))].decode("utf-8", "ignore")
-    further = [*STAND_INS, *tails(stem.encode("utf-8", "replace"), vocabulary)]
-    ends = [words[len(stem) :], *(way.decode("utf-8", "ignore") for way in further)]
-    documents = [{"k": stem + end} for end in dict.fromkeys(ends)]
-    spelled = [json.dumps(one, ensure_ascii=False).encode()[len(context) :] for one in documents]
-    forced = spelled[0][: boundary(spelled[0], alike(spelled))]
-    return forced, [one.removeprefix(forced) for one in spelled]
+        values = dict.fromkeys((forced + way).decode("utf-8", "ignore") for way in ways)
+        documents = [json.dumps({"k": one}, ensure_ascii=False).encode() for one in values]
+        spelled = [one.removeprefix(context) for one in documents]
+        forced = spelled[0][: boundary(spelled[0], alike(spelled))]
+        ways = [one.removeprefix(forced) for one in spelled]
+    ways = [*dict.fromkeys(way for way in ways if not text or is_text(forced + way))] or [b""]
+    told = None if kind == "anything" else tuple(dict.fromkeys(way[:longest] for way in ways))
+    return HealQuestion(kind, context, forced, tuple(ways), told)
 
 
 @lru_cache(maxsize=4)
@@ -149,11 +134,6 @@ def boundary(data: bytes, place: int) -> int:
     while 0 < place < len(data) and data[place] & 0xC0 == 0x80:
         place -= 1
     return min(place, len(data))
-
-
-def unique(ways: Iterable[bytes]) -> tuple[bytes, ...]:
-    """Each once, in the order of the first."""
-    return tuple(dict.fromkeys(ways))
 
 
 def alike(sequences: Iterable[Sequence[Any]]) -> int:

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import LongRuns, Severity, spellings, verbatim
+from harness.checks.base import LongRuns, Severity, spelled, spellings, verbatim
 from harness.core.outcomes import Encoded, Failed, Outcome
 from impls.interface import Capability
 
@@ -45,8 +45,11 @@ def stage_of(one: Subject, outcome: Outcome) -> str:
         return "range"
     if any(a > c or b > d for (a, b), (c, d) in pairwise(spans)):
         return "order"
+    if not verbatim(one.contract):
+        return ""
     # An id that does not exist is for the equivalence check.
-    tokens = spellings(one.vocabulary, ids) or () if verbatim(one.contract) else ()
-    covered = [data[start:end] for start, end in spans]
-    apart = any(token not in text for token, text in zip(tokens, covered, strict=False))
-    return "text" if apart else ""
+    tokens = spellings(one.vocabulary, ids) or [
+        spelled(one.vocabulary, (token_id,)) or b"" for token_id in ids
+    ]
+    pairs = zip(tokens, spans, strict=True)
+    return "text" if any(token not in data[start:end] for token, (start, end) in pairs) else ""

@@ -123,12 +123,9 @@ def libraries(contract: Contract, capability: Capability) -> list[list[str]]:
 def drawn_ids(data: bytes, vocabulary: Vocabulary) -> list[int]:
     """Ids drawn from bytes: any id, now and then a special or an unknown one."""
     size, special = len(vocabulary), sorted(vocabulary.special_tokens.values())
-    drawn = [divmod(number, RARE) for number in numbers_in(data, MOST_IDS)]
-    return [
-        special[which % len(special)]
-        if kind == 0 and special
-        else size
-        if kind == 1
-        else which % size
-        for which, kind in drawn
-    ]
+    ids: list[int] = []
+    for number in numbers_in(data, MOST_IDS):
+        which, kind = divmod(number, RARE)
+        some = special if kind == 0 and special else [size] if kind == 1 else range(size)
+        ids.append(some[which % len(some)])
+    return ids

@@ -14,7 +14,7 @@ from dataclasses import replace
 from harness.checks.base import Violation
 from harness.core.comparisons import Contract
 from harness.core.partition import comparable, standing_of
-from harness.events import Counted, Event, Found, Unsettled, readability, stands_out
+from harness.events import Counted, Event, Found, Unsettled, stands_out
 from harness.findings import mistakes
 from harness.findings.asking import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, Asking
 from harness.findings.causes import Causes, Snapshot
@@ -306,7 +306,7 @@ class FindingTracker:
     def _enter(
         self, entry: Entry, kind: str, *, replaces: Found | None = None, why: str | None = None
     ) -> str:
-        """Write a finding unless its bucket has a smaller one, and count it.
+        """Write a finding unless its bucket has one that stands for it, and count it.
 
         why: it was not made smaller, if there is a reason besides its kind.
         """
@@ -329,7 +329,7 @@ class FindingTracker:
         if replaces is not None and replaces.bucket == name:
             same.append(replaces)
         former = next(iter(same if several and not full else same + alike), None)
-        if former is None or former is replaces or (not full and _simpler(data, former, minimal)):
+        if former is None or former is replaces:
             identity = former.id if former else finding_id(name, contract.vocabulary.id)
             if former is None and identity in self._findings:
                 identity = finding_id(name, contract.vocabulary.id, in_base64(data))
@@ -376,9 +376,3 @@ class FindingTracker:
             self._findings[identity] = found
             self._emit(found)
         return found
-
-
-def _simpler(data: bytes, former: Found, minimal: bool) -> bool:
-    """Whether an input is rather to be shown than that of a finding."""
-    readable = readability(data) < readability(input_of(former))
-    return (minimal and not former.minimal) or readable
