@@ -1,13 +1,6 @@
-"""How most checks ask: a way on from an answer, question by question or for a whole batch at once.
+"""How most checks ask: a way on from an answer, question by question."""
 
-:class:`AsksAgain` looks at each input by questions of its own; :class:`AsksAtOnce` knows the right
-answer beforehand.
-"""
-
-from __future__ import annotations
-
-from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple, cast
@@ -19,6 +12,7 @@ from harness.checks.base import (
     Judgement,
     Observation,
     Probe,
+    encoded_indices,
     ids_of,
     packed,
     stage_of,
@@ -161,34 +155,6 @@ class Subject:
         self.judge(outcome, None if fine else fault)
 
 
-def subjects(
-    check: Check, seen: Observation, one: Participant, judgement: Judgement, rows: Iterable[int]
-) -> list[Subject]:
-    """Inputs of a batch with what an implementation answered; rows: which ones."""
-    inputs, outcomes = [*seen.inputs], [*seen.results[one.name]]
-    return [Subject(check, seen, one, i, inputs[i], outcomes[i], judgement) for i in rows]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Encodings:
-    """Inputs of a batch, and what an implementation answered; rows: where they stand."""
-
-    participant: Participant
-    rows: Sequence[int]
-    inputs: Inputs
-    results: Results
-
-    @classmethod
-    def of(cls, seen: Observation, one: Participant, rows: Sequence[int]) -> Encodings:
-        """Those of an implementation in some rows."""
-        results = seen.results[one.name]
-        if rows == range(len(results)):
-            return cls(one, rows, seen.inputs, results)
-        inputs, outcomes = [*seen.inputs], [*results]
-        some = Results.of([outcomes[row] for row in rows])
-        return cls(one, rows, Inputs.of([inputs[row] for row in rows]), some)
-
-
 class AsksAgain(Check):
     """A check that judges each implementation on each input by answers to further questions."""
 
@@ -196,17 +162,22 @@ class AsksAgain(Check):
         """Ask about an input, and judge the answers."""
         raise NotImplementedError
 
+    def rows(self, results: Results) -> Sequence[int]:
+        """The inputs that it looks at, in this order: those that were encoded."""
+        return encoded_indices(results)
+
     def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
         """Compare implementations with one another; told: what ``look`` returned."""
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at all side by side: each round of questions is put at the same time."""
-        judgement, told = Judgement(), dict[Subject, Any]()
-        looks: list[tuple[Subject, Look, Any]] = [
-            (subject, self.look(subject), None)
-            for one in self.asked(seen)
-            for subject in subjects(self, seen, one, judgement, self.rows(seen.results[one.name]))
-        ]
+        judgement, told, inputs = Judgement(), dict[Subject, Any](), [*seen.inputs]
+        looks: list[tuple[Subject, Look, Any]] = []
+        for one in self.asked(seen):
+            outcomes = [*seen.results[one.name]]
+            for row in self.rows(seen.results[one.name]):
+                subject = Subject(self, seen, one, row, inputs[row], outcomes[row], judgement)
+                looks.append((subject, self.look(subject), None))
         while looks:
             asking: list[tuple[Subject, Look, Sequence[Question]]] = []
             for subject, look, answer in looks:
@@ -215,77 +186,29 @@ class AsksAgain(Check):
                 except StopIteration as end:
                     told[subject] = end.value
             every = [question for *_, questions in asking for question in questions]
-            outcomes = put(every, seen.contract.mode, ask)
-            looks = [(one, look, [*islice(outcomes, len(some))]) for one, look, some in asking]
+            answers = put(every, seen.contract.mode, ask)
+            looks = [(one, look, [*islice(answers, len(some))]) for one, look, some in asking]
         self.compare(seen, judgement, told)
         return judgement
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Expected:
-    """A question about all inputs that somebody encoded, and the answer that is right.
-
-    stage: of what is not; what is no text, where one is decoded, is a stage of its own. who: what
-    the right answer comes from. words: by which way the other one was come to.
-    """
-
-    request: Encode | Decode
-    right: Results
-    stage: str
-    who: str
-    words: str = ""
-
-
-class AsksAtOnce(Check):
-    """A check that knows the right answer beforehand: it asks about a whole batch at once.
-
-    Where all is right, that shows column by column; only else each input is looked at.
-    """
-
-    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
-        """What is asked about the inputs that one encoded."""
-        raise NotImplementedError
-
-    def judge(self, seen: Observation, ask: Ask) -> Judgement:
-        """Ask everybody at the same time."""
-        judgement = Judgement()
-        asked: list[tuple[Encodings, Expected]] = []
-        for one in self.asked(seen):
-            given = Encodings.of(seen, one, self.rows(seen.results[one.name]))
-            each = self.expected(seen.contract, given) if given.rows else ()
-            asked += [(given, expected) for expected in each]
-        answers = ask([Probe(given.participant.name, one.request) for given, one in asked])
-        for (given, expected), answer in zip(asked, answers, strict=True):
-            if answer.unsupported:
-                continue
-            one, apart = given.participant, expected.right.differing(answer)
-            # Who has none that is right does not appear.
-            judgement.exercised += Counter({one.name: len(given.rows) - len(apart)})
-            rows = [given.rows[row] for row in apart]
-            some = subjects(self, seen, one, judgement, rows) if apart else []
-            for subject, row in zip(some, apart, strict=True):
-                right, outcome = expected.right.outcome(row), answer.outcome(row)
-                decoded = isinstance(expected.request, Decode)
-                stage = stage_of(outcome, expected.stage) if decoded else expected.stage
-                wrong = subject.says(outcome, expected.words)
-                fault = stage, Part((expected.who,), right), wrong
-                subject.judge(outcome, None if outcome == right else fault)
-        return judgement
-
-
-class EncodesAnotherWay(AsksAtOnce):
+class EncodesAnotherWay(AsksAgain):
     """The same inputs, encoded by another way, have the same ids.
 
     Who does not know a way answers that it is unsupported.
     """
 
-    stages: ClassVar[tuple[tuple[Way, str], ...]]
+    stages: ClassVar[tuple[tuple[Way, str], ...]] = ()
     """The ways, and what to call them."""
 
-    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
-        """The same ids by each way."""
-        inputs, mode, name = given.inputs, contract.mode, given.participant.name
-        return [
-            Expected(Encode(inputs, mode, way=way), given.results, stage, name, way.words)
-            for way, stage in self.stages
-        ]
+    def ways(self, one: Subject) -> Sequence[tuple[str, str, Mapping[str, Any]]]:
+        """The stage of each way, what it is called beside a name, and how it is asked for."""
+        return [(stage, way.words, {"way": way}) for way, stage in self.stages]
+
+    def look(self, one: Subject) -> Look:
+        """The same answer by each way."""
+        ways = self.ways(one)
+        answers = yield [one.encode(one.data, **how) for _, _, how in ways]
+        for (stage, words, _), outcome in zip(ways, answers, strict=True):
+            fault = stage, one.says(one.outcome), one.says(outcome, words)
+            one.judge(outcome, None if outcome == one.outcome else fault)

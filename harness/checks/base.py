@@ -5,8 +5,6 @@ questions (:class:`Probe`), and names the cases at fault (:class:`Violation`). I
 never touches a process.
 """
 
-from __future__ import annotations
-
 import random
 import zlib
 from collections import Counter
@@ -44,6 +42,10 @@ class Probe:
 
     implementation: str
     request: Encode | Decode | Serve
+
+
+Ask = Callable[[Sequence[Probe]], Sequence[Results]]
+"""Puts questions, all at the same time; the answers come in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +179,6 @@ class Check(Protocol):
         some = filter(self.concerns, seen.contract.participants)
         return [one for one in some if one.name in seen.results]
 
-    def rows(self, results: Results) -> Sequence[int]:
-        """The inputs of which it asks, in this order: those that were encoded."""
-        if not results.messages:
-            return range(len(results))
-        return encoded_indices(results)
-
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """The violations; ``ask`` puts further questions."""
         ...
@@ -218,10 +214,6 @@ class Check(Protocol):
     def violation(self, seen: Observation, index: int, *rest: Any) -> Violation:
         """A violation on an input; rest: from its parts on, as :class:`Violation` has them."""
         return Violation(self.name, index, seen.inputs[index], *rest)
-
-
-Ask = Callable[[Sequence[Probe]], Sequence[Results]]
-"""Puts questions, all at the same time; the answers come in their order."""
 
 
 def stage_of(outcome: Outcome, stage: str) -> str:

@@ -1,18 +1,17 @@
 """Determinism: asking again gives the same answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from harness.checks.asking import AsksAtOnce, Encodings, Expected
+from harness.checks.asking import EncodesAnotherWay, Subject
 from harness.checks.base import Script, Severity
-from harness.core.comparisons import Contract
-from harness.core.messages import Encode
 from harness.core.outcomes import Results
 from impls.interface import Capability
 
 
-class Determinism(AsksAtOnce):
+class Determinism(EncodesAnotherWay):
     """encode(x) is one value: later, in another order, and from several threads at once.
 
     The threads are tried only where an implementation claims to allow them.
@@ -35,17 +34,7 @@ class Determinism(AsksAtOnce):
         rows: list[int] = np.flatnonzero(results.answered)[::-1].tolist()
         return rows
 
-    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
-        """The same answers, and from threads."""
-        one, stages = given.participant, {"order": False, "threads": True}
-        return [
-            Expected(
-                Encode(given.inputs, contract.mode, threads=threads),
-                given.results,
-                stage,
-                one.name,
-                "again",
-            )
-            for stage, threads in stages.items()
-            if not threads or one.can(Capability.THREADS)
-        ]
+    def ways(self, one: Subject) -> Sequence[tuple[str, str, Mapping[str, Any]]]:
+        """Again, and from threads."""
+        threads = [("threads", "again", {"threads": True})]
+        return [("order", "again", {}), *threads * one.participant.can(Capability.THREADS)]

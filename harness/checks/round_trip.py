@@ -1,10 +1,9 @@
 """Round trip: decoding gives the text back; where text is normalized, decoders agree."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
 from corpora.generators.material import is_text
-from harness.checks.asking import AsksAtOnce, Encodings, Expected
+from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import (
     REPLACEMENT,
     Ask,
@@ -25,7 +24,7 @@ from harness.core.standing import Standing, most_trusted
 from impls.interface import Capability
 
 
-class RoundTrip(AsksAtOnce):
+class RoundTrip(AsksAgain):
     """decode(encode(x)) = x for each implementation with ``decode``.
 
     For vocabularies whose normalizer changes the text (SentencePiece), or whose added tokens take
@@ -50,11 +49,10 @@ class RoundTrip(AsksAtOnce):
         able = [c for c in contract.participants if c.can(Capability.DECODE)]
         return len(able) > (1 if loses(contract) else 0)
 
-    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
-        """Each one's own ids give the texts back."""
-        ids, ends = given.results.ids, given.results.ends
-        right = replace(given.results, text=given.inputs.data, text_ends=given.inputs.ends)
-        return [Expected(Decode(ids, ends), right, "decode", "the input")]
+    def look(self, one: Subject) -> Look:
+        """Each one's own ids give the text back."""
+        (outcome,) = yield [one.decode(one.ids)]
+        one.expect("decode", Part(("the input",), Encoded(one.ids, one.data)), outcome)
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at each by itself; where texts do not come back, compare them with one another."""
