@@ -69,8 +69,7 @@ class RoundTrip(AsksAgain):
                 for name, column in columns.items()
                 if speaks_of(seen, name, index, common)
             }
-            data = seen.inputs[index]
-            outcomes = without_betters(outcomes, data, seen.contract.standing)
+            outcomes = without_betters(outcomes, seen.inputs[index], seen.contract.standing)
             judgement.exercised.update(
                 name for name, one in outcomes.items() if not isinstance(one, Unsupported)
             )

@@ -50,7 +50,10 @@ class AddedSpecials(AsksAgain):
         letter, letters, twice = yield [*map(one.encode, (LETTER, LETTER * 2, one.data * 2))]
         for number, shape in enumerate(SHAPES):
             shown, outcome = framed_by[2 * number : 2 * number + 2]
-            first, ids = texts_of(letter, letters, shape), texts_of(one.outcome, twice, shape)
+            first, ids = (
+                texts_of(*both[: 1 + shape.pair])
+                for both in ((letter, letters), (one.outcome, twice))
+            )
             if ids is None:
                 continue
             if isinstance(outcome, Encoded):
@@ -81,9 +84,8 @@ class AddedSpecials(AsksAgain):
                 judgement.violations += self.parted(seen, index, outcomes, group, self.name)
 
 
-def texts_of(once: Outcome, twice: Outcome, shape: Template) -> Frame | None:
-    """The ids of the text, of a pair those of both; None where they are not known."""
-    outcomes = [once, twice] if shape.pair else [once]
+def texts_of(*outcomes: Outcome) -> Frame | None:
+    """The ids of the text, or of both texts of a pair; None where they are not known."""
     texts = tuple(outcome.ids for outcome in outcomes if isinstance(outcome, Encoded))
     return texts if len(texts) == len(outcomes) else None
 
