@@ -20,9 +20,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from corpora.plain_text import printable_line
 from harness.checks import CHECKS
-from harness.checks.base import Script, Violation, ids_of
+from harness.checks.base import Script, Violation
 from harness.core.comparisons import Contract
-from harness.core.outcomes import Encoded, Failed, Outcome, Status
+from harness.core.outcomes import Failed, Status
 from harness.core.participants import Participant
 from harness.findings.recipes import Library, function
 from impls.interface import Capability, Reproducible
@@ -30,8 +30,8 @@ from impls.interface import Capability, Reproducible
 THE_INPUT = ("the input",)
 """The name of a violation's part that is what went in."""
 
-RECORDED = 200
-"""Characters of a recorded answer that are shown: a reproducer is to be read."""
+INPUTLESS = {Status.LEFT_PROCESSES, Status.FALSE_CLAIM}
+"""Ends that no input brings about."""
 
 
 def asked(violation: Violation, contract: Contract, script: Script) -> list[Participant]:
@@ -69,40 +69,21 @@ def reproducer(
     ``tokgate replay`` puts it.
     """
     script = CHECKS[violation.check].script if violation.check in CHECKS else None
-    ends, first = {part.outcome.status for part in violation.parts}, violation.parts[0]
-    if script is None or ends & {Status.LEFT_PROCESSES, Status.FALSE_CLAIM}:
-        script, members = Script("fails"), []
-    else:
+    members: list[Participant] = []
+    if script and INPUTLESS.isdisjoint(part.outcome.status for part in violation.parts):
         members = asked(violation, contract, script)
-    libraries = {one.name: library(one, contract, script.asks) for one in members}
+    asks = script.asks if script else ""
+    libraries = {one.name: library(one, contract, asks) for one in members}
     requirements = sorted({r for one in libraries.values() for r in one.recipe.requirements})
     return TEMPLATES.get_template("repro.py.j2" if libraries else "replay.py.j2").render(
-        title=f"tokgate finding {name}: {violation.check}",
         name=name,
         sentence=sentence,
-        contract=contract.id,
-        install=f"pip install {shlex.join(requirements)}" if requirements else "nothing",
-        data=violation.data,
-        ids=[*ids_of(first.outcome)],
-        right=getattr(first.outcome, "text", None) or b"",
-        from_input=first.names == THE_INPUT,
-        asks=script.asks,
-        shows=script.shows,
-        out_of_memory=Status.OUT_OF_MEMORY in ends,
-        parts=violation.parts,
+        violation=violation,
+        contract=contract,
+        script=script,
         libraries=libraries,
+        install=f"pip install {shlex.join(requirements)}" if requirements else "nothing",
     )
-
-
-def recorded(outcome: Outcome, asks: str) -> str:
-    """What a run has seen of an answer, in a line."""
-    if not isinstance(outcome, Encoded):
-        text = f"{outcome.status.label}: {outcome.message}".split("\n", 1)[0]
-    elif asks == "decode":
-        text = repr(outcome.text or b"")
-    else:
-        text = str([*map(list, outcome.offsets or ())] if asks != "encode" else [*outcome.ids])
-    return text if len(text) <= RECORDED else f"{text[:RECORDED]}.."
 
 
 def source(value: object) -> str:
@@ -127,6 +108,5 @@ TEMPLATES.filters |= {
     "function": function,
     "literal": ascii,
     "quoted": quoted,
-    "recorded": recorded,
     "source": source,
 }
