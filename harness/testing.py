@@ -21,13 +21,11 @@ every session by itself: pytest rewrites the assertions of all modules of a dist
 one, which costs every session where tokgate is installed, used or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from itertools import islice, zip_longest
+from typing import Any, cast
 
 import pytest
 
@@ -41,9 +39,6 @@ from impls.conformance import run_conformance_test
 from impls.explaining import literal
 from impls.interface import Implementation, Mode, Rejected, Unsupported
 from impls.text_plugins import adapted
-
-if TYPE_CHECKING:
-    from impls.interface import Encoder
 
 CASES = 500
 """Generated inputs of a comparison: about a second for two implementations in Python."""
@@ -61,23 +56,9 @@ Encodes = Callable[[bytes], Sequence[int]]
 """A function from bytes to ids."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What one side made of an input: ids, or why there are none.
-
-    failure: it raised an exception that says nothing about the input. unsupported: the reason that
-    it gave for not handling the input, where it does not.
-    """
-
-    ids: tuple[int, ...] | None
-    said: str = ""
-    failure: bool = False
-    unsupported: str | None = None
-
-    @property
-    def sort(self) -> str:
-        """What kind of answer it is; a difference is minimised while both kinds stay."""
-        return "ids" if self.ids is not None else self.said.partition(":")[0]
+Answer = tuple[int, ...] | Exception
+"""What one side made of an input: ids, or what it raised. A difference is minimised while both
+answers stay of their types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +71,9 @@ class Side:
     def answer(self, data: bytes) -> Answer:
         """Its answer; an exception other than Rejected and Unsupported is a failure."""
         try:
-            return Answer(tuple(map(int, self.encode(data))))
-        except Unsupported as error:
-            return Answer(None, "does not do this", unsupported=str(error) or "no reason given")
-        except Rejected:
-            return Answer(None, "rejects it")
+            return tuple(map(int, self.encode(data)))
         except Exception as error:
-            line = str(error).split("\n", 1)[0]
-            return Answer(None, f"raises {type(error).__name__}: {line}", failure=True)
+            return error
 
 
 def assert_same_ids(
@@ -143,12 +119,15 @@ def assert_same_ids(
     for case in given:
         asked += 1
         pair = ours.answer(case), theirs.answer(case)
-        reason = _unsupported(pair, (ours, theirs))
-        compared += reason is None
-        first_reason = first_reason or reason or ""
+        for side, answer in zip((ours, theirs), pair, strict=True):
+            if isinstance(answer, Unsupported):
+                why = str(answer) or "no reason given"
+                first_reason = first_reason or f"{side.name} does not support it ({why})"
+                break
+        else:
+            compared += 1
         if _differ(*pair):
-            small, ended = _smallest(case, ours, theirs)
-            raise AssertionError(_message(small, case, ended, ours, theirs, data))
+            raise AssertionError(_message(case, ours, theirs, data))
     if not asked:
         raise ValueError("no input to compare on; give some, or more cases")
     if not compared:
@@ -237,41 +216,32 @@ def _side(one: Implementation | Encodes | str, vocabulary: Vocabulary, mode: Mod
     reason = implementation.supports(vocabulary, mode)
     if reason is not None:
         raise ValueError(f"{name} does not run {vocabulary.id}/{mode.label}: {reason}")
-    encoder: Encoder = implementation.load(vocabulary)
+    encoder = implementation.load(vocabulary)
     return Side(name, lambda data: encoder.encode(data, mode))
-
-
-def _unsupported(answers: tuple[Answer, Answer], sides: tuple[Side, Side]) -> str | None:
-    """The reason why two answers are not compared, with the name of who gave it."""
-    for answer, side in zip(answers, sides, strict=True):
-        if answer.unsupported is not None:
-            return f"{side.name} does not support it ({answer.unsupported})"
-    return None
 
 
 def _differ(one: Answer, other: Answer) -> bool:
     """Whether two answers differ; what either does not do is never compared."""
-    if one.unsupported is not None or other.unsupported is not None:
+    if isinstance(one, Unsupported) or isinstance(other, Unsupported):
         return False
-    return one.failure or other.failure or one.ids != other.ids
+    if isinstance(one, Rejected) and isinstance(other, Rejected):
+        return False
+    return isinstance(one, Exception) or one != other
 
 
-def _smallest(data: bytes, ours: Side, theirs: Side) -> tuple[bytes, bool]:
-    """The smallest input on which both give answers of these kinds, and differ."""
-    wanted = ours.answer(data).sort, theirs.answer(data).sort
+def _message(case: bytes, ours: Side, theirs: Side, vocabulary: Vocabulary) -> str:
+    """The smallest input on which both give answers of the same types as on a case, and differ."""
+    wanted = type(ours.answer(case)), type(theirs.answer(case))
 
     def failing(candidates: Sequence[bytes]) -> list[bool]:
         answers = [(ours.answer(one), theirs.answer(one)) for one in candidates]
-        return [_differ(a, b) and (a.sort, b.sort) == wanted for a, b in answers]
+        return [_differ(a, b) and (type(a), type(b)) == wanted for a, b in answers]
 
-    return shrink(data, failing, SHRINKING)
-
-
-def _message(
-    small: bytes, case: bytes, ended: bool, ours: Side, theirs: Side, vocabulary: Vocabulary
-) -> str:
-    one, other = ours.answer(small), theirs.answer(small)
-    place = _first_difference(one, other)
+    small, ended = shrink(case, failing, SHRINKING)
+    one, other = answers = ours.answer(small), theirs.answer(small)
+    place = None
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        place = next(i for i, (a, b) in enumerate(zip_longest(one, other)) if a != b)
     size = f"{len(small)} byte" + ("" if len(small) == 1 else "s")
     how = "" if small == case else f", minimised from {len(case)}"
     lines = [
@@ -282,32 +252,27 @@ def _message(
     if isinstance(case, TextOf):
         lines.append(f"  from    {case.place()}")
     width = max(len(ours.name), len(theirs.name))
-    for side, answer in ((ours, one), (theirs, other)):
+    for side, answer in zip((ours, theirs), answers, strict=True):
         lines.append(f"  {side.name:<{width}}  {_shown(answer, place, vocabulary)}")
     if place is not None:
         lines.append(f"  they part at token {place}")
     return "\n".join(lines)
 
 
-def _first_difference(one: Answer, other: Answer) -> int | None:
-    if one.ids is None or other.ids is None:
-        return None
-    pairs = enumerate(zip(one.ids, other.ids, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one.ids), len(other.ids)))
-
-
 def _shown(answer: Answer, place: int | None, vocabulary: Vocabulary) -> str:
-    if answer.ids is None:
-        return answer.said
+    if isinstance(answer, Rejected):
+        return "rejects it"
+    if isinstance(answer, Exception):
+        line = str(answer).split("\n", 1)[0]
+        return f"raises {type(answer).__name__}: {line}"
     start = max(0, (place or 0) - TOKENS_SHOWN // 2)
-    part = answer.ids[start : start + TOKENS_SHOWN]
+    end = start + TOKENS_SHOWN
     shown = [
-        f"{'>' if start + i == place else ''}{token}={_spelt(token, vocabulary)}"
-        for i, token in enumerate(part)
+        f"{'>' if at == place else ''}{token}={_spelt(token, vocabulary)}"
+        for at, token in enumerate(answer[start:end], start)
     ]
     before = [f"({start} before)"] if start else []
-    rest = len(answer.ids) - start - len(part)
-    after = [f"({rest} after)"] if rest else []
+    after = [f"({len(answer) - end} after)"] if len(answer) > end else []
     return " ".join([*before, *shown, *after]) or "no tokens"
 
 

@@ -1,16 +1,11 @@
-"""How most checks ask: a way on from an answer, question by question or for a whole batch at once.
+"""How most checks ask: a way on from an answer, question by question."""
 
-:class:`AsksAgain` looks at each input by questions of its own; :class:`AsksAtOnce` knows the right
-answer beforehand.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple, cast
 
+from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import (
     Ask,
     Check,
@@ -20,16 +15,14 @@ from harness.checks.base import (
     encoded_indices,
     ids_of,
     packed,
+    stage_of,
 )
+from harness.core.comparisons import Contract
 from harness.core.messages import Decode, Encode, Serve, Way
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
+from harness.core.participants import Participant
 from harness.core.partition import Part
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contract
-    from harness.core.participants import Participant
-    from impls.interface import Capability, Mode
+from impls.interface import Capability, Mode
 
 
 class Question(NamedTuple):
@@ -49,7 +42,7 @@ class Question(NamedTuple):
     numbers: tuple[int, ...] = ()
 
 
-def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> list[Outcome]:
+def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> Iterator[Outcome]:
     """Put questions in as few requests as can be; the answers come in their order.
 
     What is asked twice is put twice: a second answer shows that the first one was no accident.
@@ -57,21 +50,19 @@ def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> list[Outcome]:
     alike: dict[tuple[object, ...], list[Question]] = {}
     for one in questions:
         alike.setdefault(one[:3], []).append(one)
-    answers = ask([probe(group, mode) for group in alike.values()])
-    outcomes = {kind: iter(results) for kind, results in zip(alike, answers, strict=True)}
-    return [next(outcomes[one[:3]]) for one in questions]
-
-
-def probe(alike: Sequence[Question], mode: Mode) -> Probe:
-    """The request that puts questions of one kind."""
-    name, request, how, *_ = alike[0]
-    rows, known = [one.row for one in alike], dict(how)
-    if request is Decode:
-        return Probe(name, Decode(*packed(rows), **known))
-    inputs, mode = Inputs.of(rows), known.pop("mode", mode)
-    if request is Encode:
-        return Probe(name, Encode(inputs, mode, **known))
-    return Probe(name, Serve(known["service"], inputs, tuple(one.numbers for one in alike), mode))
+    probes = []
+    for some in alike.values():
+        name, request, how, *_ = some[0]
+        rows, known = [one.row for one in some], dict(how)
+        if request is Decode:
+            probes.append(Probe(name, Decode(*packed(rows), **known)))
+            continue
+        known = {"inputs": Inputs.of(rows), "mode": mode, **known}
+        if request is Serve:
+            known["numbers"] = tuple(one.numbers for one in some)
+        probes.append(Probe(name, cast("Any", request)(**known)))
+    outcomes = dict(zip(alike, map(iter, ask(probes)), strict=True))
+    return (next(outcomes[one[:3]]) for one in questions)
 
 
 Look = Generator[Sequence[Question], Sequence[Outcome], Any]
@@ -146,41 +137,22 @@ class Subject:
             found = self.check.violation(self.seen, self.index, (*parts,), (self.name,), stage)
             self.judgement.violations.append(found)
 
-    def expect(self, stage: str, right: Part, outcome: Outcome, words: str = "") -> None:
-        """Judge an outcome by whether it is the right one; words: as :meth:`says` has them."""
-        fault = stage, right, self.says(outcome, words)
-        self.judge(outcome, None if outcome == right.outcome else fault)
+    def expect(
+        self,
+        stage: str,
+        right: Part,
+        outcome: Outcome,
+        words: str = "",
+        lawful: bool | None = None,
+    ) -> None:
+        """Judge an outcome by whether it is the right one, unless it is said whether it is lawful.
 
-
-def subjects(
-    check: Check, seen: Observation, one: Participant, judgement: Judgement, rows: Iterable[int]
-) -> list[Subject]:
-    """Inputs of a batch with what an implementation answered; rows: which ones."""
-    inputs, outcomes = [*seen.inputs], [*seen.results[one.name]]
-    return [
-        Subject(check, seen, one, index, inputs[index], outcomes[index], judgement)
-        for index in rows
-    ]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Encodings:
-    """The inputs of a batch that an implementation encoded, and how; rows: where they stand."""
-
-    participant: Participant
-    rows: Sequence[int]
-    inputs: Inputs
-    results: Results
-
-    @classmethod
-    def of(cls, seen: Observation, one: Participant) -> Encodings:
-        """Those of an implementation; what it did not encode has no ids."""
-        results = seen.results[one.name]
-        rows = encoded_indices(results)
-        if len(rows) == len(results):
-            return cls(one, rows, seen.inputs, results)
-        inputs = Inputs.of([seen.inputs[row] for row in rows])
-        return cls(one, rows, inputs, Results.all_encoded(results.ids, results.ends[rows]))
+        stage: of ids or a text that are wrong; what is neither is a stage of its own. words: as
+        :meth:`says` has them.
+        """
+        fault = stage_of(outcome, stage), right, self.says(outcome, words)
+        fine = outcome == right.outcome if lawful is None else lawful
+        self.judge(outcome, None if fine else fault)
 
 
 class AsksAgain(Check):
@@ -190,8 +162,8 @@ class AsksAgain(Check):
         """Ask about an input, and judge the answers."""
         raise NotImplementedError
 
-    def rows(self, results: Results) -> Iterable[int]:
-        """The inputs that it looks at: those that were encoded."""
+    def rows(self, results: Results) -> Sequence[int]:
+        """The inputs that it looks at, in this order: those that were encoded."""
         return encoded_indices(results)
 
     def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
@@ -199,104 +171,44 @@ class AsksAgain(Check):
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at all side by side: each round of questions is put at the same time."""
-        judgement, told = Judgement(), dict[Subject, Any]()
-        every = [
-            subject
-            for one in self.asked(seen)
-            for subject in subjects(self, seen, one, judgement, self.rows(seen.results[one.name]))
-        ]
-        looks = [(subject, self.look(subject)) for subject in every]
-        answers: list[Any] = [None] * len(looks)  # which each is sent next
+        judgement, told, inputs = Judgement(), dict[Subject, Any](), [*seen.inputs]
+        looks: list[tuple[Subject, Look, Any]] = []
+        for one in self.asked(seen):
+            outcomes = [*seen.results[one.name]]
+            for row in self.rows(seen.results[one.name]):
+                subject = Subject(self, seen, one, row, inputs[row], outcomes[row], judgement)
+                looks.append((subject, self.look(subject), None))
         while looks:
-            going_on, questions, ends = [], list[Question](), list[int]()
-            for (subject, look), answer in zip(looks, answers, strict=True):
+            asking: list[tuple[Subject, Look, Sequence[Question]]] = []
+            for subject, look, answer in looks:
                 try:
-                    questions += look.send(answer)
+                    asking.append((subject, look, look.send(answer)))
                 except StopIteration as end:
                     told[subject] = end.value
-                else:
-                    going_on.append((subject, look))
-                    ends.append(len(questions))
-            outcomes = put(questions, seen.contract.mode, ask)
-            looks, answers = going_on, [outcomes[a:b] for a, b in pairwise((0, *ends))]
+            every = [question for *_, questions in asking for question in questions]
+            answers = put(every, seen.contract.mode, ask)
+            looks = [(one, look, [*islice(answers, len(some))]) for one, look, some in asking]
         self.compare(seen, judgement, told)
         return judgement
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Expected:
-    """A question about all inputs that somebody encoded, and the answer that is right.
-
-    stage: of what is not. who: what the right answer comes from. words: by which way the other one
-    was come to.
-    """
-
-    request: Encode | Decode
-    right: Results
-    stage: str
-    who: str
-    words: str = ""
-
-
-class AsksAtOnce(Check):
-    """A check that knows the right answer beforehand: it asks about a whole batch at once.
-
-    Where all is right, that shows column by column; only else each input is looked at.
-    """
-
-    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
-        """What is asked about the inputs that one encoded."""
-        raise NotImplementedError
-
-    def fault(
-        self, one: Subject, asked: Expected, right: Outcome, outcome: Outcome
-    ) -> Fault | None:
-        """What is wrong with an answer, if anything is."""
-        if outcome == right:
-            return None
-        return asked.stage, Part((asked.who,), right), one.says(outcome, asked.words)
-
-    def judge(self, seen: Observation, ask: Ask) -> Judgement:
-        """Ask everybody at the same time."""
-        judgement = Judgement()
-        encoded = [Encodings.of(seen, one) for one in self.asked(seen)]
-        asked = [
-            (given, one)
-            for given in encoded
-            if given.rows
-            for one in self.expected(seen.contract, given)
-        ]
-        answers = ask([Probe(given.participant.name, one.request) for given, one in asked])
-        for (given, one), answer in zip(asked, answers, strict=True):
-            if answer.unsupported:
-                continue
-            participant, apart = given.participant, one.right.differing(answer)
-            if len(apart) < len(given.rows):
-                judgement.note(participant.name, len(given.rows) - len(apart))
-            if not apart:
-                continue
-            some = subjects(self, seen, participant, judgement, [given.rows[row] for row in apart])
-            for subject, row in zip(some, apart, strict=True):
-                right, outcome = one.right.outcome(row), answer.outcome(row)
-                subject.judge(outcome, self.fault(subject, one, right, outcome))
-        return judgement
-
-
-class EncodesAnotherWay(AsksAtOnce):
+class EncodesAnotherWay(AsksAgain):
     """The same inputs, encoded by another way, have the same ids.
 
     Who does not know a way answers that it is unsupported.
     """
 
-    stages: ClassVar[tuple[tuple[Way, str], ...]]
+    stages: ClassVar[tuple[tuple[Way, str], ...]] = ()
     """The ways, and what to call them."""
 
-    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
-        """The same ids by each way."""
-        name = given.participant.name
-        return [
-            Expected(
-                Encode(given.inputs, contract.mode, way=way), given.results, stage, name, way.words
-            )
-            for way, stage in self.stages
-        ]
+    def ways(self, one: Subject) -> Sequence[tuple[str, str, Mapping[str, Any]]]:
+        """The stage of each way, what it is called beside a name, and how it is asked for."""
+        return [(stage, way.words, {"way": way}) for way, stage in self.stages]
+
+    def look(self, one: Subject) -> Look:
+        """The same answer by each way."""
+        ways = self.ways(one)
+        answers = yield [one.encode(one.data, **how) for _, _, how in ways]
+        for (stage, words, _), outcome in zip(ways, answers, strict=True):
+            fault = stage, one.says(one.outcome), one.says(outcome, words)
+            one.judge(outcome, None if outcome == one.outcome else fault)

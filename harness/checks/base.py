@@ -5,8 +5,6 @@ questions (:class:`Probe`), and names the cases at fault (:class:`Violation`). I
 never touches a process.
 """
 
-from __future__ import annotations
-
 import random
 import zlib
 from collections import Counter
@@ -14,22 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from functools import lru_cache
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from itertools import accumulate, chain
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from corpora.vocabularies.model import Vocabulary
+from harness.core.comparisons import ComparedGroup, Contract
 from harness.core.messages import Decode, Encode, Serve
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results
+from harness.core.participants import Participant
 from harness.core.partition import Part, blames, partition
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import ComparedGroup, Contract
-    from harness.core.participants import Participant
-    from impls.interface import Capability
+from impls.interface import Capability
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +42,10 @@ class Probe:
 
     implementation: str
     request: Encode | Decode | Serve
+
+
+Ask = Callable[[Sequence[Probe]], Sequence[Results]]
+"""Puts questions, all at the same time; the answers come in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +79,6 @@ class Judgement:
     exercised: Counter[str] = field(default_factory=Counter)
     forced: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def note(self, name: str, count: int) -> None:
-        """Count outcomes of an implementation that are right; who has none does not appear."""
-        if count:
-            self.exercised[name] += count
-
 
 class Severity(StrEnum):
     """How bad a finding is, the worst first.
@@ -112,29 +106,17 @@ class LongRuns(Enum):
     ALL = auto()
 
 
-class Shows(Enum):
-    """What a reproducer looks for in the answers of the libraries.
-
-    DIFFER: the answers differ, or one is not the input where that is the right answer. FAILS: one
-    does not answer. CHANGES: one answers in several ways. ANOTHER_TEXT: one is not the right text.
-    """
-
-    DIFFER = auto()
-    FAILS = auto()
-    CHANGES = auto()
-    ANOTHER_TEXT = auto()
-
-
 @dataclass(frozen=True, slots=True)
 class Script:
     """How a reproducer puts the question of a check itself, without tokgate.
 
-    asks: the function of a recipe (:class:`impls.interface.Recipe`) that it calls: ``encode``,
-    ``decode`` or ``encode_with_offsets``.
+    shows: what it looks for in the answers of the libraries: they differ, or one is not the input
+    where that is the right answer; one does not answer; one answers in several ways; one is not
+    the right text. asks: the function of a recipe (:class:`impls.interface.Recipe`) that it calls.
     """
 
-    shows: Shows
-    asks: str = "encode"
+    shows: Literal["differ", "fails", "changes", "another text"]
+    asks: Literal["encode", "decode", "encode_with_offsets"] = "encode"
 
 
 class Check(Protocol):
@@ -164,6 +146,9 @@ class Check(Protocol):
     needs: ClassVar[tuple[Capability, ...]] = ()
     """The capabilities of which somebody must have one."""
 
+    where: ClassVar[tuple[Callable[[Contract], bool], ...]] = ()
+    """What must hold of a comparison, so that the check means anything under it."""
+
     long_runs: ClassVar[LongRuns] = LongRuns.NONE
     """The long runs that it is put to, if it samples."""
 
@@ -182,7 +167,8 @@ class Check(Protocol):
 
     def applies(self, contract: Contract) -> bool:
         """Whether it says anything under this contract."""
-        return not self.needs or any(map(self.concerns, contract.participants))
+        able = not self.needs or any(map(self.concerns, contract.participants))
+        return able and all(holds(contract) for holds in self.where)
 
     def concerns(self, one: Participant) -> bool:
         """Whether it asks an implementation, which then has one of the capabilities."""
@@ -220,9 +206,9 @@ class Check(Protocol):
         right: what others answer.
         """
         return [
-            self.violation(seen, index, (right, Part((name,), outcome)), (name,), stage_of(outcome))
-            for name, outcome in outcomes.items()
-            if isinstance(outcome, Failed)
+            self.violation(seen, index, (right, Part((name,), one)), (name,), one.status.label)
+            for name, one in outcomes.items()
+            if isinstance(one, Failed)
         ]
 
     def violation(self, seen: Observation, index: int, *rest: Any) -> Violation:
@@ -230,18 +216,9 @@ class Check(Protocol):
         return Violation(self.name, index, seen.inputs[index], *rest)
 
 
-Ask = Callable[[Sequence[Probe]], Sequence[Results]]
-"""Puts questions, all at the same time; the answers come in their order."""
-
-
-def stage_of(outcome: Outcome, stage: str = "") -> str:
-    """How an answer failed; the stage of one that is wrong."""
-    return Status(outcome.status).label if isinstance(outcome, Failed) else stage
-
-
-def decoding_stage(outcome: Outcome) -> str:
-    """``decode`` for another text, else how the decoder failed or what it refused."""
-    return "decode" if isinstance(outcome, Encoded) else Status(outcome.status).label
+def stage_of(outcome: Outcome, stage: str) -> str:
+    """The stage of ids or a text that are wrong; of what is neither, what it is."""
+    return stage if isinstance(outcome, Encoded) else outcome.status.label
 
 
 def encoded_indices(results: Results) -> list[int]:
@@ -256,8 +233,8 @@ def ids_of(outcome: Outcome) -> tuple[int, ...]:
 
 def packed(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Sequences of ids as a request to decode carries them."""
-    flat = np.array([token_id for ids in rows for token_id in ids], dtype=np.int32)
-    return flat, np.cumsum([len(ids) for ids in rows], dtype=np.int64)
+    flat = np.array([*chain.from_iterable(rows)], dtype=np.int32)
+    return flat, np.cumsum([*map(len, rows)], dtype=np.int64)
 
 
 # Most implementations give the same ids, so that what these spell is looked up once for all.
@@ -320,6 +297,16 @@ def is_raw(contract: Contract) -> bool:
     return not contract.mode.pretokenize and contract.mode.special == "none"
 
 
+def without_specials(contract: Contract) -> bool:
+    """Whether special tokens are text like any other."""
+    return contract.mode.special == "none"
+
+
+def verbatim(contract: Contract) -> bool:
+    """Whether tokens spell the text, and decoding gives back what they spell."""
+    return not contract.vocabulary.normalizes and not contract.vocabulary.pieces
+
+
 def draw(data: bytes) -> random.Random:
     """Dice that fall alike for the same input, so that a violation comes back."""
     return random.Random(zlib.crc32(data))
@@ -327,8 +314,3 @@ def draw(data: bytes) -> random.Random:
 
 REPLACEMENT = "\ufffd".encode()
 """What stands in a text for bytes that are no character."""
-
-
-def has_lost(decoded: Encoded, data: bytes) -> bool:
-    """Whether a decoded text has U+FFFD that the input lacks: the bytes of its ids are no text."""
-    return (decoded.text or b"").count(REPLACEMENT) > data.count(REPLACEMENT)

@@ -1,7 +1,5 @@
 """Batch: many inputs in one call give what each gives by itself."""
 
-from __future__ import annotations
-
 from harness.checks.asking import EncodesAnotherWay
 from harness.checks.base import Severity
 from harness.core.messages import Way

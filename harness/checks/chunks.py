@@ -1,21 +1,16 @@
 """Chunks: a text cut where its pre-tokens part is encoded as its two halves are."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from corpora.vocabularies.model import Algorithm, PieceType
+from corpora.vocabularies.model import Algorithm, PieceType, Vocabulary
 from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import Judgement, Observation, Severity, draw
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded
 from harness.core.pretokens import piece_ends
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
 
 LONGEST = 2048
 """Bytes: the pre-tokens of longer ones take too long to find here."""
@@ -26,8 +21,8 @@ TRIED = 4
 OVER = re.compile("[^\u2581]\u2581| ")
 """Text of a piece that reaches over a space."""
 
-PLAIN = re.compile(rb"[0-9A-Za-z]+")
-"""A word that no normalizer changes, nor joins with what stands beside it."""
+PLAIN = re.compile(rb"(?:^|(?<= ))([0-9A-Za-z]+) (?=([0-9A-Za-z]+)(?: |\Z))")
+"""Two words that no normalizer changes, nor joins with what stands beside them, and one space."""
 
 SPACES = b" \n"
 """The white space before which a text for WordPiece may always be cut, since words end there."""
@@ -111,33 +106,31 @@ def lawful_cut(vocabulary: Vocabulary, data: bytes) -> int | None:
 
     Drawn from the text's checksum, the same for the same text.
     """
+    ends: set[int] | None = None
     if vocabulary.pieces:
-        between = list(spaces_between(data, symbols(vocabulary)))
-        return draw(data).choice(between) if between else None
-    if len(data) > LONGEST:
+        places = spaces_between(data, symbols(vocabulary))
+    elif len(data) > LONGEST:
         return None
-    if vocabulary.algorithm is Algorithm.WORDPIECE:
+    elif vocabulary.algorithm is Algorithm.WORDPIECE:
         places = [at for at in range(1, len(data)) if data[at] in SPACES]
-        return draw(data).sample(places, 1)[0] if places else None
-    ends = piece_ends(vocabulary, data) - {len(data)}
-    places = sorted(at for at in ends if data[at - 1] < 0x80 and data[at] < 0x80)
+    else:
+        ends = piece_ends(vocabulary, data)
+        inside = ends - {len(data)}
+        places = sorted(at for at in inside if data[at - 1] < 0x80 and data[at] < 0x80)
     for at in draw(data).sample(places, min(TRIED, len(places))):
-        right = {at + end for end in piece_ends(vocabulary, data[at:])}
-        if piece_ends(vocabulary, data[:at]) | right == ends | {len(data)}:
+        right = {at + end for end in piece_ends(vocabulary, data[at:])} if ends else set()
+        if ends is None or piece_ends(vocabulary, data[:at]) | right == ends:
             return at
     return None
 
 
-def spaces_between(data: bytes, cut_out: Sequence[bytes]) -> Iterator[int]:
+def spaces_between(data: bytes, cut_out: Sequence[bytes]) -> list[int]:
     """The single spaces between plain words in which no user-defined symbol stands."""
-    at = -1
-    before = False
-    for word in data.split(b" "):
-        plain = PLAIN.fullmatch(word) is not None and not any(one in word for one in cut_out)
-        if before and plain:
-            yield at
-        at += len(word) + 1
-        before = plain
+    return [
+        two.end() - 1
+        for two in PLAIN.finditer(data)
+        if not any(one in word for word in two.groups() for one in cut_out)
+    ]
 
 
 @lru_cache(maxsize=4)

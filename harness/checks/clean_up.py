@@ -1,17 +1,10 @@
 """Cleaned spaces: decoded for a person, a text loses the spaces that English has not, no others."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from corpora.vocabularies.model import Algorithm
+from corpora.vocabularies.model import Algorithm, Vocabulary
 from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import Severity, decoding_stage
+from harness.checks.base import Severity
 from harness.core.outcomes import Encoded, Unsupported
 from impls.interface import Capability
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
 
 REPLACED = (
     (b" .", b"."),
@@ -52,11 +45,10 @@ class CleanUp(AsksAgain):
             return
         (decoded,) = yield [one.decode(one.ids)]
         if isinstance(decoded, Encoded):  # a decoder that fails by itself is the round trip's
-            lawful = texts_of(one.vocabulary, decoded.text or b"")
-            right = isinstance(outcome, Encoded) and outcome.text in lawful
-            wanted = one.says(Encoded(decoded.ids, text=lawful[0]), "cleaned up by the rule")
-            fault = decoding_stage(outcome), wanted, one.says(outcome, "cleaning up")
-            one.judge(outcome, None if right else fault)
+            texts = texts_of(one.vocabulary, decoded.text or b"")
+            wanted = one.says(Encoded(decoded.ids, text=texts[0]), "cleaned up by the rule")
+            lawful = isinstance(outcome, Encoded) and outcome.text in texts
+            one.expect("decode", wanted, outcome, "cleaning up", lawful)
 
 
 def cleaned(text: bytes) -> bytes:

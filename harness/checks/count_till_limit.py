@@ -1,7 +1,5 @@
 """Counting: without a limit, and up to one."""
 
-from __future__ import annotations
-
 from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import LongRuns, Severity, draw
 from harness.checks.serving import unanswered, wrong_count
@@ -27,22 +25,20 @@ class CountTillLimit(AsksAgain):
 
     def look(self, one: Subject) -> Look:
         """Compare the services with the number of ids, which is known already."""
-        count, limited = self.needs
         size = len(one.ids)
-        limits: list[int | None] = [size, max(0, size - 1), draw(one.data).randint(0, size + 1)]
-        asked = [(limited, limit) for limit in limits] if one.participant.can(limited) else []
-        asked += [(count, None)] if one.participant.can(count) else []
-        answers = yield [
-            one.serve(service, one.data, *([] if limit is None else [limit]))
-            for service, limit in asked
-        ]
-        for (service, limit), outcome in zip(asked, answers, strict=True):
-            right, where, fault = size, "the text", None
-            if limit is not None:
-                where = f"the text, with a limit of {limit}"
-                right = size if size <= limit else PAST_THE_LIMIT
-            if not isinstance(outcome, Encoded):
-                fault = unanswered(one, service, outcome)
-            elif outcome.ids != (right,):
-                fault = wrong_count(one, service, one.name, right, outcome.ids[0], where)
-            one.judge(outcome, fault)
+        for service in filter(one.participant.can, self.needs):
+            limits: list[tuple[int, ...]] = [()]
+            if service is Capability.COUNT_TILL_LIMIT:
+                drawn = draw(one.data).randint(0, size + 1)
+                limits = [(size,), (max(0, size - 1),), (drawn,)]
+            answers = yield [one.serve(service, one.data, *limit) for limit in limits]
+            for limit, outcome in zip(limits, answers, strict=True):
+                right, where, fault = size, "the text", None
+                for most in limit:
+                    where = f"the text, with a limit of {most}"
+                    right = size if size <= most else PAST_THE_LIMIT
+                if not isinstance(outcome, Encoded):
+                    fault = unanswered(one, service, outcome)
+                elif outcome.ids != (right,):
+                    fault = wrong_count(one, service, one.name, right, outcome.ids[0], where)
+                one.judge(outcome, fault)

@@ -1,13 +1,11 @@
 """Equivalence: implementations under one contract give the same ids."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity, Shows
+from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity
 from harness.core.comparisons import ComparedGroup, Contract
 from harness.core.outcomes import Outcome, Unsupported
 from harness.core.standing import Standing
@@ -24,7 +22,7 @@ class Equivalence(Check):
     name = "equivalence"
     summary = "the same bytes give the same ids in all implementations"
     severity = Severity.IDS
-    script = Script(Shows.DIFFER)
+    script = Script("differ")
 
     asks_further = False
 
@@ -37,26 +35,21 @@ class Equivalence(Check):
         judgement = Judgement()
         exact = [name for name in seen.contract.exact if name in seen.results]
         groups = seen.contract.compared_groups(exact)
-        judgement.exercised.update(compared(seen, groups))
+        judged: dict[str, Any] = {}
         for group in groups:
+            # An answer counts, once, if another one of its group stands beside it.
+            answered = {name: seen.results[name].answered for name in group.names}
+            several = np.sum([*answered.values()], axis=0) > 1
+            for name, mask in answered.items():
+                judged[name] = judged.get(name, False) | (mask & several)
             pivot, *others = (seen.results[name] for name in group.names)
             suspects = {index for one in others for index in pivot.differing(one)}
             for index in sorted(suspects):
                 outcomes = {name: seen.results[name].outcome(index) for name in group.names}
                 if not undefined(seen.contract, group, outcomes):
                     judgement.violations += self.parted(seen, index, outcomes, group)
+        judgement.exercised.update({name: int(mask.sum()) for name, mask in judged.items()})
         return judgement
-
-
-def compared(seen: Observation, groups: Sequence[ComparedGroup]) -> dict[str, int]:
-    """How many answers of each had another one of its group beside them; each is counted once."""
-    judged: dict[str, Any] = {}
-    for group in groups:
-        answered = {name: seen.results[name].answered for name in group.names}
-        several = np.sum([*answered.values()], axis=0) > 1
-        for name, mask in answered.items():
-            judged[name] = judged.get(name, False) | (mask & several)
-    return {name: int(mask.sum()) for name, mask in judged.items()}
 
 
 def undefined(contract: Contract, group: ComparedGroup, outcomes: Mapping[str, Outcome]) -> bool:

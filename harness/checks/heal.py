@@ -1,23 +1,17 @@
 """Healing: every token that is forced is one that the tokenizer itself would give."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Sequence
-from itertools import accumulate, takewhile
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
+from corpora.vocabularies.model import Vocabulary
 from harness.checks.asking import AsksAgain, Fault, Look, Subject
-from harness.checks.base import Severity, ids_of
-from harness.checks.heal_questions import HealQuestion, question
+from harness.checks.base import Severity, ids_of, spelled, without_specials
+from harness.checks.heal_questions import HealQuestion, alike, question
 from harness.checks.serving import DEFINITION, against, unanswered
-from harness.core.comparisons import Contract
 from harness.core.messages import healing_numbers
 from harness.core.outcomes import Encoded, Outcome
 from impls.interface import Capability
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
 
 COMPLETE = frozenset({"finite", "schema"})
 """Kinds of grammars of which all sentences are asked."""
@@ -45,10 +39,7 @@ class Heal(AsksAgain):
     said = "forced a token that the tokenizer itself would not give"
     every = 4
     needs = (Capability.HEAL,)
-
-    def applies(self, contract: Contract) -> bool:
-        """With somebody who heals, where special tokens are text like any other."""
-        return contract.mode.special == "none" and super().applies(contract)
+    where = (without_specials,)
 
     def look(self, one: Subject) -> Look:
         """Have context and sentences encoded by who defines them, then heal after the context."""
@@ -62,48 +53,42 @@ class Heal(AsksAgain):
         given = asked.forced + b"".join(asked.allowed or ())
         numbers = healing_numbers(texts[0].ids, asked.forced, asked.allowed)
         (outcome,) = yield [one.serve(Capability.HEAL, given, *numbers)]
-        found, most = fault(one, whose, asked, texts, outcome), possible(one, asked, texts)
+        found = next(faults(one, whose, asked, texts, outcome), None)
+        most = possible(one, asked, texts)
         one.judge(outcome, found)
         if found is None and most and isinstance(outcome, Encoded):
             share = {"forced": min(len(outcome.ids), most), "possible": most}
             one.judgement.forced.setdefault(one.name, Counter()).update(share)
 
 
-def fault(
+def faults(
     one: Subject, whose: str, asked: HealQuestion, texts: Sequence[Outcome], outcome: Outcome
-) -> Fault | None:
-    """What is wrong, if anything is. texts: the encodings of ``asked.texts``."""
+) -> Iterator[Fault]:
+    """What is wrong. texts: the encodings of ``asked.texts``."""
     if not isinstance(outcome, Encoded):
-        whole = all(isinstance(text, Encoded) for text in texts)
-        return unanswered(one, "heal", outcome) if whole else None
+        if all(isinstance(text, Encoded) for text in texts):
+            yield unanswered(one, "heal", outcome)
+        return
     vocabulary, ids, leftover = one.vocabulary, outcome.ids, outcome.text or b""
     where = f"after {shown(asked.context)}, with {shown(asked.forced)} forced"
-
-    def broken(stage: str, law: str, wrong: str, who: str = "the rule") -> Fault:
-        return against(one, stage, "heal", who, law, f"{wrong} {where}")
-
     if not asked.forced.endswith(leftover):
         law = "what is left over is the end of the forced bytes"
-        return broken("leftover", law, f"leaves {shown(leftover)} over")
-    if not vocabulary.normalizes and not vocabulary.pieces:
-        taken = asked.forced[: len(asked.forced) - len(leftover)]
-        known = all(0 <= i < len(vocabulary) and vocabulary.tokens[i] is not None for i in ids)
-        said = vocabulary.spell([*ids]) if known else None
-        if said != taken:
-            spelling = "nothing" if said is None else shown(said)
-            wrong = f"forces {list(ids)}, which spell {spelling},"
-            law = f"the forced tokens spell {shown(taken)}, all that is not left over"
-            return broken("spelling", law, wrong)
+        wrong = f"leaves {shown(leftover)} over {where}"
+        yield against(one, "leftover", "heal", "the rule", law, wrong)
+    taken, said = asked.forced.removesuffix(leftover), spelled(vocabulary, ids)
+    if said != taken and not vocabulary.normalizes and not vocabulary.pieces:
+        law = f"the forced tokens spell {shown(taken)}, all that is not left over"
+        spelling = "nothing" if said is None else shown(said)
+        wrong = f"forces {list(ids)}, which spell {spelling}, {where}"
+        yield against(one, "spelling", "heal", "the rule", law, wrong)
     context = ids_of(texts[0])
     for way, text in zip(asked.sentences, texts[1:], strict=True):
         before, after = ids_of(text)[: len(context)], ids_of(text)[len(context) :]
         if isinstance(text, Encoded) and before == context and after[: len(ids)] != ids:
             given = tokens(vocabulary, after[: len(ids) + 1])
             law = f"the tokens are {given}, .. when the text goes on with {shown(way)}"
-            return broken(
-                "canonical", law, f"forces {tokens(vocabulary, ids)}", f"{whose} (encode)"
-            )
-    return None
+            wrong = f"forces {tokens(vocabulary, ids)} {where}"
+            yield against(one, "canonical", "heal", f"{whose} (encode)", law, wrong)
 
 
 def possible(one: Subject, asked: HealQuestion, texts: Sequence[Outcome]) -> int | None:
@@ -112,16 +97,15 @@ def possible(one: Subject, asked: HealQuestion, texts: Sequence[Outcome]) -> int
     """
     vocabulary = one.vocabulary
     told = asked.kind in COMPLETE and asked.allowed == asked.sentences
-    if not told or vocabulary.normalizes or vocabulary.pieces:
-        return None
+    known = told and all(isinstance(text, Encoded) for text in texts)
     context, *sentences = map(ids_of, texts)
     size = len(context)
-    known = all(isinstance(text, Encoded) for text in texts)
-    if not known or any(ids[:size] != context for ids in sentences):
+    if not known or vocabulary.normalizes or vocabulary.pieces:
         return None
-    columns = zip(*(ids[size:] for ids in sentences), strict=False)
-    same = takewhile(lambda column: len({*column}) == 1, columns)
-    ends = accumulate(len(vocabulary.spelling(column[0])) for column in same)
+    if any(ids[:size] != context for ids in sentences):
+        return None
+    same = sentences[0][size : alike(sentences)]
+    ends = accumulate(len(vocabulary.spelling(token_id)) for token_id in same)
     return sum(end <= len(asked.forced) for end in ends)
 
 

@@ -8,23 +8,18 @@ them is forced, and a grammar of one of these kinds says what may come then:
 ``enum`` of strings. ``anything``: no grammar. Then a few sentences stand for all of them.
 """
 
-from __future__ import annotations
-
 import json
+import random
 from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import Any
 
 from corpora.generators.material import is_text
+from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import draw
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterable
-
-    from corpora.vocabularies.model import Vocabulary
 
 LONGEST_CONTEXT = 64
 """Bytes of an input that stand before the forced ones, at the most."""
@@ -78,50 +73,31 @@ def question(data: bytes, vocabulary: Vocabulary, *, text: bool) -> HealQuestion
     context = data[boundary(data, max(0, first - LONGEST_CONTEXT)) : first]
     last = boundary(data, min(last, first + LONGEST_FORCED))
     forced, rest = data[first:last], data[last : boundary(data, last + LONGEST_WAY)]
-    if kind == "schema":
-        context = b'{"k": "'
-        forced, sentences = schema(context, data, dice, vocabulary, text=text)
-    else:
-        token = planted(dice, vocabulary)
-        # U+2581 stands for the space where pieces are characters.
-        token = token.replace("\u2581".encode(), b" ") if vocabulary.pieces else token
-        cut = boundary(token, dice.randint(1, len(token))) if token else 0
-        if cut and (not text or is_text(token)):
-            forced, rest = forced + token[:cut], token[cut:] + rest
-        if kind == "regular":
-            unit = rest[: boundary(rest, dice.randint(1, 6))] or b"a"
-            tail = dice.choice(STAND_INS)
-            ways = [unit * times + tail for times in range(longest // len(unit) + 2)]
-        else:
-            ways = [rest, *tails(forced, vocabulary), *dice.sample(STAND_INS, 3)]
-            ways += STAND_INS if kind == "anything" else ()
-        sentences = [way for way in ways if not text or is_text(forced + way)] or [b""]
-    told = unique(way[:longest] for way in sentences)
-    return HealQuestion(
-        kind, context, forced, unique(sentences), None if kind == "anything" else told
-    )
-
-
-def schema(
-    context: bytes, data: bytes, dice: random.Random, vocabulary: Vocabulary, *, text: bool
-) -> tuple[bytes, list[bytes]]:
-    """What is forced, and what may follow, of an object whose one value is of an enum: strings
-    that begin alike.
-    """
-    words = data.decode("utf-8", "ignore" if text else "replace")[:LONGEST_FORCED]
-    stem = words[: dice.randint(0, len(words))]
     token = planted(dice, vocabulary)
-    if token:
-        stem += token[: dice.randint(1, len(token))].decode("utf-8", "ignore")
-    further = [*STAND_INS, *tails(stem.encode("utf-8", "replace"), vocabulary)]
-    ends = [words[len(stem) :], *(way.decode("utf-8", "ignore") for way in further)]
-    values = dict.fromkeys(stem + end for end in ends)
-    documents = [json.dumps({"k": value}, ensure_ascii=False).encode() for value in values]
-    spelled = [document[len(context) :] for document in documents]
-    columns = zip(*spelled, strict=False)
-    alike = sum(1 for _ in takewhile(lambda column: len({*column}) == 1, columns))
-    size = boundary(spelled[0], alike)
-    return spelled[0][:size], [one[size:] for one in spelled]
+    # U+2581 stands for the space where pieces are characters.
+    token = token.replace("\u2581".encode(), b" ") if vocabulary.pieces else token
+    if token and (not text or is_text(token)):
+        cut = boundary(token, dice.randint(1, len(token)))
+        forced, rest = forced + token[:cut], token[cut:] + rest
+    ways = [rest, *tails(forced, vocabulary), *dice.sample(STAND_INS, 3)]
+    if kind == "regular":
+        unit = rest[: boundary(rest, dice.randint(1, 6))] or b"a"
+        tail = dice.choice(STAND_INS)
+        ways = [unit * times + tail for times in range(longest // len(unit) + 2)]
+    elif kind != "finite":
+        ways += STAND_INS
+    if kind == "schema":
+        # What is forced, and what may follow, of an object whose one value is of an enum: strings
+        # that begin alike.
+        context = b'{"k": "'
+        values = dict.fromkeys((forced + way).decode("utf-8", "ignore") for way in ways)
+        documents = [json.dumps({"k": one}, ensure_ascii=False).encode() for one in values]
+        spelled = [one.removeprefix(context) for one in documents]
+        forced = spelled[0][: boundary(spelled[0], alike(spelled))]
+        ways = [one.removeprefix(forced) for one in spelled]
+    ways = [*dict.fromkeys(way for way in ways if not text or is_text(forced + way))] or [b""]
+    told = None if kind == "anything" else tuple(dict.fromkeys(way[:longest] for way in ways))
+    return HealQuestion(kind, context, forced, tuple(ways), told)
 
 
 @lru_cache(maxsize=4)
@@ -145,10 +121,11 @@ def tails(forced: bytes, vocabulary: Vocabulary) -> list[bytes]:
     for start in range(max(0, len(forced) - vocabulary.max_token_bytes), len(forced)):
         stem = forced[start:]
         place = bisect_left(every, stem)
-        some = [token for token in every[place : place + 4] if token.startswith(stem)]
-        found += [token[len(stem) :] for token in some if token != stem]
-        if len(found) >= TAILS:
-            break
+        found += [
+            token.removeprefix(stem)
+            for token in every[place : place + 4]
+            if token.startswith(stem) and token != stem
+        ]
     return found[:TAILS]
 
 
@@ -159,6 +136,7 @@ def boundary(data: bytes, place: int) -> int:
     return min(place, len(data))
 
 
-def unique(ways: Iterable[bytes]) -> tuple[bytes, ...]:
-    """Each once, in the order of the first."""
-    return tuple(dict.fromkeys(ways))
+def alike(sequences: Iterable[Sequence[Any]]) -> int:
+    """With how many of the same elements all sequences begin."""
+    columns = zip(*sequences, strict=False)
+    return sum(1 for _ in takewhile(lambda column: len({*column}) == 1, columns))

@@ -1,7 +1,5 @@
 """Incremental: a text that grows has at each length the tokens that its encoding has."""
 
-from __future__ import annotations
-
 from harness.checks.base import LongRuns, Severity, draw
 from harness.checks.serving import CountsParts, Ranges
 from impls.interface import Capability

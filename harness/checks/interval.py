@@ -1,7 +1,5 @@
 """Interval: the count of any part of a text is that of the part by itself."""
 
-from __future__ import annotations
-
 from itertools import chain, combinations_with_replacement
 
 from harness.checks.base import LongRuns, Severity, draw
@@ -11,8 +9,9 @@ from impls.interface import Capability
 EVERY_RANGE = 6
 """Up to so many bytes, all ranges of a text are asked for (28 of 6 bytes)."""
 
-DRAWN = 4
-"""Of a longer text, so many ranges of any length are asked, and as many short ones."""
+DRAWN = 2
+"""In a longer text, so many places and as many shortly after them are drawn: all ranges between
+these, the beginning and the end are asked for."""
 
 SHORT = 12
 
@@ -38,16 +37,12 @@ class Interval(CountsParts):
         return tuple(chain.from_iterable(found)), found
 
 
-def ranges(data: bytes) -> tuple[tuple[int, int], ...]:
+def ranges(data: bytes) -> Ranges:
     """Empty, full, beginning, end, and others."""
     size = len(data)
-    if size <= EVERY_RANGE:
-        return tuple(combinations_with_replacement(range(size + 1), 2))
-    dice = draw(data)
-    found = [(0, size), (0, dice.randint(0, size)), (dice.randint(0, size), size), (size, size)]
-    for _ in range(DRAWN):
-        start, end = sorted(dice.randint(0, size) for _ in range(2))
-        found.append((start, end))
-        start = dice.randrange(size)
-        found.append((start, min(size, start + dice.randint(0, SHORT))))
-    return tuple(found)
+    points = {*range(size + 1)}
+    if size > EVERY_RANGE:
+        dice = draw(data)
+        starts = [dice.randrange(size) for _ in range(DRAWN)]
+        points = {0, size, *starts, *(min(size, at + dice.randint(0, SHORT)) for at in starts)}
+    return [*combinations_with_replacement(sorted(points), 2)]

@@ -1,7 +1,5 @@
 """Minimality: what claims the fewest tokens is never longer than any other spelling."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from harness.checks.base import (
@@ -11,7 +9,6 @@ from harness.checks.base import (
     Observation,
     Script,
     Severity,
-    Shows,
     ids_of,
     is_raw,
     spelled,
@@ -35,7 +32,7 @@ class Minimality(Check):
     summary = "an encoder that claims the fewest tokens never gives more than another"
     severity = Severity.IDS
     said = "gave more tokens than another, and claims the fewest"
-    script = Script(Shows.DIFFER)
+    script = Script("differ")
 
     asks_further = False
 

@@ -1,12 +1,19 @@
 """Re-encoding: the text that a decoder gives back is encoded alike, too."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
-from harness.checks.base import Ask, Check, Judgement, Observation, Probe, Severity, encoded_indices
+from harness.checks.base import (
+    Ask,
+    Check,
+    Judgement,
+    Observation,
+    Probe,
+    Severity,
+    encoded_indices,
+    verbatim,
+)
 from harness.checks.equivalence import Equivalence
-from harness.checks.round_trip import rewrites, trusted
+from harness.checks.round_trip import trusted
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Inputs
@@ -34,7 +41,7 @@ class ReEncoding(Check):
 
     def applies(self, contract: Contract) -> bool:
         """Where text is normalized, someone decodes, and there are two to compare."""
-        return rewrites(contract) and len(contract.exact) > 1 and super().applies(contract)
+        return not verbatim(contract) and len(contract.exact) > 1 and super().applies(contract)
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Have the trusted one's ids decoded, and that text encoded by everybody."""

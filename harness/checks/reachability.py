@@ -1,14 +1,12 @@
 """Reachability: what encodes with merges left out still gives what merges can make of the text."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate
-from typing import TYPE_CHECKING
+from itertools import accumulate, pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corpora.vocabularies.model import Algorithm, Alphabet, PieceType, RankOrder, Vocabulary
 from harness.checks.asking import AsksAgain, Look, Subject
@@ -16,13 +14,10 @@ from harness.checks.base import Severity, added_ids, first_past, ids_of, spelled
 from harness.checks.round_trip import trusted
 from harness.core.comparisons import Contract
 from harness.core.messages import Dropout, sequences_in
-from harness.core.outcomes import Encoded, Outcome, Status
+from harness.core.outcomes import Encoded, Outcome
 from harness.core.partition import Part
 from harness.core.pretokens import piece_ends
 from impls.interface import Law
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 DRAWS = 8
 """Encodings of each input with dropout: what goes wrong once in many times is to come back."""
@@ -77,42 +72,39 @@ class Reachability(AsksAgain):
 
 def hold(one: Subject, outcome: Outcome, right: Outcome, drawn: Sequence[Outcome] = ()) -> None:
     """Judge an answer by the first of its encodings that is none. drawn: those, if it has many."""
-    cuts, fault = cuts_of(one.contract, one.data), None
-    for each in drawn or [outcome]:
-        stage = stage_of(one.vocabulary, cuts, each, right)
-        if stage is not None:
-            fault = stage, Part(("without dropout",), right), one.says(each)
-            break
-    one.judge(outcome, fault)
+    cuts = cuts_of(one.contract, one.data)
+    wanted = Part(("without dropout",), right)
+    stages = [(stage_of(one.vocabulary, cuts, x, right), x) for x in drawn or [outcome]]
+    faults = [(stage, wanted, one.says(each)) for stage, each in stages if stage]
+    one.judge(outcome, faults[0] if faults else None)
 
 
 def stage_of(
     vocabulary: Vocabulary, cuts: Sequence[int] | None, outcome: Outcome, right: Outcome
-) -> str | None:
-    """The stage at which an encoding is none that merges make of a text; None for one that is.
+) -> str:
+    """The stage at which an encoding is none that merges make of a text; empty for one that is.
 
     cuts: where pre-tokens begin and end, None where that is not known for sure.
     """
     known, ids = reachable(vocabulary), ids_of(outcome)
     if not isinstance(outcome, Encoded):
-        return Status(outcome.status).label
+        return outcome.status.label
     parts = spellings(vocabulary, ids)
     if parts is None or known is None:
         return "unknown-id"
-    text = spelled(vocabulary, ids_of(right)) if isinstance(right, Encoded) else None
-    if text is not None and b"".join(parts) != text:
+    if isinstance(right, Encoded) and spelled(vocabulary, right.ids) not in {None, b"".join(parts)}:
         return "text"
     if not added_ids(vocabulary).isdisjoint(ids):
         cuts = None
-    ends = [0, *accumulate(map(len, parts))]
-    for token_id, start, end in zip(ids, ends, ends[1:], strict=False):
+    ends = pairwise([0, *accumulate(map(len, parts))])
+    for token_id, (start, end) in zip(ids, ends, strict=True):
         # It may be a pre-token that was looked up.
         whole = vocabulary.ignore_merges and (cuts is None or (start in cuts and end in cuts))
         if not known[token_id] and not whole:
             return "unreachable"
         if cuts is not None and bisect_right(cuts, start) < bisect_left(cuts, end):
             return "pre-tokens"
-    return None
+    return ""
 
 
 def cuts_of(contract: Contract, data: bytes) -> list[int] | None:
@@ -126,32 +118,27 @@ def cuts_of(contract: Contract, data: bytes) -> list[int] | None:
 @lru_cache(maxsize=4)
 def reachable(vocabulary: Vocabulary) -> NDArray[np.bool_] | None:
     """Of each id whether merges reach it; None where merges change what is spelled."""
-    tokens = [token or b"" for token in vocabulary.tokens]
-    merges = vocabulary.merges
-    left, right, merged = merges.left, merges.right, merges.merged
+    tokens, ids = [token or b"" for token in vocabulary.tokens], vocabulary.ids
+    table = vocabulary.merges
+    left, right, merged = table.left, table.right, table.merged
     for one, other, both in zip(left.tolist(), right.tolist(), merged.tolist(), strict=True):
         if tokens[one] + tokens[other] != tokens[both]:
             return None
     known = np.zeros(first_past(vocabulary), dtype=np.bool_)
     known[: len(tokens)] = [is_symbol(vocabulary, token_id) for token_id in range(len(tokens))]
     known[[*added_ids(vocabulary)]] = True
-    before = count = -1
+    before = -1
     while before != (before := int(known.sum())):
-        while count != (count := int(known.sum())):
-            known[merged[known[left] & known[right]]] = True
-        if vocabulary.rank_order is RankOrder.IDS:  # of the few that no merge has made
+        known[merged[known[left] & known[right]]] = True
+        if known.sum() == before and vocabulary.rank_order is RankOrder.IDS:
+            # With ranks, any two that make a token may merge. Few are left that no merge has made.
             for token_id in np.flatnonzero(~known[: len(tokens)]).tolist():
-                known[token_id] = is_parted(vocabulary, known, tokens[token_id])
+                token = tokens[token_id]
+                parted = ((token[:cut], token[cut:]) for cut in range(1, len(token)))
+                known[token_id] = any(
+                    all(part in ids and known[ids[part]] for part in parts) for parts in parted
+                )
     return known
-
-
-def is_parted(vocabulary: Vocabulary, known: NDArray[np.bool_], token: bytes) -> bool:
-    """Whether a token is two reachable ones: with ranks, any two that make a token may merge."""
-
-    def has(part: bytes) -> bool:
-        return part in vocabulary.ids and bool(known[vocabulary.ids[part]])
-
-    return any(has(token[:cut]) and has(token[cut:]) for cut in range(1, len(token)))
 
 
 def is_symbol(vocabulary: Vocabulary, token_id: int) -> bool:

@@ -1,9 +1,8 @@
 """Releases of one library: they answer alike in more than ids."""
 
-from __future__ import annotations
+from typing import ClassVar
 
-from typing import TYPE_CHECKING, ClassVar
-
+from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import (
     Ask,
     Check,
@@ -12,7 +11,6 @@ from harness.checks.base import (
     Probe,
     Script,
     Severity,
-    Shows,
     numbers_in,
     packed,
 )
@@ -21,9 +19,6 @@ from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Status
 from harness.core.partition import partition
 from impls.interface import Capability
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
 
 MOST_IDS = 64
 """Ids drawn for one input: more would only cost time."""
@@ -81,7 +76,7 @@ class ReleaseOffsets(ComparesReleases):
     severity = Severity.OFFSETS
     said = "gave other offsets than another release"
     needs = (Capability.OFFSETS,)
-    script = Script(Shows.DIFFER, "encode_with_offsets")
+    script = Script("differ", "encode_with_offsets")
     stage = "offsets"
 
     def request(self, seen: Observation) -> Encode:
@@ -102,7 +97,7 @@ class ReleaseDecode(ComparesReleases):
     severity = Severity.TEXT
     said = "decoded ids otherwise than another release"
     needs = (Capability.DECODE,)
-    script = Script(Shows.DIFFER, "decode")
+    script = Script("differ", "decode")
     stage = "decode"
 
     def request(self, seen: Observation) -> Decode:
@@ -128,11 +123,9 @@ def libraries(contract: Contract, capability: Capability) -> list[list[str]]:
 def drawn_ids(data: bytes, vocabulary: Vocabulary) -> list[int]:
     """Ids drawn from bytes: any id, now and then a special or an unknown one."""
     size, special = len(vocabulary), sorted(vocabulary.special_tokens.values())
-    ids = []
+    ids: list[int] = []
     for number in numbers_in(data, MOST_IDS):
         which, kind = divmod(number, RARE)
-        if kind == 0 and special:
-            ids.append(special[which % len(special)])
-        else:
-            ids.append(size if kind == 1 else which % size)
+        some = special if kind == 0 and special else [size] if kind == 1 else range(size)
+        ids.append(some[which % len(some)])
     return ids

@@ -1,7 +1,5 @@
 """Reload: a tokenizer is the same, saved and loaded again, and its file spelled another way."""
 
-from __future__ import annotations
-
 from harness.checks.asking import EncodesAnotherWay
 from harness.checks.base import Severity
 from harness.core.messages import Way

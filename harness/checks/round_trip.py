@@ -1,13 +1,11 @@
 """Round trip: decoding gives the text back; where text is normalized, decoders agree."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
 from corpora.generators.material import is_text
-from harness.checks.asking import AsksAtOnce, Encodings, Expected, Fault, Subject
+from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import (
+    REPLACEMENT,
     Ask,
     Judgement,
     LongRuns,
@@ -15,10 +13,8 @@ from harness.checks.base import (
     Probe,
     Script,
     Severity,
-    Shows,
-    decoding_stage,
     encoded_indices,
-    has_lost,
+    verbatim,
 )
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode
@@ -28,7 +24,7 @@ from harness.core.standing import Standing, most_trusted
 from impls.interface import Capability
 
 
-class RoundTrip(AsksAtOnce):
+class RoundTrip(AsksAgain):
     """decode(encode(x)) = x for each implementation with ``decode``.
 
     For vocabularies whose normalizer changes the text (SentencePiece), or whose added tokens take
@@ -46,25 +42,17 @@ class RoundTrip(AsksAtOnce):
     every = 3
     needs = (Capability.DECODE,)
     long_runs = LongRuns.SHORT
-    script = Script(Shows.DIFFER, "decode")
+    script = Script("differ", "decode")
 
     def applies(self, contract: Contract) -> bool:
         """With a decoder; with two where there is only their agreement to check."""
         able = [c for c in contract.participants if c.can(Capability.DECODE)]
         return len(able) > (1 if loses(contract) else 0)
 
-    def expected(self, contract: Contract, given: Encodings) -> Sequence[Expected]:
-        """Each one's own ids give the texts back."""
-        ids, ends = given.results.ids, given.results.ends
-        right = replace(given.results, text=given.inputs.data, text_ends=given.inputs.ends)
-        return [Expected(Decode(ids, ends), right, "decode", "the input")]
-
-    def fault(
-        self, one: Subject, asked: Expected, right: Outcome, outcome: Outcome
-    ) -> Fault | None:
-        """What is wrong with a text; a refusal is a stage of its own."""
-        found = super().fault(one, asked, right, outcome)
-        return found and (decoding_stage(outcome), *found[1:])
+    def look(self, one: Subject) -> Look:
+        """Each one's own ids give the text back."""
+        (outcome,) = yield [one.decode(one.ids)]
+        one.expect("decode", Part(("the input",), Encoded(one.ids, one.data)), outcome)
 
     def judge(self, seen: Observation, ask: Ask) -> Judgement:
         """Look at each by itself; where texts do not come back, compare them with one another."""
@@ -81,8 +69,7 @@ class RoundTrip(AsksAtOnce):
                 for name, column in columns.items()
                 if speaks_of(seen, name, index, common)
             }
-            data = seen.inputs[index]
-            outcomes = without_betters(outcomes, data, seen.contract.standing)
+            outcomes = without_betters(outcomes, seen.inputs[index], seen.contract.standing)
             judgement.exercised.update(
                 name for name, one in outcomes.items() if not isinstance(one, Unsupported)
             )
@@ -103,22 +90,17 @@ def without_betters(
     Where that has lost bytes, so that U+FFFD stands where the input has none, nobody is to blame
     who gives the input back, or the bytes themselves.
     """
-    if not outcomes:
-        return outcomes
-    first = outcomes[most_trusted(outcomes, standing)]
-    if not isinstance(first, Encoded) or not has_lost(first, data):
+    first = outcomes[most_trusted(outcomes, standing)] if outcomes else None
+    lost = (isinstance(first, Encoded) and first.text) or b""
+    if lost.count(REPLACEMENT) <= data.count(REPLACEMENT):
         return outcomes
     return {
         name: one
         for name, one in outcomes.items()
-        if not isinstance(one, Encoded) or one == first or not better(one, first, data)
+        if not isinstance(one, Encoded)
+        or one == first
+        or (one.text != data and (one.text or b"").decode(errors="replace").encode() != lost)
     }
-
-
-def better(one: Encoded, first: Encoded, data: bytes) -> bool:
-    """Whether a decoded text is the input, or has the bytes of which another has U+FFFD."""
-    text = one.text or b""
-    return text == data or text.decode(errors="replace").encode() == first.text
 
 
 def trusted(seen: Observation) -> Results:
@@ -139,15 +121,10 @@ def speaks_of(seen: Observation, name: str, index: int, common: Results) -> bool
     return isinstance(outcome, Encoded) and outcome.ids == tuple(common.ids_of(index))
 
 
-def rewrites(contract: Contract) -> bool:
-    """Whether decoding gives another text than the tokens have."""
-    return contract.vocabulary.normalizes or bool(contract.vocabulary.pieces)
-
-
 def loses(contract: Contract) -> bool:
     """Whether the text that comes back may lawfully differ from the one that was encoded."""
     special = contract.mode.special == "all"
-    return rewrites(contract) or any(
+    return not verbatim(contract) or any(
         token.lstrip or token.rstrip
         for token in contract.vocabulary.added_tokens
         if special or not token.special

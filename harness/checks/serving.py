@@ -5,22 +5,15 @@ of the text, encoded by itself. The definition is asked of the implementation's 
 and of ``bpe.naive``, the definition put literally, where it takes part in the contract.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from itertools import islice
-from typing import TYPE_CHECKING
+from itertools import product
 
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.asking import AsksAgain, Fault, Look, Subject
 from harness.checks.base import is_raw
 from harness.core.messages import PAST_THE_LIMIT
 from harness.core.outcomes import Answered, Encoded, Outcome
 from harness.core.partition import Part
-
-if TYPE_CHECKING:
-    from harness.checks.asking import Fault, Question
-    from harness.core.comparisons import Contract
-    from impls.interface import Capability
+from impls.interface import Capability
 
 DEFINITION = "bpe.naive"
 """The built-in implementation that is the definition."""
@@ -32,6 +25,8 @@ Ranges = Sequence[tuple[int, int]]
 class CountsParts(AsksAgain):
     """A check of services that count the tokens of parts of a text, which is one piece."""
 
+    where = (is_raw,)
+
     def parts(self, service: Capability, data: bytes) -> tuple[tuple[int, ...], Ranges]:
         """What a service is asked about an input, and the parts whose tokens are the answer.
 
@@ -39,53 +34,32 @@ class CountsParts(AsksAgain):
         """
         raise NotImplementedError
 
-    def applies(self, contract: Contract) -> bool:
-        """Without pre-tokenization, with somebody who has the services."""
-        return is_raw(contract) and super().applies(contract)
-
     def look(self, one: Subject) -> Look:
         """Ask each service, and hold its numbers against the tokens that each definer gives."""
         for service in filter(one.participant.can, self.needs):
             numbers, ranges = self.parts(service, one.data)
+            asked, fault = by_definers(one, ranges), None
             outcome, *sizes = yield [
                 one.serve(service, one.data, *numbers),
-                *by_definers(one, ranges),
+                *(one.encode(one.data[start:end], by=who) for who, (start, end) in asked),
             ]
-            rest = iter(sizes)
-            faults = [
-                miscounted(one, service, who, ranges, [*islice(rest, len(ranges))], outcome)
-                for who in definers(one)
-            ]
-            one.judge(outcome, next(filter(None, faults), None))
+            if isinstance(outcome, Encoded):
+                counts = outcome.ids * (len(asked) // len(ranges))
+                for (who, (start, end)), right, count in zip(asked, sizes, counts, strict=True):
+                    if isinstance(right, Encoded) and len(right.ids) != count and fault is None:
+                        where = f"bytes {start} to {end}"
+                        fault = wrong_count(one, service, who, len(right.ids), count, where)
+            elif all(isinstance(part, Encoded) for part in sizes):
+                fault = unanswered(one, service, outcome)
+            one.judge(outcome, fault)
 
 
-def definers(one: Subject) -> tuple[str, ...]:
-    """Whose encoding defines a service: its own, and the definition's."""
-    return tuple(dict.fromkeys([one.name, *({DEFINITION} & set(one.seen.results))]))
-
-
-def by_definers(one: Subject, ranges: Ranges) -> list[Question]:
-    """Each definer is asked to encode the parts of the text."""
-    return [one.encode(one.data[a:b], by=definer) for definer in definers(one) for a, b in ranges]
-
-
-def miscounted(
-    one: Subject,
-    service: Capability,
-    definer: str,
-    ranges: Ranges,
-    wanted: Sequence[Outcome],
-    outcome: Outcome,
-) -> Fault | None:
-    """What is wrong, if the numbers are not of the tokens that a definer gives."""
-    if not isinstance(outcome, Encoded):
-        whole = all(isinstance(part, Encoded) for part in wanted)
-        return unanswered(one, service, outcome) if whole else None
-    for (start, end), right, number in zip(ranges, wanted, outcome.ids, strict=True):
-        if isinstance(right, Encoded) and len(right.ids) != number:
-            where = f"bytes {start} to {end}"
-            return wrong_count(one, service, definer, len(right.ids), number, where)
-    return None
+def by_definers(one: Subject, ranges: Ranges) -> list[tuple[str, tuple[int, int]]]:
+    """The parts of the text for each of those whose encoding defines a service: its own, and the
+    definition's.
+    """
+    names = dict.fromkeys([one.name, *({DEFINITION} & set(one.seen.results))])
+    return [*product(names, ranges)]
 
 
 def unanswered(one: Subject, service: str, outcome: Outcome) -> Fault:

@@ -1,16 +1,12 @@
 """Truncation and padding: the windows and rows that a library makes of an encoding."""
 
-from __future__ import annotations
-
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import compress, islice
-from typing import TypeVar
 
 from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import Severity, ids_of, stage_of
-from harness.core.comparisons import Contract
-from harness.core.messages import Padding, Windows
+from harness.checks.base import Severity, ids_of
+from harness.core.messages import Padding, Windows, numbers_of
 from harness.core.outcomes import Encoded, Outcome, Unsupported
 from harness.core.partition import Part
 
@@ -30,8 +26,6 @@ refuse an overlap that is larger than what is left."""
 
 PADDING = (Padding(1, left=False), Padding(4, left=True), Padding(8, left=False))
 
-Shape = TypeVar("Shape", Windows, Padding)
-
 
 class Truncation(AsksAgain):
     """For ids t = encode(x), a length l and an overlap o < l: the window kept is t[:l], or t[-l:]
@@ -49,10 +43,12 @@ class Truncation(AsksAgain):
 
     def look(self, one: Subject) -> Look:
         """In one of the shapes, and by definition."""
-        shape = drawn(one, windows_for(one.contract))
+        bare = one.vocabulary.native is None
+        some = [x for x in WINDOWS if bare or not x.overlap or x.length - x.overlap > MOST_ADDED]
+        shape = some[zlib.crc32(one.data) % len(some)]
         (outcome,) = yield [one.encode(one.data, shape=shape)]
-        right = by_definition(shape, flat(windows(one.ids, shape)))
-        one.expect(stage_of(outcome, self.name), right, outcome)
+        right = Encoded(tuple(numbers_of(windows(one.ids, shape))))
+        one.expect(self.name, Part((f"encode, {shape}",), right), outcome)
 
 
 class PaddedRows(AsksAgain):
@@ -73,32 +69,15 @@ class PaddedRows(AsksAgain):
         """The rows, the text twice over by itself, and the empty one; and the rows by definition,
         whatever stands where the mask is 0.
         """
-        shape = drawn(one, PADDING)
+        shape = PADDING[zlib.crc32(one.data) % len(PADDING)]
         (outcome,) = yield [one.encode(one.data, shape=shape)]
         if isinstance(outcome, Unsupported):
             return
         others = yield [*map(one.encode, (one.data * 2, b""))]
         if all(isinstance(other, Encoded) for other in others):
             texts = [one.ids, *map(ids_of, others)]
-            right, made = by_definition(shape, masked(texts, shape)), unpadded(outcome)
-            one.expect(stage_of(made, self.name), right, made)
-
-
-def drawn(one: Subject, shapes: Sequence[Shape]) -> Shape:
-    """The shape that falls to an input, which its checksum decides."""
-    return shapes[zlib.crc32(one.data) % len(shapes)]
-
-
-def by_definition(shape: Windows | Padding, rows: Iterable[int]) -> Part:
-    """The part of who is right, with its rows, each after its length."""
-    return Part((f"encode, {shape}",), Encoded(tuple(rows)))
-
-
-def windows_for(contract: Contract) -> tuple[Windows, ...]:
-    """The windows that any library can cut of this vocabulary."""
-    if contract.vocabulary.native is None:
-        return WINDOWS
-    return tuple(one for one in WINDOWS if not one.overlap or one.length - one.overlap > MOST_ADDED)
+            right = Encoded(tuple(masked(texts, shape)))
+            one.expect(self.name, Part((f"encode, {shape}",), right), unpadded(outcome))
 
 
 def windows(ids: Sequence[int], shape: Windows) -> list[list[int]]:
@@ -107,11 +86,6 @@ def windows(ids: Sequence[int], shape: Windows) -> list[list[int]]:
     ids = ids[::way]  # once: a long text has as many windows as ids
     starts = range(0, max(1, len(ids) - shape.overlap), shape.length - shape.overlap)
     return [[*ids[start : start + shape.length][::way]] for start in starts]
-
-
-def flat(rows: Sequence[Sequence[int]]) -> Iterator[int]:
-    """Rows as one: each after its length, as a worker answers."""
-    return (number for row in rows for number in (len(row), *row))
 
 
 def masked(rows: Sequence[Sequence[int]], shape: Padding) -> list[int]:

@@ -1,7 +1,5 @@
 """Single ids: each token decoded alone, and numbers that are no token's."""
 
-from __future__ import annotations
-
 import zlib
 
 from harness.checks.asking import AsksAgain, Look, Subject
@@ -9,13 +7,11 @@ from harness.checks.base import (
     REPLACEMENT,
     Script,
     Severity,
-    Shows,
     first_past,
     numbers_in,
     special_numbers,
-    stage_of,
+    verbatim,
 )
-from harness.checks.round_trip import rewrites
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
 from harness.core.partition import Part
 from impls.interface import Capability
@@ -47,7 +43,7 @@ class SingleIds(AsksAgain):
     said = "decoded a single id wrongly"
     every = 12
     needs = (Capability.DECODE,)
-    script = Script(Shows.ANOTHER_TEXT, "decode")
+    script = Script("another text", "decode")
 
     def rows(self, results: Results) -> range:
         """All inputs, as the ids do not come from their encodings."""
@@ -57,17 +53,14 @@ class SingleIds(AsksAgain):
         """Decode each of the ids by itself."""
         asked = drawn(one)
         answers = yield [one.decode([token_id]) for token_id, _ in asked]
-        blamed = False
+        fine = True
         for (token_id, wanted), outcome in zip(asked, answers, strict=True):
-            if blamed or lawful(outcome, wanted):  # one violation an input says enough
-                one.judge(outcome, None)
-                continue
-            blamed = True
             what, stage = f"the token {token_id}", "decode"
             if wanted is None:
                 what, stage = f"the id {token_id}, which is no token's,", "unknown-id"
             right = Part((what,), Encoded((token_id,), text=wanted or b""))
-            one.judge(outcome, (stage_of(outcome, stage), right, one.says(outcome)))
+            blamed, fine = not fine, fine and lawful(outcome, wanted)
+            one.expect(stage, right, outcome, lawful=blamed or fine)  # one an input says enough
 
 
 def drawn(one: Subject) -> list[tuple[int, bytes | None]]:
@@ -80,7 +73,7 @@ def drawn(one: Subject) -> list[tuple[int, bytes | None]]:
     past, far = first_past(vocabulary), zlib.crc32(one.data)
     unknown = [-1, past, -1 - far % past, past + far % (LIMIT - past)]
     found: list[tuple[int, bytes | None]] = [(i, None) for i in dict.fromkeys(unknown)]
-    if rewrites(one.contract):
+    if not verbatim(one.contract):
         return found
     special = special_numbers(vocabulary)
     for number in numbers_in(one.data, MOST_IDS):

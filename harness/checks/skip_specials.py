@@ -1,15 +1,11 @@
 """Skipping special tokens: decoded without them, ids with special tokens give the text alone."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from corpora.vocabularies.model import Vocabulary
 from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import Severity, character_ends, decoding_stage, draw
-from harness.checks.round_trip import rewrites
-from harness.checks.specials import special_ids
-from harness.core.comparisons import Contract
+from harness.checks.base import Severity, character_ends, draw, verbatim
+from harness.checks.specials import has_specials, special_ids
 from harness.core.outcomes import Encoded
 from impls.interface import Capability
 
@@ -29,21 +25,15 @@ class SkipSpecials(AsksAgain):
     said = "did not leave special tokens out of a text"
     every = 10
     needs = (Capability.DECODE,)
-
-    def applies(self, contract: Contract) -> bool:
-        """With a decoder, to vocabularies that have any; who skips none says so."""
-        return bool(special_ids(contract.vocabulary)) and super().applies(contract)
+    where = (has_specials,)
 
     def look(self, one: Subject) -> Look:
         """The ids alone, and with special tokens among them."""
         special, ids = in_order(one.vocabulary), one.ids
-        if (
-            not ids
-            or one.vocabulary.unk_id in ids
-            or not special_ids(one.vocabulary).isdisjoint(ids)
-        ):
+        unknown, never = one.vocabulary.unk_id, special_ids(one.vocabulary)
+        if not ids or unknown in ids or not never.isdisjoint(ids):
             return
-        inside = not rewrites(one.contract)
+        inside = verbatim(one.contract)
         places = character_ends(one.vocabulary, ids, one.data) if inside else []
         dice = draw(one.data)
         middle = dice.choice(places) if places else len(ids)
@@ -53,7 +43,7 @@ class SkipSpecials(AsksAgain):
         once, without = yield [one.decode(ids), one.decode(among, skip=True)]
         if isinstance(once, Encoded):  # a decoder that fails by itself is the round trip's
             right = one.says(Encoded(among, once.text), "without special tokens")
-            one.expect(decoding_stage(without), right, without, "skipping them")
+            one.expect("decode", right, without, "skipping them")
 
 
 @lru_cache(maxsize=4)

@@ -1,12 +1,9 @@
 """Special tokens: off, they are ordinary text; on, they change nothing where none stands."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from corpora.vocabularies.model import Algorithm
+from corpora.vocabularies.model import Algorithm, Vocabulary
 from corpora.vocabularies.tokenizer_json_native import made_by_model
 from harness.checks.asking import AsksAgain, Look, Subject
 from harness.checks.base import Severity
@@ -15,8 +12,10 @@ from harness.core.outcomes import Encoded
 from harness.core.partition import Part
 from impls.interface import Mode
 
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
+
+def has_specials(contract: Contract) -> bool:
+    """Whether the vocabulary has special tokens."""
+    return bool(special_ids(contract.vocabulary))
 
 
 class Specials(AsksAgain):
@@ -33,10 +32,7 @@ class Specials(AsksAgain):
     severity = Severity.IDS
     said = "treated ordinary text differently with special tokens on"
     every = 2
-
-    def applies(self, contract: Contract) -> bool:
-        """To vocabularies that have any."""
-        return bool(special_ids(contract.vocabulary))
+    where = (has_specials,)
 
     def look(self, one: Subject) -> Look:
         """Look at every id; or where special tokens are on, ask with them off."""

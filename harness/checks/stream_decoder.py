@@ -1,10 +1,8 @@
 """Stream decoders: what a library gives out id by id is what it decodes at once."""
 
-from __future__ import annotations
-
 from corpora.generators.material import is_text
 from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import REPLACEMENT, Severity, stage_of
+from harness.checks.base import REPLACEMENT, Severity
 from harness.core.outcomes import Encoded, Outcome
 from impls.interface import Capability
 
@@ -32,9 +30,8 @@ class StreamDecoder(AsksAgain):
             return
         once, pieces = yield [one.decode(one.ids), one.decode(one.ids, stream=True)]
         if isinstance(once, Encoded):  # a decoder that fails on the whole is the round trip's
-            stage = stage_of(pieces, "decode")
-            fault = stage, one.says(once, "at once"), one.says(pieces, "id by id")
-            one.judge(pieces, None if settled(pieces) == settled(once) else fault)
+            lawful = settled(pieces) == settled(once)
+            one.expect("decode", one.says(once, "at once"), pieces, "id by id", lawful)
 
 
 def settled(outcome: Outcome) -> bytes | None:

@@ -1,12 +1,8 @@
 """Streaming: what is decoded in two parts is what is decoded whole."""
 
-from __future__ import annotations
-
 from corpora.generators.material import is_text
 from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import Severity, character_ends, decoding_stage, draw
-from harness.checks.round_trip import rewrites
-from harness.core.comparisons import Contract
+from harness.checks.base import Severity, character_ends, draw, verbatim
 from harness.core.outcomes import Encoded
 from impls.interface import Capability
 
@@ -26,10 +22,7 @@ class Streaming(AsksAgain):
     said = "decoded differently token by token"
     every = 6
     needs = (Capability.DECODE,)
-
-    def applies(self, contract: Contract) -> bool:
-        """With a decoder."""
-        return not rewrites(contract) and super().applies(contract)
+    where = (verbatim,)
 
     def look(self, one: Subject) -> Look:
         """The whole, then both parts, of a text that has a place to cut."""
@@ -45,5 +38,4 @@ class Streaming(AsksAgain):
             parted = left
         elif isinstance(parted, Encoded):
             parted = Encoded(ids, (left.text or b"") + (parted.text or b""))
-        stage = decoding_stage(parted)
-        one.expect(stage, one.says(whole, "whole"), parted, f"cut after {at} ids")
+        one.expect("decode", one.says(whole, "whole"), parted, f"cut after {at} ids")

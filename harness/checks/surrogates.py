@@ -1,12 +1,10 @@
 """Surrogates: what is done with a text that no UTF-8 can say, by libraries that take ``str``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from corpora.generators.material import is_text
 from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import Severity, draw, stage_of
+from harness.checks.base import Severity, draw
 from harness.core.messages import Way
 from harness.core.outcomes import Encoded, Failed, Outcome, Status, Unsupported
 
@@ -45,27 +43,20 @@ class Surrogates(AsksAgain):
         taken = yield [*map(one.encode, [*texts, half])]
         known = [way for way in taken if isinstance(way, Encoded)]
         right = one.says(known[0] if known else outcome, "U+FFFD in place of the surrogate")
-        wrong = one.says(outcome, f"{Way.STR.words}, with a surrogate")
-        fault = stage_of(outcome, self.name), right, wrong
-        one.judge(outcome, None if lawful(outcome, known) else fault)
-
-
-def parted(data: bytes) -> tuple[str, str, str]:
-    """What stands before the surrogate, the surrogate, and what comes after."""
-    text, dice = data.decode(), draw(data)
-    place = dice.randint(0, len(text))
-    return text[:place], chr(dice.randint(0xD800, 0xDFFF)), text[place:]
-
-
-def halved(data: bytes) -> bytes:
-    """A text with a lone surrogate, as a request carries it."""
-    return "".join(parted(data)).encode("utf-8", "surrogatepass")
+        words = f"{Way.STR.words}, with a surrogate"
+        one.expect(self.name, right, outcome, words, lawful(outcome, known))
 
 
 def readings(data: bytes) -> list[bytes]:
-    """The texts that it may be taken for; the last has the bytes of the surrogate."""
-    before, _, after = parted(data)
-    return [*((before + one + after).encode() for one in STAND_INS), halved(data)]
+    """The texts that one with a lone surrogate may be taken for; the last has the bytes of the
+    surrogate, as a request carries it.
+    """
+    text, dice = data.decode(), draw(data)
+    place, half = dice.randint(0, len(text)), chr(dice.randint(0xD800, 0xDFFF))
+    return [
+        (text[:place] + one + text[place:]).encode("utf-8", "surrogatepass")
+        for one in (*STAND_INS, half)
+    ]
 
 
 def lawful(outcome: Outcome, ways: Sequence[Outcome]) -> bool:

@@ -1,8 +1,6 @@
 """Survival: an implementation answers every input within its limits."""
 
-from __future__ import annotations
-
-from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity, Shows
+from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity
 from harness.core.outcomes import Failed, Outcome, Status
 from harness.core.partition import Part
 
@@ -22,7 +20,7 @@ class Survival(Check):
     severity = Severity.CRASH
     said = "did not answer"
     alone = True
-    script = Script(Shows.FAILS)
+    script = Script("fails")
 
     asks_further = False
 

@@ -1,12 +1,10 @@
 """Templates: the special tokens that a library adds to a text stand around what it encodes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import Judgement, Observation, Severity, stage_of
+from harness.checks.base import Judgement, Observation, Severity
 from harness.core.messages import Template
 from harness.core.outcomes import Encoded, Outcome, Unsupported
 from harness.core.partition import Part
@@ -52,18 +50,19 @@ class AddedSpecials(AsksAgain):
         letter, letters, twice = yield [*map(one.encode, (LETTER, LETTER * 2, one.data * 2))]
         for number, shape in enumerate(SHAPES):
             shown, outcome = framed_by[2 * number : 2 * number + 2]
-            first, ids = texts_of(letter, letters, shape), texts_of(one.outcome, twice, shape)
+            first, ids = (
+                texts_of(*both[: 1 + shape.pair])
+                for both in ((letter, letters), (one.outcome, twice))
+            )
             if ids is None:
                 continue
             if isinstance(outcome, Encoded):
                 told[shape, ids] = outcome
             if first is None or not isinstance(shown, Encoded):
                 continue  # it adds none, or has no letter
-            right = {framed(frame, ids) for frame in frames(shown.ids, first)}
-            wanted = Part((f"encode, {shape}",), Encoded(min(right, default=())))
-            fault = stage_of(outcome, self.name), wanted, one.says(outcome)
-            lawful = isinstance(outcome, Encoded) and outcome.ids in right
-            one.judge(outcome, None if lawful else fault)
+            right = sorted(framed(frame, ids) for frame in frames(shown.ids, first))
+            wanted = Part((f"encode, {shape}",), Encoded(right[0] if right else ()))
+            one.expect(self.name, wanted, outcome, lawful=outcome in [*map(Encoded, right)])
         return told
 
     def compare(self, seen: Observation, judgement: Judgement, told: Mapping[Subject, Any]) -> None:
@@ -85,9 +84,8 @@ class AddedSpecials(AsksAgain):
                 judgement.violations += self.parted(seen, index, outcomes, group, self.name)
 
 
-def texts_of(once: Outcome, twice: Outcome, shape: Template) -> Frame | None:
-    """The ids of the text, of a pair those of both; None where they are not known."""
-    outcomes = [once, twice] if shape.pair else [once]
+def texts_of(*outcomes: Outcome) -> Frame | None:
+    """The ids of the text, or of both texts of a pair; None where they are not known."""
     texts = tuple(outcome.ids for outcome in outcomes if isinstance(outcome, Encoded))
     return texts if len(texts) == len(outcomes) else None
 

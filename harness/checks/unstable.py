@@ -1,17 +1,14 @@
 """Unstable ends: ids that are called sure of a text stay, whatever the text goes on with."""
 
-from __future__ import annotations
-
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from corpora.generators.material import is_text
 from harness.checks.asking import AsksAgain, Fault, Look, Subject
-from harness.checks.base import Severity, draw, ids_of, spelled
+from harness.checks.base import Severity, draw, ids_of, spelled, verbatim, without_specials
 from harness.checks.heal import shown, tokens
-from harness.checks.heal_questions import STAND_INS, boundary, tails
+from harness.checks.heal_questions import STAND_INS, alike, boundary, tails
 from harness.checks.serving import against, unanswered
-from harness.core.comparisons import Contract
 from harness.core.messages import Unstable, sequences_in
 from harness.core.outcomes import Encoded, Outcome, Unsupported
 
@@ -46,13 +43,7 @@ class UnstableEnds(AsksAgain):
     severity = Severity.IDS
     said = "called ids stable that another end of the text changes"
     every = 12
-
-    def applies(self, contract: Contract) -> bool:
-        """Where ids spell the text, special tokens being text like any other."""
-        vocabulary = contract.vocabulary
-        return (
-            contract.mode.special == "none" and not vocabulary.normalizes and not vocabulary.pieces
-        )
+    where = (without_specials, verbatim)
 
     def look(self, one: Subject) -> Look:
         """What is stable of a text, and of those who say so, how the text goes on."""
@@ -63,50 +54,39 @@ class UnstableEnds(AsksAgain):
         (outcome,) = yield [one.encode(text, shape=Unstable(COMPLETIONS))]
         if isinstance(outcome, Unsupported):
             return
-        ways = ways_on(one, text)
+        some = [*tails(text, one.vocabulary), *draw(text).sample(STAND_INS, DRAWN)]
+        whole = one.contract.mode.pretokenize
+        ways = [way for way in dict.fromkeys(some) if not whole or is_text(text + way)]
         after = yield [one.encode(text + way) for way in ways]
-        one.judge(outcome, fault(one, text, outcome, ways, after))
+        one.judge(outcome, next(faults(one, text, outcome, ways, after), None))
 
 
-def ways_on(one: Subject, text: bytes) -> list[bytes]:
-    """What a text goes on with."""
-    some = [*tails(text, one.vocabulary), *draw(text).sample(STAND_INS, DRAWN)]
-    return [
-        way
-        for way in dict.fromkeys(some)
-        if not one.contract.mode.pretokenize or is_text(text + way)
-    ]
-
-
-def fault(
+def faults(
     one: Subject, text: bytes, outcome: Outcome, ways: Sequence[bytes], after: Sequence[Outcome]
-) -> Fault | None:
-    """What is wrong, if anything is. after: the encodings of the text gone on with by each way."""
+) -> Iterator[Fault]:
+    """What is wrong. after: the encodings of the text gone on with by each way."""
     if not isinstance(outcome, Encoded):
-        return unanswered(one, "unstable", outcome)
-    vocabulary = one.vocabulary
-
-    def broken(stage: str, law: str, wrong: str, who: str = "the rule") -> Fault:
-        return against(one, stage, "stable", who, law, f"{wrong} of {shown(text)}")
-
+        yield unanswered(one, "unstable", outcome)
+        return
+    vocabulary, where = one.vocabulary, f"of {shown(text)}"
     stable, *completions = sequences_in(outcome.ids)
     said = spelled(vocabulary, stable)
     if said is None or not text.startswith(said):
         law = "what is stable spells the beginning of the text"
-        return broken("spelling", law, f"stable are {tokens(vocabulary, stable)}")
-    rest = text[len(said) :]
+        wrong = f"stable are {tokens(vocabulary, stable)} {where}"
+        yield against(one, "spelling", "stable", "the rule", law, wrong)
+        return
+    rest = text.removeprefix(said)
     for completion in completions:
-        further = spelled(vocabulary, completion)
-        if further is None or not further.startswith(rest):
+        if not (spelled(vocabulary, completion) or b"").startswith(rest):
             law = f"each completion spells {shown(rest)}, and may go on"
-            return broken("completion", law, f"a completion is {tokens(vocabulary, completion)}")
+            wrong = f"a completion is {tokens(vocabulary, completion)} {where}"
+            yield against(one, "completion", "stable", "the rule", law, wrong)
     for way, right in zip(ways, after, strict=True):
         given = ids_of(right)
         if isinstance(right, Encoded) and given[: len(stable)] != stable:
-            pairs = enumerate(zip((*given, -1), stable, strict=False))
-            part = next(i for i, (a, b) in pairs if a != b)
+            part = alike([given, stable])
             there = tokens(vocabulary, given[part : part + 1])
             law = f"token {part} is {there} when the text goes on with {shown(way)}"
-            wrong = f"stable is {tokens(vocabulary, stable[part : part + 1])}"
-            return broken("stable", law, wrong, f"{one.name} (encode)")
-    return None
+            wrong = f"stable is {tokens(vocabulary, stable[part : part + 1])} {where}"
+            yield against(one, "stable", "stable", f"{one.name} (encode)", law, wrong)

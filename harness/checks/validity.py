@@ -1,12 +1,10 @@
 """Validity: parts of a valid encoding are valid (properties 1 and 2 of byte-pair encoding)."""
 
-from __future__ import annotations
-
 import zlib
 
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import Severity, is_raw, spelled, stage_of
+from harness.checks.base import Severity, is_raw, spelled
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Rejected
 
@@ -44,6 +42,5 @@ class Validity(AsksAgain):
         (outcome,) = yield [one.encode(text)]
         # A rejection is lawful, as parts cut characters.
         wanted = one.says(Encoded(part), "as part of the input")
-        fault = stage_of(outcome, "part"), wanted, one.says(outcome, f"by itself: {text!r}")
-        right = isinstance(outcome, Rejected) or outcome == wanted.outcome
-        one.judge(outcome, None if right else fault)
+        lawful = isinstance(outcome, Rejected) or outcome == wanted.outcome
+        one.expect("part", wanted, outcome, f"by itself: {text!r}", lawful)

@@ -10,33 +10,27 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from harness.checks import CHECKS
-from harness.checks.base import Violation
+from harness.checks import CHECKS, inputless
+from harness.checks.base import Judgement, Observation, Violation
+from harness.core.comparisons import Contract
 from harness.core.excused import TOGETHER
-from harness.core.outcomes import Failed, Inputs, Status, Unsupported
+from harness.core.outcomes import Failed, Inputs, Outcome, Status, Unsupported
 from harness.core.partition import Part, comparable, standing_of
 from harness.core.standing import Standing
+from harness.findings.causes import Causes
 from harness.findings.diagnosis import BYTES, Pair, categories, differences, signature
+from harness.findings.entries import EXAMPLES, Entry, Group
+from harness.findings.expecting import NO_EXAMPLE, ExpectedFindings
 from harness.findings.minimising import FEW, NO_TIME, TOOK_LONG, TRIES_HANG, WITHDRAWN
-from harness.findings.shrinking import ROUND_CASES, shrink
-from harness.workers.pool import OutOfTime
+from harness.findings.shrinking import ROUND_CASES, shrink, subsequence
+from harness.workers.pool import OutOfTime, WorkerPool
 from harness.workers.reasons import kept_from_answering
 from harness.workers.requests import doubtful
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from harness.checks.base import Judgement, Observation
-    from harness.core.comparisons import Contract
-    from harness.core.outcomes import Outcome
-    from harness.findings.entries import Entry
-    from harness.workers.pool import WorkerPool
-
-    Known = Mapping[bytes, str]
-    """The minimal inputs of what is known of one signature, each with its bucket."""
 
 AGAIN = 4
 """A violation must come back so many times before it is believed to be the input's: one that shows
@@ -57,6 +51,11 @@ NEUTRAL = (b"", b"a", b" ")
 text that mean something together."""
 
 
+class TryHangs(Exception):
+    """A smaller input hangs. One is enough: it takes three times the limit of a request, as it is
+    asked again alone, and counts towards the withdrawal of who hangs."""
+
+
 def witnesses(violation: Violation, contract: Contract) -> Contract:
     """The contract with those alone who decide whether a violation is still there.
 
@@ -66,24 +65,30 @@ def witnesses(violation: Violation, contract: Contract) -> Contract:
     """
     if violation.check != "equivalence":
         return contract
-    standing = contract.standing
+    standing, culprits = contract.standing, {*violation.culprits}
     highest = standing_of(violation.parts[0], standing)
-    engines = {c.about.engine for c in contract.participants if c.name in violation.culprits}
+    engines = {c.about.engine for c in contract.participants if c.name in culprits}
     # Who is trusted as much, and gave no answer here, may answer another input.
     trusted = {n for n in contract.names if standing.get(n, Standing.CANDIDATE) >= highest}
-    few = contract.among({*violation.culprits, *engines, *trusted})
-    return few if len(few.participants) < len(contract.participants) else contract
+    return contract.among(culprits | engines | trusted)
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A violation, and the pool that is asked about it.
+    """A violation, the pool that is asked about it, and what is known and expected already.
 
     All methods that ask raise Stopped and OutOfTime.
     """
 
     pool: WorkerPool
     entry: Entry
+    causes: Mapping[Group, Causes] = field(default_factory=lambda: defaultdict(Causes))
+    expected: ExpectedFindings = field(default_factory=lambda: ExpectedFindings((), {}))
+
+    @property
+    def known(self) -> Mapping[bytes, str]:
+        """The minimal inputs of what is known of its signature, each with its bucket."""
+        return self.causes[self.entry.group].minimal
 
     def about(self, violation: Violation) -> Asking:
         """Questions about another violation of the same case."""
@@ -98,15 +103,9 @@ class Asking:
         """Whether a violation is of the same signature."""
         return signature(violation, self.entry.contract) == self.entry.signature
 
-    def unexplained(
-        self, known: Known, narrow: Callable[[str, Contract, bytes], bool]
-    ) -> str | Violation:
-        """The bucket of a known finding that explains the violation, else what is left to explain.
-
-        narrow: whether a finding, by its bucket and input, is expected and nothing else of its
-        kind is.
-        """
-        violation = self.entry.violation
+    def unexplained(self) -> str | Violation:
+        """The bucket of a known finding that explains it, else the violation that is left."""
+        violation, known, expected = self.entry.violation, self.known, self.expected
         if violation.data in known:
             return known[violation.data]
         if inside := parts_in(violation.data, known):
@@ -123,9 +122,15 @@ class Asking:
         rest = asking.in_place([well_formed])
         if rest is not None:
             return rest
-        wide = [name for one, name in ill.items() if not narrow(name, self.entry.contract, one)]
-        same = wide or ([*ill.values()] if asking.like(violation, ill) else [])
-        return same[0] if same else violation
+        vocabulary = self.entry.contract.vocabulary.id
+        # What is expected by its examples alone explains no other ill-formed input.
+        wide = [
+            name
+            for one, name in ill.items()
+            if expected.entry(name, vocabulary, NO_EXAMPLE)
+            or not expected.entry(name, vocabulary, one)
+        ]
+        return (wide or [*ill.values()])[0] if wide or asking.like(ill) else violation
 
     def left(self, parts: Collection[bytes]) -> Violation | None:
         """What is still wrong with the input when these parts of it are explained, if anything.
@@ -133,16 +138,18 @@ class Asking:
         The violation itself where that cannot be told.
         """
         violation = self.entry.violation
+        rest: Violation | None = violation
         inside = parts_in(violation.data, parts)
-        if inside and (violation.check == "determinism" or violation.stage == TIMED_OUT):
-            return None  # it does not depend on the input, or costs too much to be asked
-        rests = without(violation.data, inside)
-        if not rests[0]:
+        if inside:
+            if violation.check == "determinism" or violation.stage == TIMED_OUT:
+                return None  # it does not depend on the input, or costs too much to be asked
+            longest_first = sorted(inside, key=len, reverse=True)
+            any_of = re.compile(b"|".join(map(re.escape, longest_first)))
+            rests = [any_of.sub(neutral, violation.data) for neutral in NEUTRAL]
             # A part again and again may be another token, and another mistake.
-            rest = violation if self.entry.differences else None
-        else:
-            rest = self.in_place(rests) if inside else violation
-        return None if rest is not None and self.like(violation, parts) else rest
+            if rests[0] or not self.entry.differences:
+                rest = self.in_place(rests) if rests[0] else None
+        return None if rest is not None and self.like(parts) else rest
 
     def in_place(self, rests: Sequence[bytes]) -> Violation | None:
         """What is wrong with all of these inputs, asked in place of its own, if anything is.
@@ -151,23 +158,21 @@ class Asking:
         asked again), or the violation itself where that cannot be told.
         """
         contract, violation = self.entry.contract, self.entry.violation
-        culprits = set(violation.culprits)
         asked = [rest for rest in dict.fromkeys(rests) if contract.vocabulary.can_encode(rest)]
         if not asked:
             return violation
         judged = self.ask(asked, witnesses(violation, contract))
-        wrong = [one for one in judged.violations if culprits & set(one.culprits)]
-        answered = all(judged.exercised[name] >= len(asked) for name in culprits)
+        wrong = [one for one in judged.violations if {*violation.culprits} & {*one.culprits}]
+        answered = all(judged.exercised[name] >= len(asked) for name in violation.culprits)
         if answered and len({one.data for one in wrong}) < len(asked):
             return None
         first = [one for one in wrong if one.data == rests[0]]
-        return next(filter(self.same, first), first[0] if first else violation)
+        return next((one for one in first if self.same(one)), [*first, violation][0])
 
-    def like(self, violation: Violation, inputs: Collection[bytes]) -> bool:
-        """Whether a violation differs in no other tokens than these inputs do."""
-        contract = self.entry.contract
-        some = differences(violation, contract)  # or there is nothing to ask
-        return bool(some) and within(violation, self.pairs(inputs), contract)
+    def like(self, inputs: Collection[bytes]) -> bool:
+        """Whether the violation differs in no other tokens than these inputs do."""
+        # Or there is nothing to ask.
+        return bool(self.entry.differences) and within(self.entry, self.pairs(inputs))
 
     def pairs(self, inputs: Collection[bytes]) -> frozenset[Pair]:
         """The tokens in which these inputs differ in the same way as the violation does."""
@@ -183,57 +188,51 @@ class Asking:
         what it is, as somebody was kept from answering.
         Between the empty input and itself, so that what an earlier call left behind shows.
         """
-        pool, contract, violation = self.pool, self.entry.contract, self.entry.violation
-        check, data, culprits = CHECKS[violation.check], violation.data, set(violation.culprits)
+        violation = self.entry.violation
+        check, data, culprits = CHECKS[violation.check], violation.data, {*violation.culprits}
+        survival = violation.check == "survival"
         outcomes = [part.outcome for part in violation.parts]
         if violation.check == "determinism":
             # Two different answers to one input are proof, however often it answers alike, and so
             # is an answer beside a failure of its own. A failure that may be the machine's has to
             # come back.
-            if all(comparable(one) or _own_failure(one) for one in outcomes):
-                return violation
-            shown = self.ask([b"", data]).violations
-            return violation if any(culprits & set(one.culprits) for one in shown) else "machine"
+            sure = all(comparable(one) or own_failure(one) for one in outcomes)
+            again = () if sure else self.ask([b"", data]).violations
+            return violation if sure or any(culprits & {*x.culprits} for x in again) else "machine"
         # A death is not asked for over and over in one batch: the rest would go unanswered.
-        once = violation.check == "survival" or any(
+        once = survival or any(
             isinstance(one, Failed) and one.status is not Status.ERRORED for one in outcomes
         )
         inputs = [data] if once else [b"", data, data] * (times // 2)
-        answers = pool.again(contract, Inputs.of(inputs))
-        judged = pool.judge(check, answers)
+        answers = self.pool.again(self.entry.contract, Inputs.of(inputs))
+        judged = self.pool.judge(check, answers)
         now = [one for one in judged.violations if one.data == data]
-        # By place: a check may find more than one thing wrong with an input.
-        seen = {one.index for one in now if self.same(one)}
-        if len(seen) == inputs.count(data):
+        # By place: a check may find more than one thing wrong with an input. Of answers that are
+        # drawn at random one that is wrong is proof, and comes back now and then; one that does not
+        # is no finding of determinism.
+        back = {one.index for one in now if self.same(one)}
+        if len(back) == inputs.count(data) or (back and check.by_chance):
             return violation
         if check.by_chance:
-            # Of answers that are drawn at random one that is wrong is proof, and comes back now and
-            # then; one that does not is no finding of determinism.
-            return violation if seen else "gone"
+            return "gone"
         answered = all(judged.exercised[name] >= inputs.count(data) for name in culprits)
-        if violation.check == "survival":
+        if survival:
             # A time-out may be the machine's, and an exception ends nothing: both yield to what is
             # worse. The worker has asked again already before it said so. Only an answer speaks
             # against it: who is withdrawn by now, for other time-outs, gives none.
-            milder = {TIMED_OUT, violation.stage}
-            worse = (
-                one
-                for one in now
-                if violation.stage in {TIMED_OUT, ERRORED}
-                and one.culprits == violation.culprits
-                and one.stage not in milder
-            )
-            in_time = violation.stage == TIMED_OUT and answered
-            return next(worse, "machine" if in_time else "gone")
+            mild, mine = {TIMED_OUT, ERRORED}, [x for x in now if x.culprits == violation.culprits]
+            worse = [one for one in mine if one.stage not in {TIMED_OUT, violation.stage}]
+            if violation.stage in mild and worse:
+                return worse[0]
+            return "machine" if violation.stage == TIMED_OUT and answered else "gone"
         if not all(map(comparable, outcomes)):
             # Who failed a further question and answers it now has given no two answers.
-            return "gone" if any(map(_own_failure, outcomes)) else "machine"
-        changed = self._changed(answers)
-        if changed is not None:
+            return "gone" if any(map(own_failure, outcomes)) else "machine"
+        if (changed := self._changed(answers)) is not None:
             return changed
         if violation.check == "equivalence":
             # All answer as before, and so does somebody who was not asked then: it is theirs, too.
-            return next((one for one in now if culprits & set(one.culprits)), "unsure")
+            return next((one for one in now if culprits & {*one.culprits}), "unsure")
         # What a check found out by further questions comes out otherwise today.
         return replace(violation, check="determinism", stage="order") if answered else "unsure"
 
@@ -244,104 +243,128 @@ class Asking:
         not support what it has answered before, who raises, and who is withdrawn for its deaths has
         given two answers. Who is kept from answering has not changed its answer: it may be slow.
         """
-        pool, violation = self.pool, self.entry.violation
+        violation, withdrawn, silent = self.entry.violation, self.pool.withdrawn(), False
         compared = violation.check == "equivalence"
-        for death in pool.judge(CHECKS["survival"], seen).violations if compared else ():
-            if death.data == violation.data and _crashed(death.parts[-1].outcome):
+        for death in self.pool.judge(CHECKS["survival"], seen).violations if compared else ():
+            if death.data == violation.data and crashed(death.parts[-1].outcome):
                 return death
-        withdrawn, silent = pool.withdrawn(), False
         rows = [row for row, data in enumerate(seen.inputs) if data == violation.data]
         # Who is missing stands for what the check compares with.
-        asked = [(part, name) for part in violation.parts for name in part.names]
-        for part, name in (one for one in asked if one[1] in seen.results):
-            for outcome in map(seen.results[name].outcome, rows):
-                if comparable(outcome):
-                    changed = compared and outcome != part.outcome
-                else:
-                    silent = True
-                    why = withdrawn.get(name, getattr(outcome, "message", ""))
-                    refuses = isinstance(outcome, Unsupported) and not kept_from_answering(why)
-                    changed = refuses or _own_failure(outcome)
-                if changed:
-                    told = ((f"{name} (alone)", outcome), (f"{name} (in a batch)", part.outcome))
-                    parts = tuple(Part((who,), what) for who, what in told)
-                    return Violation("determinism", 0, violation.data, parts, (name,), "order")
+        for name, before, now in [
+            (name, part.outcome, seen.results[name].outcome(row))
+            for part in violation.parts
+            for name in part.names
+            if name in seen.results
+            for row in rows
+        ]:
+            if comparable(now):
+                changed = compared and now != before
+            else:
+                silent = True
+                why = withdrawn.get(name, getattr(now, "message", ""))
+                refuses = isinstance(now, Unsupported) and not kept_from_answering(why)
+                changed = refuses or own_failure(now)
+            if changed:
+                parts = Part((f"{name} (alone)",), now), Part((f"{name} (in a batch)",), before)
+                return Violation("determinism", 0, violation.data, parts, (name,), "order")
         return "unsure" if silent else None
 
-    def minimise(
-        self, seconds: float, hides: Callable[[Violation], bool]
-    ) -> tuple[Entry, str | None]:
+    def minimise(self, seconds: float) -> tuple[Entry, str | None]:
         """The entry with the smallest input found, and why the search did not end by itself.
 
-        hides: whether a violation would hide this one.
+        Nothing is taken that would hide the violation from the gate.
         """
         deadline = time.monotonic() + seconds
-        entry, contract = self.entry, self.entry.contract
-        few = witnesses(entry.violation, contract)
-        smallest, why = self._search(few, hides, deadline)
-        if smallest is not entry.violation and few is not contract:
-            try:
-                judged = self.ask([smallest.data])
-            except OutOfTime:
-                return replace(entry, violation=smallest), NO_TIME
-            same = next(filter(self.same, judged.violations), None)
-            # Else somebody else parts from the trusted on it, too: all are asked from the start.
-            smallest, why = (same, why) if same else self._search(contract, hides, deadline)
-        return replace(entry, violation=smallest), why
+        entry, known, expected = self.entry, self.known, self.expected
+        contract, violation = entry.contract, entry.violation
+        smallest, few = entry, witnesses(violation, contract)
+        covered = not expected.entries or expected.covers(entry)
 
-    def _search(
-        self, contract: Contract, hides: Callable[[Violation], bool], deadline: float
-    ) -> tuple[Violation, str | None]:
-        """The smallest violation as these participants see it; why it did not end by itself."""
-        violation = smallest = self.entry.violation
-        hung = cut_off = False
+        def hidden(one: Entry) -> bool:
+            data = one.violation.data
+            # Shrinking into an expected finding would hide this one from the gate.
+            if data in known and expected.covers(one, known[data]):
+                return True
+            # What is known of a part of the input is no smaller case of what else is wrong with it.
+            if other and within(one, shared):
+                return True
+            # A part of the input that is expected was in it, and the rest is looked at afterwards.
+            # What is put in its place may be another mistake, which is expected when this is not.
+            return not (covered or subsequence(data, violation.data)) and expected.covers(one)
 
         def failing(candidates: Sequence[bytes]) -> list[bool]:
-            nonlocal smallest, hung, cut_off
-            lawful = [one for one in candidates if contract.vocabulary.can_encode(one)]
-            try:
-                shown = self.ask(lawful, contract).violations
-                ends = {part.outcome.status for one in shown for part in one.parts}
-                # One is enough: it takes three times the limit of a request, as it is asked again
-                # alone, and counts towards the withdrawal of who hangs.
-                hung |= Status.TIMED_OUT in ends
-                # The first one is taken: of the others neither the signature has to be known, which
-                # takes longer than an answer, nor whether they hide anything.
-                for place, one in enumerate(candidates):
-                    same = [found for found in shown if found.data == one and self.same(found)]
-                    if same and not hides(same[-1]):
-                        smallest = same[-1]
-                        return [other == place for other in range(len(candidates))]
-            except OutOfTime:
-                cut_off = True
-            return [False] * len(candidates)
+            nonlocal smallest
+            shown = self.ask([*filter(contract.vocabulary.can_encode, candidates)], few).violations
+            ends = {part.outcome.status for one in shown for part in one.parts}
+            fails = [False] * len(candidates)
+            # The first one is taken: of the others neither the signature has to be known, which
+            # takes longer than an answer, nor whether they hide anything.
+            for place, data in enumerate(candidates):
+                same = [one for one in shown if one.data == data and self.same(one)]
+                if same and len(few.participants) < len(contract.participants):
+                    # Somebody else may part from the trusted on it, too.
+                    same = [*filter(self.same, self.ask([data]).violations)]
+                if same and not hidden(smaller := replace(entry, violation=same[-1])):
+                    smallest, fails[place] = smaller, True
+                    break
+            if Status.TIMED_OUT in ends:
+                raise TryHangs
+            return fails
 
         dies = CHECKS[violation.check].alone and violation.stage != ERRORED
-        left, most = deadline - time.monotonic(), FEW if dies else ROUND_CASES
-        _, ended = shrink(violation.data, failing, left, lambda: cut_off or hung, most)
-        if hung:
+        try:
+            inside = parts_in(violation.data, known)
+            shared = self.pairs(inside) if inside else frozenset()
+            other = not within(entry, shared)
+            left, most = deadline - time.monotonic(), FEW if dies else ROUND_CASES
+            if not shrink(violation.data, failing, left, most=most)[1]:
+                return smallest, TOOK_LONG
+        except TryHangs:
             return smallest, TRIES_HANG
-        if not ended:
-            return smallest, NO_TIME if cut_off else TOOK_LONG
-        gone = set(violation.culprits) & self.pool.withdrawn().keys()
+        except OutOfTime:
+            return smallest, NO_TIME
+        gone = {*violation.culprits} & self.pool.withdrawn().keys()
         return smallest, WITHDRAWN if gone else None
 
+    def learn(self, name: str) -> None:
+        """Take note of a minimal input that entries explain whose buckets match.
 
-def within(violation: Violation, shared: Collection[Pair], contract: Contract) -> bool:
+        It is what an example of theirs came to, or has nothing wrong with it but what the examples
+        show. Where there is no time left to ask, it is not, as far as anybody knows.
+        """
+        entry, data = self.entry, self.entry.violation.data
+        for place, one in self.expected.matching(name, entry.contract.vocabulary.id):
+            if one.explains(name, data, inputless=inputless(name)):
+                continue
+            own = (entry.case.generator, entry.case.index) == (EXAMPLES, place)
+            minimal = self.expected.minimal[place]
+            try:
+                if own or self.left({*one.examples, *minimal}) is None:
+                    minimal.add(data)
+            except OutOfTime:
+                return
+
+
+def within(entry: Entry, shared: Collection[Pair]) -> bool:
     """Whether a violation differs in these tokens alone.
 
     So it is with inputs that a known mistake shows on in another place, or without any input: what
     is wrong is the same, and only what stands beside it is another. A text that is changed as often
     as it is repeated is changed in the same way.
     """
-    changed = [texts for pair in shared if len(set(texts := spelled(pair, contract))) > 1]
+    spell = entry.contract.vocabulary.spell
+
+    def spelled(pair: Pair) -> tuple[bytes, bytes]:
+        return spell([*pair[0]]), spell([*pair[1]])
+
+    changed = [texts for texts in map(spelled, shared) if len({*texts}) > 1]
 
     def repeated(pair: Pair) -> bool:
-        one, other = spelled(pair, contract)
+        one, other = spelled(pair)
         times = [(a, b, len(one + other) // len(a + b)) for a, b in changed]
         return any((a * n, b * n) == (one, other) for a, b, n in times)
 
-    mine = differences(violation, contract)
+    mine = entry.differences
     return bool(mine) and all(pair in shared or repeated(pair) for pair in mine)
 
 
@@ -350,27 +373,18 @@ def parts_in(data: bytes, inputs: Iterable[bytes]) -> list[bytes]:
     return [one for one in inputs if one and one in data]
 
 
-def without(data: bytes, parts: Collection[bytes]) -> list[bytes]:
-    """An input from which these parts are taken out, once for each neutral text in their place."""
-    any_of = b"|".join(map(re.escape, sorted(parts, key=len, reverse=True))) or b"(?!)"
-    return [re.sub(any_of, neutral, data) for neutral in NEUTRAL]
-
-
-def spelled(pair: Pair, contract: Contract) -> tuple[bytes, bytes]:
-    """What two sequences of tokens spell."""
-    one, other = pair
-    return contract.vocabulary.spell(list(one)), contract.vocabulary.spell(list(other))
-
-
-def _crashed(outcome: Outcome) -> bool:
+def crashed(outcome: Outcome) -> bool:
     """Whether it is a crash, or a breach of the protocol, of a single input."""
-    if not isinstance(outcome, Failed) or outcome.status not in {Status.CRASHED, Status.PROTOCOL}:
-        return False
-    return not doubtful(outcome) and not outcome.message.endswith(TOGETHER)
+    return (
+        isinstance(outcome, Failed)
+        and outcome.status in {Status.CRASHED, Status.PROTOCOL}
+        and not doubtful(outcome)
+        and not outcome.message.endswith(TOGETHER)
+    )
 
 
-def _own_failure(outcome: Outcome) -> bool:
+def own_failure(outcome: Outcome) -> bool:
     """Whether a failure is the implementation's own doing, whether it comes back or not."""
     if not isinstance(outcome, Failed):
         return False
-    return _crashed(outcome) or (outcome.status is Status.ERRORED and not doubtful(outcome))
+    return crashed(outcome) or (outcome.status is Status.ERRORED and not doubtful(outcome))

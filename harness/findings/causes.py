@@ -7,16 +7,12 @@ looks in a row have shown no new finding that few can be left (the rule of three
 the rate is below 3/n, with 95 % confidence).
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.events import Found
-    from harness.findings.entries import Entry, Group
+from harness.events import Found
+from harness.findings.entries import Entry, Group
 
 ALIKE = 8
 """Violations that differ in the same tokens and are looked into before one is counted with them."""
@@ -50,10 +46,9 @@ class Causes:
     def worth(self, entry: Entry, *, late: bool) -> bool:
         """Whether to look into another violation."""
         enough, quiet = (ALIKE_LATE, QUIET_LATE) if late else (ALIKE, QUIET)
-        least = min(self.seen.get(trait, 0) for trait in entry.traits)
-        if self.seen.get(entry.case.generator, 0) < ALIKE_LATE:
-            return True
-        return least < enough if least else self.quiet < quiet
+        generated, *looked = (self.seen.get(x, 0) for x in (entry.case.generator, *entry.traits))
+        known = min(looked) >= enough if min(looked) else self.quiet >= quiet
+        return generated < ALIKE_LATE or not known
 
     def like(self, entry: Entry) -> str:
         """The bucket in which those were counted that look most alike."""
@@ -73,9 +68,9 @@ class Causes:
 
     def rename(self, old: str, new: str) -> None:
         """Count in another bucket from now on, as one was replaced."""
-        tables: tuple[dict[Any, str], ...] = (self.minimal, self.buckets)
-        for names in tables:
-            names.update({one: new for one, name in names.items() if name == old})
+        names: dict[Any, str]
+        for names in (self.minimal, self.buckets):
+            names |= {one: new for one, name in names.items() if name == old}
         self.latest = new if self.latest == old else self.latest
 
 

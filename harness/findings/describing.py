@@ -1,26 +1,18 @@
 """A finding, and a part of its partition, as the events and folders of findings have them."""
 
-from __future__ import annotations
-
 import base64
+from collections.abc import Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from harness.checks.base import spellings
+from corpora.vocabularies.model import Vocabulary
+from harness.checks.base import Violation, spellings
 from harness.core.outcomes import Encoded
+from harness.core.partition import Part
 from harness.events import Found, Group
-from harness.verdict.expectations import UNMINIMISED
+from harness.findings.entries import Entry
+from harness.verdict.expectations import UNMINIMISED, Expectation
 from impls.explaining import literal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from corpora.vocabularies.model import Vocabulary
-    from harness.checks.base import Violation
-    from harness.core.outcomes import Outcome
-    from harness.core.partition import Part
-    from harness.findings.entries import Entry
-    from harness.verdict.expectations import Expectation
 
 IDS_SHOWN = 2000
 """Ids of one outcome that a record keeps; the folder of the finding has all."""
@@ -35,7 +27,6 @@ def finding(
     entry: Entry,
     kind: str,
     identity: str,
-    *,
     unminimised: str | None,
     expectation: Expectation | None,
     reproducer: str | None,
@@ -88,11 +79,6 @@ def in_base64(data: bytes) -> str:
 def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:
     """A part of a partition as :class:`harness.events.Group` has it."""
     outcome = part.outcome
-
-    def spelling(token_id: int) -> bytes | None:
-        told = spellings(vocabulary, (token_id,))
-        return told[0] if told else None
-
     group: dict[str, Any] = {
         "implementations": list(part.names),
         "kind": outcome.status.label,
@@ -100,11 +86,10 @@ def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:
     }
     if isinstance(outcome, Encoded):
         ids = outcome.ids[:IDS_SHOWN]
+        known = [spellings(vocabulary, (token_id,)) for token_id in ids]
         group["ids"] = list(ids)
         group["total"] = len(outcome.ids)
-        group["surfaces"] = [
-            None if text is None else in_base64(text) for text in map(spelling, ids)
-        ]
+        group["surfaces"] = [None if one is None else in_base64(one[0]) for one in known]
         if outcome.text is not None:
             group["decoded"] = in_base64(outcome.text)
         if outcome.offsets is not None:
@@ -120,33 +105,31 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None
     if not violation.parts:
         return None, "no outcome to compare with"
     trusted, *others = violation.parts
-    ours, one = " = ".join(trusted.names), trusted.outcome
-    if not others:
-        return None, f"{ours}: {_described(one)}"
     blamed = set(violation.culprits)
     # Where one has died, others may differ from the trusted one, too.
-    culprit = next((part for part in others if blamed & set(part.names)), others[0])
-    theirs, other = " = ".join(culprit.names), culprit.outcome
-    if not isinstance(one, Encoded) or not isinstance(other, Encoded):
-        return None, f"{ours}: {_described(one)}; {theirs}: {_described(other)}"
-
-    def token(token_id: int | None) -> str:
-        if token_id is None:
-            return "the end"
-        spelled = spellings(vocabulary, (token_id,))
-        return f"{token_id} ({literal(spelled[0]) if spelled else 'not in the vocabulary'})"
-
-    def place(span: object) -> str:
-        return f"at {span}"
-
-    compared: list[tuple[Sequence[Any], Sequence[Any], Callable[[Any], str]]]
-    compared = [(one.ids, other.ids, token)]
+    concerned = [part for part in others if blamed & set(part.names)] or others
+    parts = [trusted, *concerned[:1]]
+    (ours, one), (theirs, other) = (
+        (" = ".join(part.names), part.outcome) for part in (parts[0], parts[-1])
+    )
+    if len(parts) < 2 or not isinstance(one, Encoded) or not isinstance(other, Encoded):
+        said = []
+        for part in parts:
+            what = part.outcome.status.label
+            if isinstance(part.outcome, Encoded):
+                size = len(part.outcome.ids)
+                what = f"{size} token{'' if size == 1 else 's'}"
+            elif message := part.outcome.message.split("\n", 1)[0]:
+                what += f" ({message})"
+            said.append(f"{' = '.join(part.names)}: {what}")
+        return None, "; ".join(said)
+    compared: list[tuple[Sequence[Any], Sequence[Any]]] = [(one.ids, other.ids)]
     if one.text == other.text and violation.check == "release-offsets":
-        compared.append((one.offsets or (), other.offsets or (), place))
-    for mine, hers, shown in compared:
+        compared.append((one.offsets or (), other.offsets or ()))
+    for mine, hers in compared:
         for at, pair in enumerate(zip_longest(mine, hers)):
             if pair[0] != pair[1]:
-                left, right = map(shown, pair)
+                left, right = (_token(value, vocabulary) for value in pair)
                 return at, f"token {at}: {left} in {ours}, {right} in {theirs}"
     if one.text != other.text:
         left, right = literal(one.text or b""), literal(other.text or b"")
@@ -155,9 +138,11 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None
     return None, f"{theirs}: offsets {spans} do not fit the text"
 
 
-def _described(outcome: Outcome) -> str:
-    if isinstance(outcome, Encoded):
-        return f"{len(outcome.ids)} token{'' if len(outcome.ids) == 1 else 's'}"
-    message = outcome.message.split("\n", 1)[0]
-    label = outcome.status.label
-    return f"{label} ({message})" if message else label
+def _token(value: Any, vocabulary: Vocabulary) -> str:
+    """A token in a sentence: its id and text, or where it is; nothing stands behind the last."""
+    if value is None:
+        return "the end"
+    if not isinstance(value, int):
+        return f"at {value}"
+    spelled = spellings(vocabulary, (value,))
+    return f"{value} ({literal(spelled[0]) if spelled else 'not in the vocabulary'})"

@@ -19,16 +19,17 @@ import contextlib
 import math
 import unicodedata
 from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from corpora.vocabularies.model import PieceType
+from corpora.vocabularies.model import PieceType, Vocabulary
 from harness.checks.base import Violation, ids_of, spellings
-from harness.core.comparisons import algorithm_of
+from harness.core.comparisons import Contract, algorithm_of
 from harness.core.outcomes import Answered, Encoded, Rejected
-from harness.core.partition import NEITHER
+from harness.core.partition import NEITHER, Part
 from harness.core.pretokens import piece_ends
 from harness.core.standing import Standing
 from impls import registry
@@ -36,16 +37,7 @@ from impls.explaining import IDS, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import Explains, Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contract
-    from harness.core.participants import Participant
-    from harness.core.partition import Part
     from harness.events.running import Explained
-
-    Side = tuple[str, str, Mapping[str, str]]
-    """An implementation, whose stages were run for it, and what these say, in order."""
 
 LONGEST = 1024
 """Bytes of an input that is explained: stages run interpreted, and nobody reads more."""
@@ -53,7 +45,7 @@ LONGEST = 1024
 FEW_BYTES = "ab  c\u2581\u00e9".encode()
 """A text on which models do most of what they do."""
 
-SHOWN_ONLY = frozenset({"user-defined"})
+SHOWN_ONLY = "user-defined"
 """Engines that cut symbols out do so in every text that has them, whether it matters or not: where
 it does, the diagnosis of the segmentation says so."""
 
@@ -86,9 +78,26 @@ MODELS: dict[str, dict[str, str]] = {
 }
 """The implementation that explains an engine, by the contract's algorithm."""
 
+STAGES = {
+    "outside": ("special-tokens", "unknown", "text", "white-space", IDS),
+    "words": ("special-tokens", "unknown", "normalization", "words", "pieces"),
+    "pieces": (
+        "byte-fallback",
+        "special-tokens",
+        "normalization",
+        "white-space",
+        "user-defined",
+        SEGMENTATION,
+    ),
+    "bytes": ("special-tokens", "text", "pre-tokens", SEGMENTATION, IDS),
+}
+"""The stages of an encoding of which its ids tell something, by what is known of its inside."""
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """The tokens of two encodings at a place where they differ."""
+
+Side = tuple[str, str, Mapping[str, str]]
+"""An implementation, whose stages were run for it, and what these say, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +114,14 @@ def signature(violation: Violation, contract: Contract) -> Signature:
 
     Equals of which none is blamed are joined by ``<>``, in alphabetical order.
     """
-    stage = violation.stage or stage_of(violation, contract)
-    named = set(violation.culprits)
-    parts = violation.parts if violation.undecided else violation.parts[1:]
-    groups = [members for part in parts if (members := [n for n in part.names if n in named])]
-    if violation.undecided:
-        about = NEITHER.join(sorted("=".join(sorted(group)) for group in groups))
-    else:
-        about = "|".join("=".join(group) for group in groups) or "|".join(violation.culprits)
-    return Signature(violation.check, stage, about)
+    equals, parts = violation.undecided, violation.parts
+    named = [
+        "=".join(sorted(names) if equals else names)
+        for part in (parts if equals else parts[1:])
+        if (names := [name for name in part.names if name in violation.culprits])
+    ]
+    about = NEITHER.join(sorted(named)) if equals else "|".join(named or violation.culprits)
+    return Signature(violation.check, violation.stage or stage_of(violation, contract), about)
 
 
 def bucket(sign: Signature, contract: Contract, kind: str) -> str:
@@ -130,10 +138,11 @@ def kind_of(violation: Violation, stage: str, contract: Contract) -> str:
     ``count``, as what its bytes spell says nothing. Elsewhere the Unicode general
     categories that stand out in the input (``Mn``), or the class of a plain one (``L``).
     """
-    if any(isinstance(part.outcome, Answered) for part in violation.parts):
+    outcomes = [part.outcome for part in violation.parts]
+    if any(isinstance(one, Answered) for one in outcomes):
         return "count"
-    if len(violation.parts) > 1:
-        one, other = (ids_of(part.outcome) for part in violation.parts[:2])
+    if len(outcomes) > 1:
+        one, other = map(ids_of, outcomes[:2])
         if stage in CUTS:
             more = len(other) - len(one)
             return "more" if more > 0 else "fewer" if more else "as-many"
@@ -145,14 +154,13 @@ def kind_of(violation: Violation, stage: str, contract: Contract) -> str:
 def categories(data: bytes) -> str:
     """The categories that stand out in a text; ``bytes`` for what is not UTF-8."""
     try:
-        text = data.decode()
+        found = {*map(unicodedata.category, data.decode())}
     except UnicodeDecodeError:
         return BYTES
-    found = sorted({unicodedata.category(character) for character in text})
-    odd = [category for category in found if category not in PLAIN]
-    if odd:
-        return "+".join(odd) if len(odd) <= KIND_LIMIT else "mixed"
-    return "+".join(sorted({category[0] for category in found})) or "empty"
+    odd = sorted(found - PLAIN)
+    if len(odd) > KIND_LIMIT:
+        return "mixed"
+    return "+".join(odd or sorted({category[0] for category in found})) or "empty"
 
 
 def differences(violation: Violation, contract: Contract) -> frozenset[Pair]:
@@ -167,7 +175,7 @@ def differences(violation: Violation, contract: Contract) -> frozenset[Pair]:
 def regions(vocabulary: Vocabulary, *encodings: Sequence[int]) -> Iterator[Pair]:
     """The places at which two encodings differ, each between boundaries that both have."""
     ends = [[0, *accumulate(len(vocabulary.spelling(i)) for i in ids)] for ids in encodings]
-    shared = sorted(set(ends[0]) & set(ends[1]))
+    shared = sorted({*ends[0]}.intersection(ends[1]))
     cuts = [[*(bisect_left(one, at) for at in shared), len(one)] for one in ends]
     for places in zip(*map(pairwise, cuts), strict=True):
         one, other = (tuple(ids[a:b]) for ids, (a, b) in zip(encodings, places, strict=True))
@@ -182,47 +190,19 @@ def stages_known(violation: Violation, contract: Contract) -> bool:
     with, unless that has a built-in reference: its outcome is what the vocabulary defines, and what
     the vocabulary defines has stages.
     """
+    known, defining = set[str](), set[str]()
+    standing = {} if violation.undecided else contract.standing
+    for one in contract.participants:
+        built_in = registry.built_in(one.spec)
+        own = registry.our_own(one.spec) or isinstance(one.implementation, Explains)
+        if own or (built_in and contract.algorithm in MODELS.get(one.spec, {})):
+            known.add(one.name)
+        if built_in and standing.get(one.name) is Standing.REFERENCE:
+            defining.add(one.name)
     if len(violation.parts) < 2:
         return False
-    trusted, other = (
-        [one for one in contract.participants if one.name in part.names]
-        for part in violation.parts[:2]
-    )
-    if not any(_known_inside(one, contract.algorithm) for one in other):
-        return False
-    standing = contract.standing
-    return any(
-        _known_inside(one, contract.algorithm)
-        or (
-            not violation.undecided
-            and registry.built_in(one.spec)
-            and standing[one.name] is Standing.REFERENCE
-        )
-        for one in trusted
-    )
-
-
-def _known_inside(one: Participant, algorithm: str) -> bool:
-    """Whether the stages of an implementation may be named when it encodes by an algorithm."""
-    if registry.our_own(one.spec) or isinstance(one.implementation, Explains):
-        return True
-    return registry.built_in(one.spec) and algorithm in MODELS.get(one.spec, {})
-
-
-STAGES = {
-    "outside": ("special-tokens", "unknown", "text", "white-space", IDS),
-    "words": ("special-tokens", "unknown", "normalization", "words", "pieces"),
-    "pieces": (
-        "byte-fallback",
-        "special-tokens",
-        "normalization",
-        "white-space",
-        "user-defined",
-        SEGMENTATION,
-    ),
-    "bytes": ("special-tokens", "text", "pre-tokens", SEGMENTATION, IDS),
-}
-"""The stages of an encoding of which its ids tell something, by what is known of its inside."""
+    trusted, other = ({*part.names} for part in violation.parts[:2])
+    return bool(other & known and trusted & (known | defining))
 
 
 def stage_of(violation: Violation, contract: Contract) -> str:
@@ -234,33 +214,36 @@ def stage_of(violation: Violation, contract: Contract) -> str:
     outcomes = [part.outcome for part in violation.parts[:2]]
     if len({isinstance(one, Rejected) for one in outcomes}) == 2:
         return "rejection"
-    one, other = map(ids_of, outcomes)
+    both = [*map(ids_of, outcomes)]
     vocabulary = contract.vocabulary
-    if spellings(vocabulary, one) is None or spellings(vocabulary, other) is None:
+    pieces, unknown = vocabulary.pieces, vocabulary.unk_id
+    if any(spellings(vocabulary, ids) is None for ids in both):
         return "unknown-id"
     inside = not vocabulary.unexpressed and stages_known(violation, contract)
-    by_pieces = vocabulary.pieces and inside
-    if by_pieces and _merged(vocabulary, one) == _merged(vocabulary, other):
-        return "unknown-merging"
-    mine, theirs = (seen(contract, violation.data, ids, inside=inside) for ids in (one, other))
+    if pieces and inside:
+        # Each run of the unknown token as one.
+        one, other = (
+            [i for before, i in pairwise([None, *ids]) if not before == i == unknown]
+            for ids in both
+        )
+        if one == other:
+            return "unknown-merging"
+    mine, theirs = (seen(contract, violation.data, ids, inside=inside) for ids in both)
     stage = next((name for name, value in mine.items() if value != theirs.get(name)), IDS)
-    if stage == "normalization" and by_pieces and vocabulary.unk_id in {*one, *other}:
+    if stage == "normalization" and pieces and any(unknown in ids for ids in both):
         return "unknown"
     if stage != SEGMENTATION:
         return stage
     if vocabulary.algorithm != "unigram":
         return "merges"
-    scores = [
-        math.fsum(vocabulary.pieces[i].score for i in ids if i < len(vocabulary.pieces))
-        for ids in (one, other)
-    ]
-    gap = abs(scores[0] - scores[1])
-    return "tie" if not math.isnan(gap) and gap <= TIE * max(1.0, abs(scores[0])) else "scores"
+    sums = [math.fsum(pieces[i].score for i in ids if i < len(pieces)) for ids in both]
+    # Not so of a score that is no number.
+    return "tie" if abs(sums[0] - sums[1]) <= TIE * max(1.0, abs(sums[0])) else "scores"
 
 
 def seen(
     contract: Contract, data: bytes, ids: Sequence[int], *, inside: bool = True
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """What the ids of an encoding tell of each of its stages, in order.
 
     inside: whether these are known; else it is what can be seen from outside: which special and
@@ -271,31 +254,30 @@ def seen(
     """
     vocabulary, pieces = contract.vocabulary, contract.vocabulary.pieces
     kind = "words" if vocabulary.wordpiece else "pieces" if pieces else "bytes"
-    special = _special_ids(vocabulary) - {vocabulary.unk_id}
-    words = _words(vocabulary, ids) if vocabulary.wordpiece else []
-    spelled = [word.encode() for word in words] or [vocabulary.spelling(i) for i in ids]
+    spelled = [vocabulary.spelling(i) for i in ids]
+    if vocabulary.wordpiece and ids:  # continuations are joined on
+        words = b" ".join(spelled).decode(errors="replace")
+        spelled = words.replace(f" {vocabulary.wordpiece.prefix}", "").encode().split(b" ")
     text = b"".join(spelled)
-    types = {pieces[i].type for i in set(ids) if i < len(pieces)}
+    types = {pieces[i].type for i in ids if i < len(pieces)}
     bare = text.replace(SPACE, b"").replace(b" ", b"") if pieces else text
-    told: dict[str, object] = {
+    special, unknown = _special_ids(vocabulary), vocabulary.unk_id
+    told: dict[str, Any] = {
         "byte-fallback": PieceType.BYTE in types,
         "user-defined": PieceType.USER_DEFINED in types,
         "special-tokens": [i for i in ids if i in special],
-        "unknown": [i for i in ids if i == vocabulary.unk_id],
+        "unknown": [i for i in ids if i == unknown],
         "text": bare,
         "normalization": bare,
         "white-space": text,
-        "words": words,
+        "words": spelled,
         SEGMENTATION: [*ids] if pieces else spelled,
     }
-    if kind == "bytes" and inside and contract.mode.pretokenize and text == data:
+    stages = STAGES[kind if inside else "outside"]
+    if "pre-tokens" in stages and contract.mode.pretokenize and text == data:
         ends = piece_ends(vocabulary, data).intersection(accumulate(map(len, spelled)))
         told["pre-tokens"] = [text[a:b] for a, b in pairwise([0, *sorted(ends)])]
-    return {
-        name: told.get(name, [*ids])
-        for name in STAGES[kind if inside else "outside"]
-        if name != "pre-tokens" or name in told
-    }
+    return {n: told.get(n, [*ids]) for n in stages if n != "pre-tokens" or n in told}
 
 
 def explain(violation: Violation, contract: Contract) -> Explained | None:
@@ -304,29 +286,26 @@ def explain(violation: Violation, contract: Contract) -> Explained | None:
     A stage that has no counterpart on the other side (byte fallback, where an engine has none)
     shows in a later one, and is left out.
     """
-    if violation.check != "equivalence" or len(violation.parts) < 2:
+    parts, data = violation.parts[:2], violation.data
+    if violation.check != "equivalence" or len(parts) < 2 or len(data) > LONGEST:
         return None
-    if len(violation.data) > LONGEST:
+    if contract.algorithm == "bpe" and not stages_known(violation, contract):
         return None
-    bytes_ = contract.algorithm == "bpe"
-    if bytes_ and not stages_known(violation, contract):
+    one, other = (_told(part, data, contract) for part in parts)
+    if one is None or other is None:
         return None
-    side = _observed if bytes_ else _modelled
-    left, right = (side(part, violation.data, contract) for part in violation.parts[:2])
-    if left is None or right is None:
-        return None
-    both = {name: (value, right[2][name]) for name, value in left[2].items() if name in right[2]}
-    apart = (name for name, (one, other) in both.items() if one != other)
-    first = next((name for name in apart if name not in SHOWN_ONLY), None)
-    if first is None:
+    (left, left_model, mine), (right, right_model, theirs) = one, other
+    both = [(name, value, theirs[name]) for name, value in mine.items() if name in theirs]
+    parted = [name for name, a, b in both if a != b and name != SHOWN_ONLY]
+    if not parted:
         return None
     return {
-        "left": left[0],
-        "right": right[0],
-        "left_model": left[1],
-        "right_model": right[1],
-        "stages": [{"name": n, "left": one, "right": other} for n, (one, other) in both.items()],
-        "parted": first,
+        "left": left,
+        "right": right,
+        "left_model": left_model,
+        "right_model": right_model,
+        "stages": [{"name": name, "left": a, "right": b} for name, a, b in both],
+        "parted": parted[0],
     }
 
 
@@ -352,55 +331,40 @@ def compile_models(vocabulary: Vocabulary, stopped: Callable[[], bool]) -> None:
                 model.steps(vocabulary, FEW_BYTES, Mode())
 
 
-def _modelled(part: Part, data: bytes, contract: Contract) -> Side | None:
-    """The stages of the first of a part's implementations that a model explains."""
+def _told(part: Part, data: bytes, contract: Contract) -> Side | None:
+    """What the stages of a part say: of byte-level BPE what its ids tell; else the stages of the
+    first of its implementations that explains itself, or that a model explains.
+    """
+    outcome, vocabulary = part.outcome, contract.vocabulary
+    if not isinstance(outcome, Encoded):
+        return None
+    if contract.algorithm == "bpe":
+        if spellings(vocabulary, outcome.ids) is None:
+            return None
+        told = seen(contract, data, outcome.ids)
+        return part.names[0], part.names[0], {name: _shown(value) for name, value in told.items()}
     for own in (one for one in contract.participants if one.name in part.names):
         engine = MODELS.get(own.spec, {}) if registry.built_in(own.spec) else {}
-        model = engine.get(modelled(contract.vocabulary))
-        try:
+        model = engine.get(modelled(vocabulary))
+        with contextlib.suppress(Exception):  # an explanation never fails a run
             implementation = registry.resolve(model) if model else own.implementation
-            if not isinstance(implementation, Explains):
-                continue
-            steps = implementation.steps(contract.vocabulary, data, contract.mode)
-        except Exception:  # an explanation never fails a run
-            continue
-        told = {step.name: step.value for step in steps}
-        if isinstance(part.outcome, Encoded) and told.get(IDS) == shown_ids(part.outcome.ids):
-            return own.name, model or own.name, told
+            if isinstance(implementation, Explains):
+                steps = implementation.steps(vocabulary, data, contract.mode)
+                said = {step.name: step.value for step in steps}
+                if said.get(IDS) == shown_ids(outcome.ids):
+                    return own.name, model or own.name, said
     return None
 
 
-def _observed(part: Part, data: bytes, contract: Contract) -> Side | None:
-    """What the ids of a part of byte-level BPE say of its stages."""
-    ids = ids_of(part.outcome)
-    if not isinstance(part.outcome, Encoded) or spellings(contract.vocabulary, ids) is None:
-        return None
-    told = {name: _shown(value) for name, value in seen(contract, data, ids).items()}
-    return part.names[0], part.names[0], told
-
-
-def _shown(value: object) -> str:
+def _shown(value: Any) -> str:
     if isinstance(value, bytes):
         return literal(value)
-    assert isinstance(value, list)
     return shown_parts(value) if value and isinstance(value[0], bytes) else shown_ids(value)
 
 
 @lru_cache(maxsize=8)  # the vocabularies of a run that are open at a time
 def _special_ids(vocabulary: Vocabulary) -> frozenset[int | None]:
-    """The ids of special tokens and of control pieces."""
+    """The ids of special tokens and of control pieces, without the unknown token's."""
     control = (i for i, piece in enumerate(vocabulary.pieces) if piece.type is PieceType.CONTROL)
-    return frozenset({*vocabulary.special_tokens.values(), *control})
-
-
-def _words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str]:
-    """The words that WordPiece's ids spell, continuations joined on."""
-    prefix = vocabulary.wordpiece.prefix if vocabulary.wordpiece is not None else ""
-    texts = [vocabulary.spelling(i).decode(errors="replace") for i in ids]
-    return " ".join(texts).replace(f" {prefix}", "").split(" ") if texts else []
-
-
-def _merged(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int | None]:
-    """The ids with each run of the unknown token as one."""
-    unknown = vocabulary.unk_id
-    return [i for before, i in pairwise([None, *ids]) if not before == i == unknown]
+    every = {*vocabulary.special_tokens.values(), *control}
+    return frozenset(every - {vocabulary.unk_id})

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 
 from corpora.generators.base import Case
 from harness.checks.base import Violation
+from harness.core.comparisons import Contract
 from harness.core.outcomes import Failed, Status
 from harness.core.partition import Part
 from harness.findings.diagnosis import (
+    SHOWN_ONLY,
+    Pair,
+    Signature,
     bucket,
     categories,
     differences,
@@ -23,12 +27,10 @@ from harness.findings.diagnosis import (
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
 
 if TYPE_CHECKING:
-    from harness.core.comparisons import Contract
     from harness.events.running import Explained
-    from harness.findings.diagnosis import Pair, Signature
 
-    Group = tuple[str, Signature]
-    """The id of a contract, and a signature: what is minimised and known together."""
+Group = tuple[str, Signature]
+"""The id of a contract, and a signature: what is minimised and known together."""
 
 FINER = {(NORMALIZATION, "white-space")}
 """Stages of an explanation that the diagnosis names better; as it does merges, ties and scores."""
@@ -97,15 +99,15 @@ class Entry:
     def label(self) -> Signature:
         """What its bucket is named by: the stage of the explanation, where there is one."""
         why, sign = self.explanation, self.signature
-        if why is None:
+        if why is None or (why["parted"], sign.stage) in FINER:
             return sign
         stage = why["parted"]
-        apart = {one["name"] for one in why["stages"] if one["left"] != one["right"]}
-        if sign.stage == "unknown" and "user-defined" in apart:
-            # Only where it is not cut out are its neighbours, or it, unknown.
-            stage = "user-defined"
-        elif (stage, sign.stage) in FINER or stage in {SEGMENTATION, IDS}:
-            stage = sign.stage
+        if sign.stage == "unknown" and any(
+            one["name"] == SHOWN_ONLY and one["left"] != one["right"] for one in why["stages"]
+        ):
+            stage = SHOWN_ONLY  # only where it is not cut out are its neighbours, or it, unknown
+        elif stage in {SEGMENTATION, IDS}:
+            return sign
         return replace(sign, stage=stage)
 
     @property

@@ -1,27 +1,18 @@
 """Which findings are expected: what an entry of the expectations files covers today."""
 
-from __future__ import annotations
-
 import datetime
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from harness.checks import inputless
+from harness.core.comparisons import Contract
+from harness.events import Found
 from harness.findings.describing import input_of
 from harness.findings.diagnosis import bucket
-from harness.findings.entries import EXAMPLES
-from harness.workers.pool import OutOfTime
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.core.comparisons import Contract
-    from harness.events import Found
-    from harness.findings.asking import Asking
-    from harness.findings.entries import Entry
-    from harness.verdict.expectations import Expectation
+from harness.findings.entries import Entry
+from harness.verdict.expectations import Expectation
 
 NO_EXAMPLE = b"\xff no entry has this example"
 
@@ -83,16 +74,6 @@ class ExpectedFindings:
         """Whether all inputs of a bucket are expected, whatever they are like."""
         return any(one.whole for _, one in self.matching(name, contract.vocabulary.id))
 
-    def narrow(self, name: str, contract: Contract, data: bytes) -> bool:
-        """Whether what covers a finding covers nothing more for being ill-formed."""
-        vocabulary = contract.vocabulary.id
-        covered, others = (self.entry(name, vocabulary, one) for one in (data, NO_EXAMPLE))
-        return covered is not None and others is None
-
-    def shown(self, name: str, contract: Contract) -> bool:
-        """Whether a bucket shows what any entry says."""
-        return any(one.shows_in(name, contract.vocabulary.id) for one in self.entries)
-
     def unsure(self, entry: Entry) -> bool:
         """Whether only its minimal input, which is not known, says if a violation is expected."""
         return self.may_cover(entry) and not self.covers(entry)
@@ -103,30 +84,13 @@ class ExpectedFindings:
         any_stage: or one whose explanation names another stage. So it is with what nobody explains
         behind a normalizer: a part of the input alone may part at another one.
         """
-        any_stage |= entry.explanation is None and entry.contract.vocabulary.normalizes
+        vocabulary = entry.contract.vocabulary
+        any_stage |= entry.explanation is None and vocabulary.normalizes
         for _, one in self.current:
             label, kind, parts = entry.label, WHATEVER, one.bucket.split("/")
             if len(parts) == SLOTS:
                 kind = parts[4]
                 label = replace(label, stage=parts[3]) if any_stage else label
-            name = bucket(label, entry.contract, kind)
-            if one.covers(name, entry.contract.vocabulary.id):
+            if one.covers(bucket(label, entry.contract, kind), vocabulary.id):
                 return True
         return False
-
-    def learn(self, asking: Asking, name: str) -> None:
-        """Take note of a minimal input that entries explain whose buckets match.
-
-        It is what an example of theirs came to, or has nothing wrong with it but what the examples
-        show. Where there is no time left to ask, it is not, as far as anybody knows.
-        """
-        data, case = asking.entry.violation.data, asking.entry.case
-        for place, one in self.matching(name, asking.entry.contract.vocabulary.id):
-            if one.explains(name, data, inputless=inputless(name)):
-                continue
-            try:
-                own = (case.generator, case.index) == (EXAMPLES, place)
-                if own or asking.left({*one.examples, *self.minimal[place]}) is None:
-                    self.minimal[place].add(data)
-            except OutOfTime:
-                return

@@ -4,31 +4,24 @@ Everything is on disk as soon as it is known: the record is flushed event by eve
 folder is written before its event, and each file appears whole or not at all.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
 import shutil
 import threading
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from harness.checks.base import Violation
+from harness.core.comparisons import Contract
+from harness.core.participants import Participant
 from harness.core.writing import Lines, OutputError, cannot_write, write_whole, writing
+from harness.events import Event
 from harness.findings.describing import described, difference
-from harness.findings.recipes import by_tokgate, own, plain_name
+from harness.findings.recipes import Library, by_tokgate, own, plain_name
 from harness.findings.reproducer import reproducer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from harness.checks.base import Violation
-    from harness.core.comparisons import Contract
-    from harness.core.participants import Participant
-    from harness.events import Event
-    from harness.findings.recipes import Library
-    from impls.interface import Recipe
+from impls.interface import Recipe
 
 STARTED = '"event": "Started"'
 BEGINNING = f"{{{STARTED}"
@@ -66,9 +59,9 @@ class FindingsFolder:
         folder = self.path / "findings" / name
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / "outcomes.json", outcomes_text(violation, contract))
         _, sentence = difference(violation, contract.vocabulary)
         source = reproducer(name, sentence, violation, contract, self._library)
+        write_whole(folder / "outcomes.json", outcomes_text(violation, contract))
         write_whole(folder / "repro.py", source)
         write_whole(folder / "input.bin", violation.data)
         return f"findings/{name}/repro.py"
@@ -137,21 +130,20 @@ class RunFolder(FindingsFolder):
         super().__init__(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            foreign = [name for name in OURS if (path / name).exists()]
-            if foreign and not is_run(path):
+            there = [name for name in OURS if (path / name).exists()]
+            folders = [path / name for name in there if (path / name).is_dir()]
+            if there and not is_run(path):
                 raise OutputError(
-                    f"--out {path}: has a {foreign[0]} that is no run's; name another folder"
+                    f"--out {path}: has a {there[0]} that is no run's; name another folder"
                 )
             # Whoever is killed on the way leaves an earlier run without reports, which can be made
             # again, or the empty record of a new one: never the reports of a run whose record is
             # gone, nor a whole record without its findings, nor files that no run left.
-            for name in OURS:
-                if not (path / name).is_dir() and name != RECORD:
-                    (path / name).unlink(missing_ok=True)
+            for one in {path / name for name in there} - {self.record, *folders}:
+                one.unlink(missing_ok=True)
             write_whole(self.record, "")
-            for name in OURS:
-                if (path / name).is_dir():
-                    shutil.rmtree(path / name)
+            for one in folders:
+                shutil.rmtree(one)
         except OSError as error:
             raise cannot_write(f"--out {path}", error) from error
         self._record = Lines(self.record, afresh=False)

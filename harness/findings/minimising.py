@@ -1,21 +1,13 @@
 """What minimising one finding may cost, and why it ended before the input was minimal."""
 
-from __future__ import annotations
-
 import contextlib
 import math
-import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from harness.checks.base import Violation
 from harness.core.crowding import stretched
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from harness.checks.base import Violation
-    from harness.workers.pool import WorkerPool
+from harness.workers.pool import WorkerPool
 
 SHRINK_SECONDS = 10.0
 """The time for minimising one finding on a quiet machine. On a busy one each of the two dozen
@@ -56,7 +48,6 @@ class Patience:
         self._share = share
         self._began = time.monotonic()
         self._spent = 0.0
-        self._lock = threading.Lock()
         self.left: Callable[[], float] = lambda: math.inf
         """Seconds until nothing is looked into any more."""
 
@@ -83,8 +74,7 @@ class Patience:
             with pool.lasting(self.for_questions):
                 yield
         finally:
-            with self._lock:
-                self._spent += time.monotonic() - started
+            self._spent += time.monotonic() - started
 
     def for_questions(self, usual: float) -> float:
         """Seconds left for a question; usual: those that are left for the questions of others."""

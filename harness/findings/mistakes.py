@@ -6,26 +6,16 @@ the smallest input, of the first one seen and of a dozen inputs like them are th
 and no other mistake of the list gives the same.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from harness.checks.base import ids_of
-from harness.core.outcomes import Inputs
+from corpora.vocabularies.model import Vocabulary
+from harness.checks.base import Violation, ids_of
+from harness.core.comparisons import Contract
+from harness.core.outcomes import Inputs, Outcome
 from harness.core.pretokens import piece_ends
-from harness.workers.pool import OutOfTime
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from corpora.vocabularies.model import Vocabulary
-    from harness.checks.base import Violation
-    from harness.core.comparisons import Contract
-    from harness.core.outcomes import Outcome
-    from harness.workers.pool import WorkerPool
+from harness.workers.pool import OutOfTime, WorkerPool
 
 LONGEST = 400
 """Bytes of the longest input that is encoded again: plain merging takes the square of it."""
@@ -46,10 +36,7 @@ TEXTS = (
 RIGHT = ""
 """Stands for no mistake."""
 
-Order = Callable[[int, int], tuple[int, int]]
-"""The pair of which this is least is merged next, each given by its rank and place."""
-
-Way = Callable[["Vocabulary", bytes], list[int]]
+Way = Callable[[Vocabulary, bytes], list[int]]
 """How a pre-token is encoded."""
 
 
@@ -62,7 +49,7 @@ def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation])
     first = violations[0]
     if first.check != "equivalence" or first.undecided or len(first.culprits) != 1:
         return ""
-    (culprit,) = first.culprits
+    (culprit,), vocabulary = first.culprits, contract.vocabulary
     inputs = [one.data for one in violations]
     trusted = [one.parts[0].outcome for one in violations]
     wrong = [p.outcome for one in violations for p in one.parts[1:] if culprit in p.names]
@@ -70,24 +57,17 @@ def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation])
     # Nothing is said where the trusted ids are not those of plain byte-pair encoding.
     if not fits or RIGHT not in fitting(contract, inputs, trusted):
         return ""
-    probes = probes_of(inputs, contract.vocabulary)
+    # Inputs like these: one behind another, several times, and with something between.
+    made = [part * count for part in (inputs[0], inputs[0][:1]) for count in (2, 3, 5, 7)]
+    made += [one + between + other for one in inputs for other in inputs for between in BETWEEN]
+    made += map(str.encode, TEXTS)
+    probes = [x for x in dict.fromkeys(made) if len(x) <= LONGEST and vocabulary.can_encode(x)]
     try:
         answers = pool.again(contract.among({culprit}), Inputs.of(probes)).results[culprit]
     except OutOfTime:
         return ""
     fits &= fitting(contract, probes, answers)
-    return "".join(fits) if len(fits) == 1 else ""
-
-
-def probes_of(inputs: Sequence[bytes], vocabulary: Vocabulary) -> list[bytes]:
-    """Inputs like some others: one behind another, several times, and with something between."""
-    small = inputs[0]
-    made = [part * count for part in (small, small[:1]) for count in (2, 3, 5, 7)]
-    made += [one + between + other for one in inputs for other in inputs for between in BETWEEN]
-    made += map(str.encode, TEXTS)
-    return [
-        one for one in dict.fromkeys(made) if len(one) <= LONGEST and vocabulary.can_encode(one)
-    ]
+    return fits.pop() if len(fits) == 1 else ""
 
 
 def fitting(contract: Contract, inputs: Sequence[bytes], outcomes: Iterable[Outcome]) -> set[str]:
@@ -101,11 +81,11 @@ def fitting(contract: Contract, inputs: Sequence[bytes], outcomes: Iterable[Outc
 
 def predicted(contract: Contract, data: bytes) -> dict[str, tuple[int, ...]]:
     """The ids of an input by each mistake and by none; empty where nothing can be said."""
-    vocabulary = contract.vocabulary
-    plain = contract.algorithm == "bpe" and contract.mode.special == "none"
-    if not plain or not 0 < len(data) <= LONGEST or not len(vocabulary.merges.left):
+    vocabulary, mode = contract.vocabulary, contract.mode
+    plain = contract.algorithm == "bpe" and mode.special == "none" and vocabulary.merges.left.size
+    if not plain or not 0 < len(data) <= LONGEST:
         return {}
-    ends = sorted(piece_ends(vocabulary, data)) if contract.mode.pretokenize else [len(data)]
+    ends = sorted(piece_ends(vocabulary, data)) if mode.pretokenize else [len(data)]
     pieces = [data[start:end] for start, end in pairwise([0, *ends])]
     try:
         made = {
@@ -121,10 +101,12 @@ def predicted(contract: Contract, data: bytes) -> dict[str, tuple[int, ...]]:
     return made | {"loses the last token": right[:-1], "loses the first token": right[1:]}
 
 
-def merging(order: Order = lambda rank, place: (rank, place), whole: bool | None = None) -> Way:
+def merging(by_rank: int = 1, by_place: int = 1, whole: bool | None = None) -> Way:
     """Merging of a pre-token, for as long as a pair can be merged.
 
-    whole: whether one that is a token is taken whole; None: if the vocabulary says so.
+    by_rank: the pair of the lowest rank comes first (1), or the highest (-1), or any (0).
+    by_place: of several the first one (1), or the last one (-1). whole: whether a pre-token that is
+    a token is taken whole; None: if the vocabulary says so.
     """
 
     def encode(vocabulary: Vocabulary, piece: bytes) -> list[int]:
@@ -133,12 +115,12 @@ def merging(order: Order = lambda rank, place: (rank, place), whole: bool | None
             return [known[piece]]
         symbols = spelled(vocabulary, piece)
         while found := [
-            (*order(ranks[pair][0], place), place)
+            (by_rank * ranks[pair][0], by_place * place, ranks[pair][1])
             for place, pair in enumerate(pairwise(symbols))
             if pair in ranks
         ]:
-            *_, place = min(found)
-            symbols[place : place + 2] = [ranks[symbols[place], symbols[place + 1]][1]]
+            _, place, merged = min(found)
+            symbols[by_place * place : by_place * place + 2] = [merged]
         return symbols
 
     return encode
@@ -163,17 +145,16 @@ def longest_first(vocabulary: Vocabulary, piece: bytes) -> list[int]:
 @lru_cache(maxsize=1)
 def _ranks(vocabulary: Vocabulary) -> dict[tuple[int, int], tuple[int, int]]:
     """The rank of each pair that can be merged, and what it becomes; the first rank of several."""
-    merges = vocabulary.merges
-    pairs = list(zip(merges.left.tolist(), merges.right.tolist(), strict=True))
-    made = list(enumerate(merges.merged.tolist()))
-    return dict(zip(reversed(pairs), reversed(made), strict=True))
+    table = vocabulary.merges
+    rows = zip(table.left.tolist(), table.right.tolist(), table.merged.tolist(), strict=True)
+    return {(a, b): (rank, both) for rank, (a, b, both) in reversed([*enumerate(rows)])}
 
 
 WAYS: dict[str, Way] = {
     RIGHT: merging(),
-    "merges equal-rank pairs from the right": merging(lambda rank, place: (rank, -place)),
-    "merges from the left, whatever the rank": merging(lambda rank, place: (place, rank)),
-    "merges the pair of the lowest priority first": merging(lambda rank, place: (-rank, place)),
+    "merges equal-rank pairs from the right": merging(by_place=-1),
+    "merges from the left, whatever the rank": merging(by_rank=0),
+    "merges the pair of the lowest priority first": merging(by_rank=-1),
     "merges pre-tokens that should be taken whole, as they are tokens": merging(whole=False),
     "takes pre-tokens whole that are tokens, and should merge them": merging(whole=True),
     "takes the longest token at each place": longest_first,

@@ -6,28 +6,23 @@ could break out of its place in the script, of the line with its requirements, o
 its file, is refused, or reduced to what cannot.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 import unicodedata
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 
 from corpora.plain_text import printable_line
+from corpora.vocabularies.model import Vocabulary
+from harness.core.comparisons import Contract
 from harness.core.messages import packed
+from harness.core.participants import Participant
 from harness.core.writing import NO_ROOM
 from impls.interface import Recipe, Reproducible
 from impls.specs import from_anywhere
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contract
-    from harness.core.participants import Participant
 
 CONTROLS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories of characters that make source read otherwise than it runs (CVE-2021-42574), or end a
@@ -36,9 +31,30 @@ line or an indentation where an editor shows none: an author writes them as esca
 LONGEST_NAME = 100
 """Characters of a file's name: file systems take 255 bytes, and a part of a name is put before."""
 
-
 VOCABULARY = "vocabulary.pickle"
 """The file with the vocabulary as workers get it, for those whom tokgate runs."""
+
+BY_TOKGATE = """\
+import pickle
+
+from impls import registry
+from impls.interface import Mode
+
+with open(VOCABULARY, "rb") as file:
+    encoder = registry.resolve({spec!a}).load(pickle.load(file))
+
+
+def encode(data):
+    return encoder.encode(data, {mode!r})
+
+
+def encode_with_offsets(data):
+    return encoder.encode_with_offsets(data, {mode!r})
+
+
+def decode(ids):
+    return encoder.decode(ids)
+"""
 
 
 class Unsound(Exception):
@@ -84,27 +100,7 @@ def own(participant: Participant, contract: Contract) -> Library:
 def by_tokgate(participant: Participant, contract: Contract) -> Library:
     """Return how tokgate runs an implementation that has no recipe: on the vocabulary as it was."""
     spec = participant.origin or from_anywhere(participant.spec)
-    code = f"""\
-import pickle
-
-from impls import registry
-from impls.interface import Mode
-
-with open(VOCABULARY, "rb") as file:
-    encoder = registry.resolve({spec!a}).load(pickle.load(file))
-
-
-def encode(data):
-    return encoder.encode(data, {contract.mode!r})
-
-
-def encode_with_offsets(data):
-    return encoder.encode_with_offsets(data, {contract.mode!r})
-
-
-def decode(ids):
-    return encoder.decode(ids)
-"""
+    code = BY_TOKGATE.format(spec=spec, mode=contract.mode)
     return Library(sound(Recipe(("tokgate",), code, VOCABULARY, _pickled(contract.vocabulary))))
 
 
@@ -128,7 +124,7 @@ def sound(recipe: object) -> Recipe:
         requirements = tuple(str(Requirement(one)) for one in recipe.requirements)
         name = plain_name(recipe.artifact_name)
         with warnings.catch_warnings(action="ignore"):
-            compiled = compile(function("load", recipe.code), "recipe", "exec", dont_inherit=True)
+            compiled = compile(function(recipe.code, "load"), "recipe", "exec", dont_inherit=True)
     except Exception as error:
         raise Unsound(f"it cannot be used ({type(error).__name__})") from error
     # Nothing but the function: neither a second one nor a statement beside it.
@@ -148,7 +144,7 @@ def plain_name(name: str) -> str:
     return plain or ("vocabulary" if name else "")
 
 
-def function(name: str, code: str) -> str:
+def function(code: str, name: str) -> str:
     """Return the source of a function that runs the code and returns what it defined."""
     body = textwrap.indent(code.strip(), "    ")
     return f"def {name}(VOCABULARY):\n{body}\n    return locals()\n"

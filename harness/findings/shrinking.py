@@ -7,11 +7,9 @@ candidate at a time, which costs a round trip of processes for each. Of a long i
 alone before others are taken out, as most mistakes need a few characters that stand together.
 """
 
-from __future__ import annotations
-
-import hashlib
+import contextlib
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 Failing = Callable[[Sequence[bytes]], list[bool]]
@@ -55,48 +53,33 @@ def shrink(
     enough: whether no further candidate is worth its cost, asked before each request. most: so many
     candidates are asked in one request.
     The result fails wherever ``data`` did; it is never longer than ``data``, and it is the same
-    for the same answers of ``failing``.
+    for the same answers of ``failing``. What ``failing`` raises ends the search.
     """
     deadline = time.monotonic() + seconds
     best = before = data
     candidates = _candidates(data)
-    passed: set[bytes] = set()  # of a run of one character nearly all candidates are the same
+    # Of a run of one character nearly all candidates are the same, and of a long input there are
+    # too many to keep: a hash stands for each that does not fail.
+    passed = set[int]()
     while time.monotonic() <= deadline and not enough():
-        if asked := _request(candidates, most, passed):
-            for (candidate, at), fails in zip(asked.items(), failing([*asked]), strict=True):
-                if fails:
-                    best, candidates = candidate, _candidates(candidate, at)
-                    break
-                passed.add(_digest(candidate))
-        elif best == before:
-            return best, True
-        else:
+        asked: dict[bytes, At] = {}
+        for at, units in candidates:
+            candidate = units.encode() if isinstance(units, str) else units
+            if hash(candidate) not in passed:
+                asked[candidate] = asked.get(candidate, at)
+            if len(asked) >= most or sum(map(len, asked)) >= ROUND_BYTES:
+                break
+        if not asked:
+            if best == before:
+                return best, True
             before, candidates = best, _candidates(best)
-    return best, False
-
-
-def _request(
-    candidates: Iterator[tuple[At, bytes]], most: int, passed: Container[bytes]
-) -> dict[bytes, At]:
-    """The next candidates, as many as one request has, each once.
-
-    passed: the digests of those that are known not to fail.
-    """
-    asked: dict[bytes, At] = {}
-    size = 0
-    for at, candidate in candidates:
-        if candidate in asked or _digest(candidate) in passed:
             continue
-        asked[candidate] = at
-        size += len(candidate)
-        if len(asked) >= most or size >= ROUND_BYTES:
-            break
-    return asked
-
-
-def _digest(candidate: bytes) -> bytes:
-    """What stands for a candidate: of a long input thousands are tried."""
-    return hashlib.blake2b(candidate, digest_size=16).digest()
+        for candidate, fails in zip(asked, failing([*asked]), strict=True):
+            if fails:
+                best, candidates = candidate, _candidates(candidate, asked[candidate])
+                break
+            passed.add(hash(candidate))
+    return best, False
 
 
 def subsequence(part: bytes, whole: bytes) -> bool:
@@ -105,17 +88,20 @@ def subsequence(part: bytes, whole: bytes) -> bool:
     return all(byte in rest for byte in part)
 
 
-def _candidates(data: bytes, at: At = None) -> Iterator[tuple[At, bytes]]:
+def _candidates(data: bytes, at: At = None) -> Iterator[tuple[At, Any]]:
     """A part of a long input; the input without a chunk: half of it, then ever less; simpler atoms.
 
-    at: where to begin. Small chunks are tried at every place and in every size, so that what only
-    goes together (a pair of brackets) goes together.
+    Each is a text, or bytes where the input is none. at: where to begin. Small chunks are tried at
+    every place and in every size, so that what only goes together (a pair of brackets) goes
+    together.
     """
-    units = _units(data)
+    units: Any = data
+    with contextlib.suppress(UnicodeDecodeError):
+        units = data.decode()
     for share in PARTS if at is None and len(units) > LONG else ():
         size = len(units) // share
         for place in range(0, len(units), size // 2):
-            yield None, _bytes(units[place : place + size])
+            yield None, units[place : place + size]
     chunk, start = at or ((len(units) + 1) // 2, 0)
     while chunk:
         step = 1 if chunk <= SMALL_CHUNK else chunk
@@ -123,20 +109,20 @@ def _candidates(data: bytes, at: At = None) -> Iterator[tuple[At, bytes]]:
             before = max(start, place - step)
             if before < place and units[before:place] == units[before + chunk : place + chunk]:
                 continue  # as if it were taken out at the place before: so it is in a long run
-            yield (chunk, place), _bytes(units[:place] + units[place + chunk :])
+            yield (chunk, place), units[:place] + units[place + chunk :]
         chunk, start = chunk - 1 if chunk <= SMALL_CHUNK else max(SMALL_CHUNK, chunk // 2), 0
     for simpler in _simplified(units):
-        yield (0, 0), _bytes(simpler)
+        yield (0, 0), simpler
 
 
 def _simplified(units: Any) -> Iterator[Any]:
     """A text or bytes with atoms made simpler: all that are alike first, then ever shorter chunks
     made the simplest, then each by itself."""
-    simple: Any = SIMPLE if isinstance(units, str) else SIMPLE_BYTE
-    if isinstance(units, str):
-        for character in dict.fromkeys(units):
-            for simpler in simple.partition(character)[0]:
-                yield units.replace(character, simpler)
+    text = isinstance(units, str)
+    simple: Any = SIMPLE if text else SIMPLE_BYTE
+    for character in dict.fromkeys(units) if text else ():
+        for simpler in simple.partition(character)[0]:
+            yield units.replace(character, simpler)
     chunk = len(units) // 2
     while chunk > 1:
         for place in range(0, len(units), chunk):
@@ -148,15 +134,3 @@ def _simplified(units: Any) -> Iterator[Any]:
         before = simple.partition(units[place : place + 1])[0]
         for at in range(len(before)):
             yield units[:place] + before[at : at + 1] + units[place + 1 :]
-
-
-def _units(data: bytes) -> Any:
-    """The characters of a text, the bytes of what is none: both are cut and joined alike."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data
-
-
-def _bytes(units: str | bytes) -> bytes:
-    return units.encode() if isinstance(units, str) else units

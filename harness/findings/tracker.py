@@ -5,36 +5,25 @@ one's minimal input, or else minimised and entered under its bucket. A known buc
 and never stops the hunt for others.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from harness.checks.base import Violation
+from harness.core.comparisons import Contract
 from harness.core.partition import comparable, standing_of
-from harness.events import Counted, Found, Unsettled, readability, stands_out
+from harness.events import Counted, Event, Found, Unsettled, stands_out
 from harness.findings import mistakes
-from harness.findings.asking import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, Asking, parts_in, within
+from harness.findings.asking import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, Asking
 from harness.findings.causes import Causes, Snapshot
 from harness.findings.describing import finding, in_base64, input_of, is_minimal
-from harness.findings.entries import EXAMPLES, PER_BUCKET, UNSURE, Entry, finding_id
+from harness.findings.entries import EXAMPLES, PER_BUCKET, UNSURE, Entry, Group, finding_id
 from harness.findings.expecting import WHATEVER, ExpectedFindings
 from harness.findings.minimising import NO_TIME, TOOK_LONG, TRIES_HANG, Patience
-from harness.findings.shrinking import subsequence
-from harness.verdict.expectations import UNMINIMISED
-from harness.workers.pool import OutOfTime
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from harness.core.comparisons import Contract
-    from harness.events import Event
-    from harness.findings.entries import Group
-    from harness.verdict.expectations import Expectation
-    from harness.workers.pool import WorkerPool
+from harness.verdict.expectations import UNMINIMISED, Expectation
+from harness.workers.pool import OutOfTime, WorkerPool
 
 NOT_ASKED_AGAIN = "there was no time left to ask again"
 
@@ -69,17 +58,11 @@ class FindingTracker:
         patience: float = 1.0,
         drop: Callable[[str], None] = lambda identity: None,
     ) -> None:
-        self._emit = emit
-        self._save = save
-        self._drop = drop
+        self._emit, self._save, self._drop = emit, save, drop
         self._expected = ExpectedFindings(expectations, versions)
-        self._findings: dict[str, Found] = {}
-        self._causes: defaultdict[Group, Causes] = defaultdict(Causes)
-        self._counts: Counter[str] = Counter()
-        self._untold: Counter[str] = Counter()
-        self._open: list[tuple[Entry, str, Found | None]] = []
         self._time = Patience(unhurried=unhurried, share=patience)
         self._lock = threading.RLock()
+        self.restore(Snapshot())
 
     def limit_by(self, left: Callable[[], float]) -> None:
         """Look into violations no longer than there is time; left: the seconds until then."""
@@ -95,10 +78,9 @@ class FindingTracker:
         """Know what another tracker knew, and nothing else; no event is emitted."""
         with self._lock:
             self._findings = {found.id: found for found in known.findings}
-            self._causes = defaultdict(Causes, deepcopy([*known.causes]))
-            self._counts = Counter(known.counts)
-            self._untold.clear()
-            self._open.clear()
+            self._causes = defaultdict[Group, Causes](Causes, deepcopy([*known.causes]))
+            self._counts, self._untold = Counter(known.counts), Counter[str]()
+            self._open: list[tuple[Entry, str, Found | None]] = []
 
     @property
     def findings(self) -> list[Found]:
@@ -114,7 +96,7 @@ class FindingTracker:
     def consider(self, pool: WorkerPool, entry: Entry) -> str:
         """Enter a violation; gives the bucket under which it was counted."""
         with self._time.looking(pool):
-            return self._considered(Asking(pool, entry))
+            return self._considered(self._asking(pool, entry))
 
     def note(self, entry: Entry) -> str:
         """Enter a violation that no input brings back; gives its bucket."""
@@ -126,9 +108,12 @@ class FindingTracker:
 
     def alike(self, entry: Entry) -> bool:
         """Count a violation that is like others, if enough of these were looked into."""
-        if self._worth_looking(entry):
+        causes, example = self._causes[entry.group], entry.case.generator == EXAMPLES
+        # The entry of an example is stale if it shows nothing.
+        if example or causes.worth(entry, late=self._time.late):
             return False
-        self._count_with_others(entry)
+        with self._lock:  # or the bucket may be another one meanwhile
+            self._count(causes.like(entry))
         return True
 
     def tell(self) -> None:
@@ -154,10 +139,8 @@ class FindingTracker:
                 entry, reason, found = one
                 if pool.out_of_time or (found is None and reason not in UNFINISHED):
                     left.append(one)
-                elif found is None:
-                    self._considered(Asking(pool, entry))
-                elif self._findings.get(found.id) is found:
-                    self._go_on(Asking(pool, entry), found)
+                elif found is None or self._findings.get(found.id) is found:
+                    self._considered(self._asking(pool, entry), found)
         left, self._open = left + self._open, []  # once more is enough, or it would never end
         unknown = Counter(
             (entry.contract.id, entry.violation.check, entry.violation.culprits, reason)
@@ -169,23 +152,6 @@ class FindingTracker:
             for (contract, check, culprits, reason), count in unknown.items():
                 self._emit(Unsettled(contract, check, list(culprits), reason, count))
 
-    def _go_on(self, asking: Asking, found: Found) -> None:
-        """Make the input of a finding minimal, unless another one explains it by now."""
-        try:
-            rest = self._unexplained(asking)
-        except OutOfTime:
-            return
-        minimal = (one for one in self.findings if one.minimal and one.bucket == rest)
-        if explained := next(minimal, None):
-            self._replace(found, explained)
-        else:
-            self._look_into(asking, found)
-
-    def _worth_looking(self, entry: Entry) -> bool:
-        """Whether looking into a violation may show something that nobody knows."""
-        example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
-        return example or self._causes[entry.group].worth(entry, late=self._time.late)
-
     def _at_sight(self, entry: Entry) -> str | None:
         """Count a violation that is known well enough without a question; gives its bucket.
 
@@ -193,8 +159,8 @@ class FindingTracker:
         expected finding of another one does not show this one.
         """
         causes = self._causes[entry.group]
-        if not self._worth_looking(entry):
-            return self._count_with_others(entry)
+        if self.alike(entry):
+            return causes.like(entry)
         if not self._expected.whole(told := entry.bucket(WHATEVER), entry.contract):
             return None
         for name in causes.minimal.values():
@@ -203,39 +169,43 @@ class FindingTracker:
                 return self._count(name)
         return None
 
-    def _count_with_others(self, entry: Entry) -> str:
-        """Count a violation with those that it looks like; gives their bucket."""
-        with self._lock:  # or the bucket may be another one meanwhile
-            return self._count(self._causes[entry.group].like(entry))
+    def _asking(self, pool: WorkerPool, entry: Entry) -> Asking:
+        return Asking(pool, entry, self._causes, self._expected)
 
-    def _considered(self, asking: Asking) -> str:
-        entry = asking.entry
-        counted = self._at_sight(entry)
-        if counted is not None:
+    def _considered(self, asking: Asking, former: Found | None = None) -> str:
+        """Count a violation where it is known, or else look into it.
+
+        former: the finding that is known of it already, and not minimal: another one may explain it
+        by now.
+        """
+        entry, before = asking.entry, len(self._findings)
+        if former is None and (counted := self._at_sight(entry)) is not None:
             return counted
-        before = len(self._findings)
         try:
-            rest = self._unexplained(asking)
+            rest = asking.unexplained()
         except OutOfTime:
+            if former is not None:
+                return former.bucket
             if self._expected.covers(entry):
                 return self._entered_late(entry)
             return self._unsettled(entry, NOT_ASKED_AGAIN)
+        if former is not None:
+            minimal = [one for one in self.findings if one.minimal and one.bucket == rest]
+            if not minimal:
+                return self._look_into(asking, former)
+            self._replace(former, minimal[0])
+            return minimal[0].bucket
         name = self._count(rest) if isinstance(rest, str) else self._look_into(asking.about(rest))
         if name != UNSURE:
             self._causes[entry.group].note(entry, name, new=len(self._findings) > before)
         return name
-
-    def _unexplained(self, asking: Asking) -> str | Violation:
-        """The bucket of what is known that explains a violation, else what is left to explain."""
-        return asking.unexplained(self._causes[asking.entry.group].minimal, self._expected.narrow)
 
     def _look_into(self, asking: Asking, former: Found | None = None) -> str:
         """Ask again, make the input minimal, and enter what is found.
 
         former: the finding that is known of it already, and not minimal.
         """
-        entry = asking.entry
-        seen = entry.violation
+        entry, seen = asking.entry, asking.entry.violation
         if former is None and seen.check == "survival" and seen.stage != TIMED_OUT:
             # On record before it is tried again: that may take long, and the last allowed death.
             former = self._provisional(entry)
@@ -269,21 +239,21 @@ class FindingTracker:
 
         first: it was confirmed as another one.
         """
-        contract = asking.entry.contract
-        smaller, why = self._shrink(asking)
-        both = [smaller.violation, asking.entry.violation]
-        smaller = replace(smaller, mistake=mistakes.named(asking.pool, contract, both))
+        entry = asking.entry
+        smaller, why = asking.minimise(self._time.minimising(entry.violation))
+        both = [smaller.violation, entry.violation]
+        smaller = replace(smaller, mistake=mistakes.named(asking.pool, entry.contract, both))
         # Of a hang, what is left in the input says little of what it hangs on.
         kind = UNMINIMISED if why == TRIES_HANG else smaller.kind
-        self._expected.learn(asking.about(smaller.violation), smaller.bucket(kind))
+        asking.about(smaller.violation).learn(smaller.bucket(kind))
         if why in UNFINISHED and self._expected.unsure(smaller):
-            return self._unsettled(asking.entry, why)
+            return self._unsettled(entry, why)
         name = self._enter(smaller, kind, replaces=former, why=why)
-        if self._expected.covers(smaller, name) and not self._expected.covers(asking.entry):
+        if self._expected.covers(smaller, name) and not self._expected.covers(entry):
             # What is expected was a part of this input. Something else may be wrong with the rest.
             asking = asking.about(first)
             try:
-                rest = self._unexplained(asking)
+                rest = asking.unexplained()
             except OutOfTime:
                 self._unsettled(asking.entry, NOT_ASKED_AGAIN)
                 return name
@@ -317,17 +287,15 @@ class FindingTracker:
         """Write the first finding of a signature as it is, to be replaced by its minimum.
 
         Not where its minimum may be expected: the gate would fail for it if nothing replaced it.
+        Nor where another signature has come to it, which would go with this one.
         """
+        identity = finding_id(entry.bucket(UNMINIMISED), entry.contract.vocabulary.id)
+        known = self._causes[entry.group].minimal or identity in self._findings
         # A smaller input may part at another stage; how a process ends is no such stage.
         any_stage = entry.violation.check != "survival"
-        if self._causes[entry.group].minimal or self._expected.may_cover(
-            entry, any_stage=any_stage
-        ):
+        if known or self._expected.may_cover(entry, any_stage=any_stage):
             return None
-        identity = finding_id(entry.bucket(UNMINIMISED), entry.contract.vocabulary.id)
-        if identity in self._findings:
-            return None  # another signature has come to it, and it would go with this one
-        return self._write(entry, UNMINIMISED, identity, why=ON_ITS_WAY)
+        return self._write(entry, UNMINIMISED, identity, None, ON_ITS_WAY)
 
     def _count(self, name: str) -> str:
         with self._lock:
@@ -335,37 +303,10 @@ class FindingTracker:
             self._untold[name] += 1
         return name
 
-    def _shrink(self, asking: Asking) -> tuple[Entry, str | None]:
-        """The entry with the smallest input found, and why the search did not end by itself."""
-        entry, expected = asking.entry, self._expected
-        known = self._causes[entry.group].minimal
-        inside = parts_in(entry.violation.data, known)
-        covered = not expected.entries or expected.covers(entry)
-        try:
-            shared = asking.pairs(inside) if inside else frozenset()
-        except OutOfTime:
-            return entry, NO_TIME
-        other = not within(entry.violation, shared, entry.contract)
-
-        def hides(one: Violation) -> bool:
-            smaller = replace(entry, violation=one)
-            # Shrinking into an expected finding would hide this one from the gate.
-            if one.data in known and expected.covers(smaller, known[one.data]):
-                return True
-            # What is known of a part of the input is no smaller case of what else is wrong with it.
-            if other and within(one, shared, entry.contract):
-                return True
-            # A part of the input that is expected was in it, and the rest is looked at afterwards.
-            # What is put in its place may be another mistake, which is expected when this is not.
-            foreign = not subsequence(one.data, entry.violation.data)
-            return not covered and foreign and expected.covers(smaller)
-
-        return asking.minimise(self._time.minimising(entry.violation), hides)
-
     def _enter(
         self, entry: Entry, kind: str, *, replaces: Found | None = None, why: str | None = None
     ) -> str:
-        """Write a finding unless its bucket has a smaller one, and count it.
+        """Write a finding unless its bucket has one that stands for it, and count it.
 
         why: it was not made smaller, if there is a reason besides its kind.
         """
@@ -388,11 +329,11 @@ class FindingTracker:
         if replaces is not None and replaces.bucket == name:
             same.append(replaces)
         former = next(iter(same if several and not full else same + alike), None)
-        if former is None or former is replaces or (not full and _simpler(data, former, minimal)):
+        if former is None or former is replaces:
             identity = former.id if former else finding_id(name, contract.vocabulary.id)
             if former is None and identity in self._findings:
                 identity = finding_id(name, contract.vocabulary.id, in_base64(data))
-            former = self._write(entry, kind, identity, replaces=replaces, why=why)
+            former = self._write(entry, kind, identity, replaces, why)
             if unfinished:
                 self._open.append((entry, "", former))
         elif replaces is not None:
@@ -401,7 +342,8 @@ class FindingTracker:
         self.tell()
         # Made minimal, an example may show what its entry says.
         open_ = unfinished and entry.case.generator == EXAMPLES
-        return UNSURE if open_ and not self._expected.shown(name, contract) else name
+        shows = any(x.shows_in(name, contract.vocabulary.id) for x in self._expected.entries)
+        return UNSURE if open_ and not shows else name
 
     def _replace(self, old: Found, found: Found) -> None:
         """Have one finding stand for another one, and take over what was counted there."""
@@ -421,21 +363,12 @@ class FindingTracker:
                 causes.rename(old.bucket, found.bucket)
 
     def _write(
-        self,
-        entry: Entry,
-        kind: str,
-        identity: str,
-        *,
-        replaces: Found | None = None,
-        why: str | None = None,
+        self, entry: Entry, kind: str, identity: str, replaces: Found | None, why: str | None
     ) -> Found:
         contract, violation = entry.contract, entry.violation
-        name, vocabulary = entry.bucket(kind), contract.vocabulary.id
-        expectation = self._expected.entry(name, vocabulary, violation.data)
-        reproducer = self._save(identity, violation, contract)
-        found = finding(
-            entry, kind, identity, unminimised=why, expectation=expectation, reproducer=reproducer
-        )
+        expected = self._expected.entry(entry.bucket(kind), contract.vocabulary.id, violation.data)
+        script = self._save(identity, violation, contract)
+        found = finding(entry, kind, identity, why, expected, script)
         if replaces is not None and replaces.id != identity:
             self._replace(replaces, found)
             return found
@@ -443,9 +376,3 @@ class FindingTracker:
             self._findings[identity] = found
             self._emit(found)
         return found
-
-
-def _simpler(data: bytes, former: Found, minimal: bool) -> bool:
-    """Whether an input is rather to be shown than that of a finding."""
-    readable = readability(data) < readability(input_of(former))
-    return (minimal and not former.minimal) or readable

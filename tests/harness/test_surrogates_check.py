@@ -6,7 +6,7 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
-from harness.checks.surrogates import halved, lawful, readings
+from harness.checks.surrogates import lawful, readings
 from harness.core.outcomes import Encoded, Failed, Status
 from tests.harness.test_service_checks import TEXT, Local
 
@@ -18,7 +18,7 @@ def test_readings_are_text_but_for_the_last() -> None:
         *texts, raw = readings(data)
         assert all(text.decode() for text in texts[:-1])
         assert texts[-1] == data
-        assert raw == halved(data)
+        assert len(raw) == len(data) + 3
         with pytest.raises(UnicodeDecodeError):
             raw.decode()
 
