@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from impls.constrained import Constrains, Matcher
     from impls.forced.context import Context, GrammarState
-    from impls.forced.interface import AnyTokenizer, Healed
+    from impls.forced.interface import Healed
+    from impls.forced.tokenizer import AnyTokenizer
 
 
 class EnginePolicy:

@@ -15,7 +15,7 @@ from impls.forced.interface import Healed
 
 if TYPE_CHECKING:
     from impls.forced.context import Context, GrammarState
-    from impls.forced.interface import AnyTokenizer
+    from impls.forced.tokenizer import AnyTokenizer
 
 RECENT = 16
 """Tokens before the forced bytes that are shown to ``tokenize_partial``."""

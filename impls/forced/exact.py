@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from impls.forced.context import Context, GrammarState
-    from impls.forced.futures import Futures
-    from impls.forced.interface import AnyTokenizer
+    from impls.forced.tokenizer import AnyTokenizer
 
 SENTENCES = 64
 """A grammar with at most so many continuations is decided by all of them: to list a JSON Schema's
@@ -46,7 +45,7 @@ class Exact:
     def __init__(self, tokenizer: AnyTokenizer, *, budget: int = BUDGET) -> None:
         from impls.forced.tokenizers import futures_of  # noqa: PLC0415 (Numba takes a second)
 
-        self._futures: Futures = futures_of(tokenizer)
+        self._futures = futures_of(tokenizer)
         self._budget = budget
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import repeat
 from operator import itemgetter
@@ -35,24 +35,23 @@ def ids_of(tokens: Iterable[Token]) -> tuple[int, ...]:
     return tuple(map(itemgetter(0), tokens))
 
 
-def behind(tokens: tuple[Token, ...], start: int) -> tuple[Token, ...]:
-    """Those of the tokens that end behind a place."""
-    return tokens[bisect_right(tokens, start, key=itemgetter(1)) :] if start else tokens
+def shared(one: Sequence[Token], other: Sequence[Token]) -> int:
+    """How many tokens both begin with."""
+    sizes = range(min(len(one), len(other)))
+    # By whole comparisons, which are not Python code: the first tokens are those of a whole text.
+    return bisect_left(sizes, True, key=lambda index: one[: index + 1] != other[: index + 1])
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
     """The end of a text: what may still change, from byte ``start`` of the whole.
 
-    first: how many of the context's tokens stand before what may change. normalized: where that
-    begins in the window's text, normalized, if it is not at its beginning: the tokens before it are
-    no part of what futures keep.
+    first: how many of the context's tokens stand before it.
     """
 
     text: bytes
     start: int
     first: int
-    normalized: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,4 @@ class Futures(Protocol):
 def common(bounds: Sequence[Bound]) -> int:
     """How many tokens all bounds begin with."""
     # What the first and the last in order share, all between them share.
-    first, last = min(bound.kept for bound in bounds), max(bound.kept for bound in bounds)
-    sizes = range(min(len(first), len(last)))
-    # By whole comparisons, which are not Python code: the first tokens are those of a whole text.
-    return bisect_left(sizes, True, key=lambda index: first[: index + 1] != last[: index + 1])
+    return shared(min(bound.kept for bound in bounds), max(bound.kept for bound in bounds))

@@ -12,7 +12,7 @@ from impls.forced.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.forced.futures import Futures
-    from impls.forced.interface import AnyTokenizer
+    from impls.forced.tokenizer import AnyTokenizer
 
 
 def tokenizer_of(vocabulary: Vocabulary) -> AnyTokenizer:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from impls.forced.context import Context, GrammarState
-    from impls.forced.interface import AnyTokenizer, Healed
+    from impls.forced.interface import Healed
+    from impls.forced.tokenizer import AnyTokenizer
 
 LIBRARY = Library(
     name="xgrammar",

@@ -6,7 +6,7 @@ Four ways of erring are tried, each with a grammar of two sentences: the definit
   window looks back over;
 - cut characters: the same, where the forced bytes end inside a character;
 - chains: one more letter flips merges far back; texts are bred for the number of tokens that the
-  next byte takes away, read off the tree of beginnings, out of trails of pairs each of which merges
+  next byte takes away, out of trails of pairs each of which merges
   before the one to its left;
 - look-ahead: the pre-tokenizer cuts otherwise, though no token goes on beyond the end.
 
@@ -18,13 +18,15 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.generators.material import is_text
+from corpora.grammars.base import alike
 from harness.findings.shrinking import shrink
 from harness.studies.forced.counterexamples import Counterexample, Opponent, judged
 from impls.forced.boundaries import STAND_INS
-from impls.forced.prefix_tree import PrefixTrees
+from impls.forced.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -220,7 +222,9 @@ def chains(
     vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
 ) -> Iterator[Tried]:
     """Texts of one pre-token, bred so that the next byte takes many tokens away."""
-    trees = trees_of(vocabulary)
+    tokenizer = opponent.tokenizer
+    if not isinstance(tokenizer, Tokenizer):
+        return
     spellings = [t for t in vocabulary.ids if 1 < len(t) < 12]
     known = vocabulary.can_encode
     letters, signs = (bytes(b for b in kind if known(bytes((b,)))) for kind in (LETTERS, SIGNS))
@@ -233,16 +237,10 @@ def chains(
     herd: list[tuple[int, int, bytes]] = []
     for turn in range(ROUND):
         text = seeds[turn] if turn < len(seeds) else bred(rng, alphabet, words, herd)
-        place, lost = steepest(trees, text)
+        place, lost = steepest(tokenizer, text)
         if lost > 1:
             herd = sorted({*herd, (lost, -place, text[: place + 1])}, reverse=True)[:HERD]
             yield b"", text[:place], (text[place : place + 1], rng.choice(OTHERWISE))
-
-
-@lru_cache(maxsize=4)
-def trees_of(vocabulary: Vocabulary) -> PrefixTrees:
-    """The trees of beginnings, whose tables take a while."""
-    return PrefixTrees(vocabulary)
 
 
 def trails(vocabulary: Vocabulary, kinds: frozenset[int], rng: random.Random) -> list[bytes]:
@@ -297,19 +295,12 @@ def bred(
     return (text[:place] + added + text[place:])[-LENGTH:]
 
 
-def steepest(trees: PrefixTrees, text: bytes) -> tuple[int, int]:
+def steepest(tokenizer: Tokenizer, text: bytes) -> tuple[int, int]:
     """After how many bytes of ``text`` the next one takes most tokens away, and how many."""
-    tree = trees.tree(text)
-    if tree is None:
-        return 0, 0
-    counts = [0] * (tree.size + 1)
-    best = (0, 0)
-    for size in range(1, tree.size + 1):
-        counts[size] = counts[tree.parent(size)] + 1
-        lost = counts[size - 1] - counts[tree.common(size - 1, size)]
-        if lost > best[1]:
-            best = (size - 1, lost)
-    return best
+    encoded = tokenizer.encode_pieces([text[:size] for size in range(len(text) + 1)])
+    lost = [len(one) - alike(one, other) for one, other in pairwise(encoded)]
+    place = max(range(len(lost)), key=lost.__getitem__)
+    return place, lost[place]
 
 
 def look_ahead(

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from impls.forced.context import Context, GrammarState
-    from impls.forced.interface import AnyTokenizer, Future
+    from impls.forced.interface import Future
+    from impls.forced.tokenizer import AnyTokenizer
 
 TRIED = 64
 """Places at which a continuation is tried to be cut."""

@@ -178,8 +178,8 @@ class _Speller:
         alone = {self._string: new}
         together = kindred(self.pair, self._string, new)
         for names in (alone, together) if together != alone else (alone,):
-            changed = renamed(self.pair, names)
-            if changed is not None and self._errs(changed):
+            changed = renamed(self.pair[0], names), renamed(self.pair[1], names)
+            if self._errs(changed):
                 self.pair, self._string = changed, new
                 return True
         return False

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from impls.forced.context import GrammarState
-    from impls.forced.interface import AnyTokenizer, Policy
+    from impls.forced.interface import Policy
+    from impls.forced.tokenizer import AnyTokenizer
 
 ALIKE = (("healed:tokens=4", "llguidance"),)
 """Policies that do the same by their makers' word: where they differ is counted."""
