@@ -61,9 +61,10 @@ class Grammar(Protocol):
         found: list[bytes] = []
         # Each as a state and a step from there, so that it is made as late as can be: states are
         # dear, and most grammars that are asked have many sentences.
-        beginnings = [(b"", self, b"")] if self.viable(b"") else []
+        beginnings: list[tuple[bytes, Grammar, bytes]] = [(b"", self, b"")]
+        beginnings = beginnings if self.viable(b"") else []
         while beginnings:
-            longer = []
+            longer: list[tuple[bytes, Grammar, bytes]] = []
             for text, before, step in beginnings:
                 text, state = text + step, before.after(step)
                 if forced := state.forced():

@@ -50,17 +50,6 @@ def inner(pair: Pair) -> Iterator[Pair]:
     yield from sorted(found, key=size)
 
 
-def without_names(pair: Pair) -> Iterator[Pair]:
-    """Some property names taken out everywhere: half of them, a quarter, down to each one."""
-    names = list(dict.fromkeys(_property_names(pair[0])))
-    count = len(names)
-    while count:
-        for start in range(0, len(names), count):
-            gone = frozenset(names[start : start + count])
-            yield _schema_without(pair[0], gone), _without(pair[1], gone)
-        count //= 2
-
-
 def without_nodes(pair: Pair) -> Iterator[Pair]:
     """The schema without one member or item, wherever it stands; with one member in its place."""
     schema, value = pair
@@ -87,20 +76,21 @@ def smaller_values(pair: Pair) -> Iterator[Pair]:
     )
 
 
-PASSES: tuple[Callable[[Pair], Iterator[Pair]], ...] = (
-    inner, without_names, without_nodes, smaller_values,
-)  # fmt: skip
+PASSES: tuple[Callable[[Pair], Iterator[Pair]], ...] = (inner, without_nodes, smaller_values)
 """The passes, in the order in which they are best tried."""
 
 
 def strings(pair: Pair) -> list[str]:
     """Property names, and strings that a schema or its value spell out; the longest first."""
-    found = list(_property_names(pair[0]))
+    found: list[Json] = []
     for node in _nodes(pair[0]):
         if isinstance(node, dict):
-            found += [one for one in (node.get("const"), *_list(node.get("enum"))) if _is_str(one)]
-    found += filter(_is_str, _nodes(pair[1]))
-    return sorted(dict.fromkeys(found), key=lambda one: -len(one))
+            known = node.get("properties")
+            found += known if isinstance(known, dict) else ()
+            found += (node.get("const"), *_list(node.get("enum")))
+    found += _nodes(pair[1])
+    texts = dict.fromkeys(one for one in found if isinstance(one, str))
+    return sorted(texts, key=lambda one: -len(one))
 
 
 def kindred(pair: Pair, old: str, new: str) -> dict[str, str]:
@@ -150,30 +140,21 @@ def _below(
         with contextlib.suppress(KeyError, TypeError):  # where it leads nowhere
             at(schema, target)
             yield target, place
-    for key in ALTERNATIVES:
-        for index in range(len(_list(node.get(key)))):
-            yield (*where, key, index), place
-    known, first = node.get("properties") or {}, len(_list(node.get("prefixItems")))
-    for key in part if isinstance(part, dict) else range(len(_list(part))):
-        for kind, inside in (
-            ("properties", isinstance(known, dict) and key in known),
-            ("prefixItems", isinstance(key, int) and key < first),
-        ):
-            if inside:
-                yield (*where, kind, key), (*place, key)
-                break
-        else:
-            rest = "items" if isinstance(part, list) else "additionalProperties"
-            if isinstance(node.get(rest), dict):
-                yield (*where, rest), (*place, key)
+    for either in ALTERNATIVES:
+        yield from (((*where, either, index), place) for index, _ in _members(node.get(either)))
+    kind, rest = "properties", "additionalProperties"
+    if isinstance(part, list):
+        kind, rest = "prefixItems", "items"
+    known = dict(_members(node.get(kind)))
+    for key, _ in _members(part):
+        if key in known:
+            yield (*where, kind, key), (*place, key)
+        elif isinstance(node.get(rest), dict):
+            yield (*where, rest), (*place, key)
 
 
 def _list(node: Json) -> list[Json]:
     return node if isinstance(node, list) else []
-
-
-def _is_str(node: Json) -> bool:
-    return isinstance(node, str)
 
 
 def at(tree: Json, place: Path) -> Json:
@@ -224,27 +205,3 @@ def _nodes(tree: Json) -> Iterator[Json]:
     yield tree
     for _, one in _members(tree):
         yield from _nodes(one)
-
-
-def _property_names(schema: Json) -> Iterator[str]:
-    for node in _nodes(schema):
-        if isinstance(node, dict) and isinstance(node.get("properties"), dict):
-            yield from node["properties"]
-
-
-def _schema_without(schema: Json, gone: frozenset[str]) -> Json:
-    """Without properties of these names, required ones among them."""
-    members = []
-    for key, one in _members(schema):
-        if key == "properties" and isinstance(one, dict):
-            one = {name: kept for name, kept in one.items() if name not in gone}
-        elif key == "required":
-            one = [name for name in _list(one) if name not in gone]
-        members.append((key, _schema_without(one, gone)))
-    return _of(schema, members) if isinstance(schema, dict | list) else schema
-
-
-def _without(value: Json, gone: frozenset[str]) -> Json:
-    """Without members of these names, at any depth."""
-    members = [(key, _without(one, gone)) for key, one in _members(value) if key not in gone]
-    return _of(value, members) if isinstance(value, dict | list) else value

@@ -6,12 +6,10 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import repeat
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from impls.forced.context import Context, GrammarState
 
 INSIDE = -1
 """The end of a token that ends inside what one character of the text became."""
@@ -65,29 +63,6 @@ class Bound:
     continuation: bytes
     kind: str
     whole: bool = True
-
-
-class Futures(Protocol):
-    """A tokenizer's side of the exact policy."""
-
-    def window(self, context: Context, text: bytes) -> Window:
-        """The end of ``text``, which begins with the context's, from where nothing can move it."""
-        ...
-
-    def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
-        """Of each way to the end of the text: the tokens that lie within the window."""
-        ...
-
-    def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
-        """What the futures of the window's text and ``more`` leave: all of them, maybe more.
-
-        At least one. state: of the grammar after ``more``.
-        """
-        ...
-
-    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-        """The longest beginning of ``tokens`` that spells a beginning of the forced bytes."""
-        ...
 
 
 def common(bounds: Sequence[Bound]) -> int:

@@ -1,15 +1,22 @@
-"""SentencePiece BPE and unigram vocabularies as the policies see them."""
+"""SentencePiece BPE and unigram vocabularies as the policies see them.
+
+Of a normalized text x :mod:`impls.forced.beginnings` tells what futures leave. What the normalizer
+does not settle before it knows what follows is no part of x (:mod:`impls.forced.alignment`); a run
+of unknown characters at the end of x is open, and so no token yet.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm, PieceType
 from corpora.vocabularies.sentencepiece_model import byte_of
-from impls.forced.alignment import SPACE_SYMBOL, Aligner
+from impls.forced.alignment import SPACE_SYMBOL, Aligner, Continuations
+from impls.forced.beginnings import Beginnings
 from impls.forced.characters import anything, cut_off, whole_characters
-from impls.forced.futures import INSIDE
+from impls.forced.futures import INSIDE, Bound, Window, ids_of, tokens_of
 from impls.forced.segments import Merged, Unigram
 from impls.forced.spellings import Spellings
 from impls.forced.tokenizer import REMEMBERED_TEXTS, AnyTokenizer
@@ -20,11 +27,12 @@ from impls.unigram.lexicon import make_lexicon
 from impls.unigram.viterbi import Implementation, UnigramEncoder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.forced.alignment import Aligned
-    from impls.forced.context import Context
+    from impls.forced.context import Context, GrammarState
+    from impls.forced.futures import Token
     from impls.forced.segments import Segments
 
 USABLE = frozenset({PieceType.NORMAL, PieceType.USER_DEFINED})
@@ -58,6 +66,7 @@ class PieceTokenizer(AnyTokenizer):
         self._remembered = lru_cache(REMEMBERED_TEXTS)(
             lambda data: tuple(self._encoder.encode(data, Mode()))
         )
+        self._unknown = None if vocabulary.byte_fallback else vocabulary.unk_id
         self._inner_steps = lru_cache(REMEMBERED_TEXTS)(self._inner_steps_anew)
         self._bytes = {
             byte: token_id
@@ -126,7 +135,7 @@ class PieceTokenizer(AnyTokenizer):
         return [(self.vocabulary.unk_id or 0, part)] if part else []
 
     def _steps(self, text: bytes, aligned: Aligned, normalized: bytes) -> Steps:
-        [tokens] = self.segments.encode([normalized])
+        tokens = self.segments.tokens(normalized)
         ends = [aligned.ends[token.end] for token in tokens]
         found, place = [], 0
         for token, end in zip(tokens, [*ends[:-1], len(text)], strict=False):
@@ -170,3 +179,61 @@ class PieceTokenizer(AnyTokenizer):
             first -= 1
             left -= len(self.vocabulary.spelling(context.ids[first]))
         return (len(text[:place].encode()), first) if place and not left else (0, 0)
+
+    def window(self, context: Context, text: bytes) -> Window:
+        """The whole text, or the end of it where its words are known to be apart."""
+        start, first = self.word_start(context)
+        return Window(text[start:], start, first)
+
+    def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        """See :class:`AnyTokenizer`."""
+        start = not window.start
+        aligned = [self.aligner.closed(window.text + way, start=start) for way in ways]
+        encoded = self.segments.encode(one.text for one in aligned)
+        return [_within(window, one, tokens) for one, tokens in zip(aligned, encoded, strict=True)]
+
+    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+        """Those before the first unknown one, which spells nothing, that end between characters."""
+        size = 0
+        for count, token in enumerate(tokens, 1):
+            if token.id == self._unknown:
+                break
+            if token.end != INSIDE:
+                size = count
+        return tokens[:size]
+
+    def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
+        """See :class:`AnyTokenizer`."""
+        aligned = self.aligner.opened(window.text + more, state, start=not window.start)
+        if not aligned.text:
+            return [Bound((), more, "stand-in", whole=False)]
+        beginnings = Beginnings(self.segments.encode, aligned.text, self.pieces)
+        found = [self._bound(window, aligned, beginnings.whole, more, "end")]
+        symbol = b"" if aligned.owed else self.aligner.symbol(aligned.rest)
+        if symbol and self.segments.parted(aligned.text, symbol):
+            return found
+        ways = Continuations(self.aligner, aligned, state)
+        if lowest := beginnings.lowest(ways.viable):
+            way = ways.input(lowest[1])
+            kind = "stand-in" if way is None else "extension"
+            found.append(self._bound(window, aligned, lowest[0], more + (way or b""), kind))
+        return found
+
+    def _bound(
+        self, window: Window, aligned: Aligned, tokens: tuple[Token, ...], way: bytes, kind: str
+    ) -> Bound:
+        end = aligned.ends[len(aligned.text)]
+        settled = not (aligned.owed or aligned.rest) or end >= len(window.text)
+        if tokens and tokens[-1].id == self._unknown:
+            # It may go on.
+            tokens, settled = tokens[:-1], False
+        return Bound(_within(window, aligned, tokens), way, kind, settled)
+
+
+def _within(window: Window, aligned: Aligned, tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """The tokens that end within the window's own text, with their ends there."""
+    ends = [aligned.ends[end] for end in map(itemgetter(1), tokens)]
+    size = len(ends)
+    while size and (ends[size - 1] == INSIDE or ends[size - 1] > len(window.text)):
+        size -= 1
+    return tokens_of(ids_of(tokens[:size]), ends[:size])

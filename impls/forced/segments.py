@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,29 +30,31 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
 
-REMEMBERED = 1 << 12
-"""Texts whose tokens are remembered, of at most :data:`SHORT` bytes: ends of texts are alike."""
-
-SHORT = 256
+REMEMBERED = 256
+"""Texts whose tokens are remembered: ends of texts are alike."""
 
 
-class Segments(Protocol):
+class Segments(ABC):
     """An algorithm on normalized texts."""
 
+    @abstractmethod
+    def tokens(self, text: bytes) -> tuple[Token, ...]:
+        """The tokens of a text, with their ends there."""
+
     def encode(self, texts: Iterable[bytes]) -> list[tuple[Token, ...]]:
-        """The tokens of texts, with their ends there."""
-        ...
+        """The tokens of many texts."""
+        return list(map(self.tokens, texts))
 
     def boundary(self, text: str) -> int:
-        """The last place, in characters, that no token crosses whatever comes; or 0."""
-        ...
+        """The last place, in characters, that no token crosses whatever comes; 0: none is known."""
+        return 0
 
     def parted(self, text: bytes, symbol: bytes) -> bool:
         """Whether a token ends with a text after which a user-defined symbol comes for sure.
 
         Whatever follows that, be it a longer symbol, too; false where it is not known.
         """
-        ...
+        return False
 
 
 @njit
@@ -77,8 +80,8 @@ def best_paths(
     return starts, pieces
 
 
-class Unigram:
-    """SentencePiece's unigram; see :class:`Segments`."""
+class Unigram(Segments):
+    """SentencePiece's unigram. Nothing is apart: rounded sums go on from a text's beginning."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         lexicon = make_lexicon(replace(vocabulary, normalizer=Normalizer()), UNIGRAM)
@@ -90,11 +93,7 @@ class Unigram:
         self._bytes: list[int] = lexicon.byte_ids.tolist()
         self._unknown = lexicon.unknown_id
 
-    def encode(self, texts: Iterable[bytes]) -> list[tuple[Token, ...]]:
-        """See :class:`Segments`."""
-        return list(map(self._encode, texts))
-
-    def _encode(self, text: bytes) -> tuple[Token, ...]:
+    def tokens(self, text: bytes) -> tuple[Token, ...]:
         """The best path; unknown characters as their bytes, or each run of them as one."""
         starts, pieces = (
             found.tolist() for found in best_paths(*self._tables, np.frombuffer(text, np.uint8))
@@ -112,17 +111,9 @@ class Unigram:
             end, after = start, piece
         return tokens_of(*zip(*reversed(tokens), strict=True)) if tokens else ()
 
-    def boundary(self, text: str) -> int:
-        """See :class:`Segments`: rounded sums go on from the text's beginning."""
-        return 0
 
-    def parted(self, text: bytes, symbol: bytes) -> bool:
-        """See :class:`Segments`: pieces go over symbols."""
-        return False
-
-
-class Merged:
-    """SentencePiece's BPE; see :class:`Segments`.
+class Merged(Segments):
+    """SentencePiece's BPE.
 
     Raises Unsupported for UNUSED pieces: they are split as they were offered last anywhere in the
     text, so that nothing before its end is ever sure.
@@ -147,13 +138,13 @@ class Merged:
         """Characters that stand side by side in some piece: only between them anything merges."""
         self._symbols = [p.text.encode() for p in pieces if p.type is PieceType.USER_DEFINED]
         self._known = {p.text for p in pieces if p.type in SPM.known_types}
-        self._short = lru_cache(REMEMBERED)(self._encode)
+        self._remembered = lru_cache(REMEMBERED)(self._tokens)
 
-    def encode(self, texts: Iterable[bytes]) -> list[tuple[Token, ...]]:
+    def tokens(self, text: bytes) -> tuple[Token, ...]:
         """See :class:`Segments`."""
-        return [(self._short if len(one) <= SHORT else self._encode)(one) for one in texts]
+        return self._remembered(text)
 
-    def _encode(self, text: bytes) -> tuple[Token, ...]:
+    def _tokens(self, text: bytes) -> tuple[Token, ...]:
         ids = self._encoder.encode(text, Mode())
         if self._unknown not in ids:
             return tokens_of(ids, accumulate(map(self._sizes.__getitem__, ids)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from impls.forced.characters import anything
@@ -45,4 +46,4 @@ class Spellings:
                 at += 1
             else:  # nor do the others that begin so
                 head = text[:wrong]
-                at = bisect_right(texts, head, at, key=lambda one, size=wrong: one[:size])
+                at = bisect_right(texts, head, at, key=itemgetter(slice(wrong)))

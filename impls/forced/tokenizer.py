@@ -1,18 +1,27 @@
-"""Vocabularies as the policies see them: encoding, and what extends a text. Byte-level BPE here."""
+"""Vocabularies as the policies see them: encoding, what extends a text, what futures leave of it.
+
+Of byte-level BPE here. Inside a pre-token :mod:`impls.forced.beginnings` tells what futures leave.
+At the end of a text the pre-tokenizer adds the ways in which the last pre-tokens may come out;
+these are finite (:mod:`impls.forced.boundaries`).
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from impls.forced.beginnings import Beginnings
 from impls.forced.boundaries import Boundaries
 from impls.forced.characters import anything, cut_off, whole_characters
-from impls.forced.futures import tokens_of
+from impls.forced.futures import Bound, Window, ids_of, tokens_of
 from impls.forced.spellings import Spellings
+from impls.forced.states import Within
 from impls.interface import Mode, Unsupported
 from impls.pretokenize.pieces import byte_lengths
 
@@ -20,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.forced.context import Context
+    from impls.forced.context import Context, GrammarState
     from impls.forced.futures import Token
     from impls.interface import EncodesBatches
 
@@ -79,6 +88,25 @@ class AnyTokenizer(Protocol):
         """
         ...
 
+    def window(self, context: Context, text: bytes) -> Window:
+        """The end of ``text``, which begins with the context's, from where nothing can move it."""
+        ...
+
+    def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        """Of each way to the end of the text: the tokens that lie within the window."""
+        ...
+
+    def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
+        """What the futures of the window's text and ``more`` leave: all of them, maybe more.
+
+        At least one. state: of the grammar after ``more``.
+        """
+        ...
+
+    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+        """The longest beginning of ``tokens`` that spells a beginning of the forced bytes."""
+        ...
+
 
 def batch(encoder: EncodesBatches, texts: Sequence[bytes], mode: Mode) -> list[tuple[int, ...]]:
     """The ids of many texts, by one compiled call."""
@@ -86,6 +114,13 @@ def batch(encoder: EncodesBatches, texts: Sequence[bytes], mode: Mode) -> list[t
     ids, id_ends = encoder.encode_batch(b"".join(texts), ends, mode)
     flat = ids.tolist()
     return [tuple(flat[a:b]) for a, b in pairwise([0, *id_ends.tolist()])]
+
+
+REMEMBERED_ENDS = 256
+"""Pre-tokens whose beginnings are remembered: ends of texts are alike."""
+
+Found = tuple[tuple[int, ...], bytes, str]
+"""Ids from the window's start, the continuation, and its kind."""
 
 
 class Tokenizer(AnyTokenizer):
@@ -110,7 +145,10 @@ class Tokenizer(AnyTokenizer):
         self._remembered = lru_cache(REMEMBERED_TEXTS)(self._encode)
         self.size = cache(lambda token_id: len(self.spelling(token_id)))
         """How many bytes an id spells."""
-        self._growing = Boundaries(self)
+        self._boundaries, self._growing = Boundaries(self), Boundaries(self)
+        self._beginnings = lru_cache(REMEMBERED_ENDS)(
+            lambda piece: Beginnings(self._merged, piece, self.spellings)
+        )
 
     @property
     def cuts_by_patterns(self) -> bool:
@@ -167,13 +205,6 @@ class Tokenizer(AnyTokenizer):
                 return together[1:]
         return self.steps(data)
 
-    def merging(self) -> Tokenizer:
-        """The same vocabulary where a pre-token is merged, be it a token or not."""
-        if not self.vocabulary.ignore_merges:
-            return self
-        plain = replace(self.vocabulary, ignore_merges=False)
-        return Tokenizer(plain, pretokenize=self.mode.pretokenize)
-
     def piece_ends(self, text: bytes) -> list[int]:
         """Where the pre-tokens of a text of whole characters end; just its end without any."""
         if not self.mode.pretokenize:
@@ -189,3 +220,89 @@ class Tokenizer(AnyTokenizer):
     ) -> Iterator[tuple[int, bytes]]:
         """See :class:`AnyTokenizer`."""
         return self.spellings.extensions(suffix, viable)
+
+    def window(self, context: Context, text: bytes) -> Window:
+        """From a boundary of pre-tokens that nothing after ``text`` can move."""
+        start, first = self._boundaries.beginning(context, text)
+        return Window(text[start:], start, first)
+
+    def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        """See :class:`AnyTokenizer`."""
+        encoded = self.encode_many(window.text + way for way in ways)
+        return [self._within(window, ids) for ids in encoded]
+
+    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+        """All of them: each spells its own bytes."""
+        return tokens
+
+    def _within(self, window: Window, ids: Iterable[int]) -> tuple[Token, ...]:
+        """The tokens that lie within the window's own text."""
+        tokens = self.placed(ids)
+        return tokens[: bisect_right(tokens, len(window.text), key=itemgetter(1))]
+
+    def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
+        """See :class:`AnyTokenizer`."""
+        text = window.text + more
+        whole = whole_characters(text)
+        text, part = text[:whole], text[whole:]
+        if part:
+            state = Within(part, state)
+        ways: dict[tuple[int, ...], str] = {(): ""}
+        if self.mode.pretokenize:
+            ways = self._boundaries.ways(text, state)
+        found = [
+            (ids, more + way[len(part) :], kind)
+            for ends, stand_in in ways.items()
+            for ids, way, kind in self._inside(text, ends, state, stand_in)
+        ]
+        settled = not part or whole >= len(window.text)
+        return [
+            Bound(self._within(window, ids), way, kind, settled)
+            for ids, way, kind in found or [((), more, "stand-in")]
+        ]
+
+    def _inside(
+        self, text: bytes, ends: tuple[int, ...], grammar: GrammarState, stand_in: str
+    ) -> Iterator[Found]:
+        """The bounds where the pre-tokens end at ``ends``, and the rest is the last one."""
+        bounds = [0, *ends]
+        before = tuple(chain(*(self.piece(text[a:b]) for a, b in pairwise(bounds))))
+        last = text[bounds[-1] :]
+        beginnings = None
+        if last and self.vocabulary.can_encode(last):
+            beginnings = self._beginnings(last)
+        whole = ids_of(beginnings.whole) if beginnings else ()
+        yield (*before, *whole), stand_in.encode(), "stand-in" if stand_in else "end"
+        if not beginnings:
+            return
+        for _, e in self._unmerged.extensions(last, grammar.viable):
+            yield before, e, "extension"
+            return
+        if lowest := beginnings.lowest(grammar.viable):
+            yield (*before, *ids_of(lowest[0])), lowest[1], "extension"
+
+    def _merged(self, pieces: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        return list(map(self.placed, self._merging.encode_pieces(pieces)))
+
+    @cached_property
+    def _merging(self) -> Tokenizer:
+        """The same vocabulary where a piece is merged, be it a token or not."""
+        if not self.vocabulary.ignore_merges:
+            return self
+        plain = replace(self.vocabulary, ignore_merges=False)
+        return Tokenizer(plain, pretokenize=self.mode.pretokenize)
+
+    @cached_property
+    def _unmerged(self) -> Spellings:
+        """The tokens that merges do not give, and that come out where they are a whole piece."""
+        ids = self.vocabulary.ids
+        if self._merging is self:
+            return Spellings({})
+        merged = self._merging.encode_pieces(list(ids))
+        return Spellings(
+            {
+                text: token_id
+                for (text, token_id), found in zip(ids.items(), merged, strict=True)
+                if found != (token_id,)
+            }
+        )

@@ -24,7 +24,6 @@ from corpora.grammars.smaller import (
     size,
     smaller_values,
     strings,
-    without_names,
     without_nodes,
 )
 
@@ -69,16 +68,6 @@ def test_parts_smallest_first() -> None:
     sizes = [size(pair) for pair in inner((ORDER, VALUE))]
     assert sizes == sorted(sizes)
     assert ({"type": "string"}, "a") in list(inner((ORDER, VALUE)))
-
-
-def test_names_go_from_the_schema_and_the_value() -> None:
-    found = list(without_names((ORDER, VALUE)))
-    assert len(found) == 1 + 3  # all three, and each
-    without_title = found[1]
-    assert "title" not in without_title[0]["properties"]
-    assert without_title[0]["required"] == ["kind"]
-    assert without_title[0]["title"] == "order"
-    assert without_title[1] == {"lines": [1, 2], "kind": "on"}
 
 
 def test_members_and_alternatives_go() -> None:

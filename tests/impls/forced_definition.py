@@ -5,7 +5,6 @@ from __future__ import annotations
 from corpora.grammars.unrestricted import Unrestricted
 from impls.forced.futures import INSIDE, Window
 from impls.forced.piece_tokenizer import PieceTokenizer
-from impls.forced.tokenizers import futures_of
 
 
 class Unlisted:
@@ -56,7 +55,7 @@ def defined(tokenizer, context, forced, continuations):
     whole = context.text + forced
     encoded = tokenizer.encode_many([whole + more for more in continuations])
     if isinstance(tokenizer, PieceTokenizer):
-        placed = futures_of(tokenizer).encoded(Window(whole, 0, 0), continuations)
+        placed = tokenizer.encoded(Window(whole, 0, 0), continuations)
     else:
         placed = [
             [token for token in tokenizer.placed(ids) if token.end <= len(whole)] for ids in encoded

@@ -292,8 +292,8 @@ def test_the_work_is_linear_in_the_forced_bytes(monkeypatch, model):
     exact = Exact(tokenizer)
     seen = [0]
     for of, name, size in (
-        (Unigram, "_encode", len),
-        (Merged, "_encode", len),
+        (Unigram, "tokens", len),
+        (Merged, "tokens", len),
     ):
         plain = getattr(of, name)
 

@@ -67,15 +67,12 @@ Tried = tuple[bytes, bytes, tuple[bytes, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Caught:
-    """A round's end. counterexample: its best; tried: grammars; broke: why it ended early, if it
-    did.
+    """What a round came to: how many grammars were tried, and the best counterexample.
 
-    A round that had nothing to try says that there is no more of its kind.
+    broke: how the round ended early, if it did. One that had nothing to try says that there is no
+    more of its kind.
     """
 
-    policy: str
-    kind: str
-    number: int
     tried: int = 0
     counterexample: Counterexample | None = None
     broke: str = ""
@@ -90,21 +87,10 @@ class Round:
     number: int
     answer: ClassVar[Any] = Caught
 
-    def fits(self, answer: Caught) -> bool:
-        """See :class:`harness.studies.forced.jobs.Job`."""
-        asked = (self.policy, self.kind, self.number)
-        counterexample = answer.counterexample
-        known = counterexample is None or (counterexample.policy, counterexample.kind) == asked[:2]
-        return known and (answer.policy, answer.kind, answer.number) == asked
-
     def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Caught:
         """See :class:`harness.studies.forced.jobs.Job`."""
         opponent = Opponent(policies, self.policy)
         return play(opponent, self.kind, self.number, task.seed, beat)
-
-    def broken(self, how: str) -> Caught:
-        """See :class:`harness.studies.forced.jobs.Job`."""
-        return Caught(self.policy, self.kind, self.number, broke=how)
 
 
 def play(
@@ -119,7 +105,7 @@ def play(
     rng = random.Random(f"{seed}/{kind}/{number}")
     best: Counterexample | None = None
     tried = 0
-    for context, forced, sentences in WAYS[kind](vocabulary, opponent, rng, number):
+    for context, forced, sentences in WAYS[kind](opponent, rng, number):
         beat()
         if not all(map(vocabulary.can_encode, (context, forced, *sentences))):
             continue
@@ -128,7 +114,7 @@ def play(
         if counterexample and (best is None or counterexample.worth > best.worth):
             best = counterexample
     short = best and shortened(opponent, best, beat)
-    return Caught(opponent.name, kind, number, tried, short)
+    return Caught(tried, short)
 
 
 def shortened(
@@ -150,13 +136,9 @@ def shortened(
 
     def deep(candidates: Sequence[bytes]) -> list[bool]:
         nonlocal best
-        answers = [False] * len(candidates)
-        for index, forced in enumerate(candidates):
-            found = errs(best.context, forced, best.sentences)
-            if found is not None:
-                best, answers[index] = found, True
-                break
-        return answers
+        tried = ((at, errs(best.context, one, best.sentences)) for at, one in enumerate(candidates))
+        first, best = next((pair for pair in tried if pair[1]), (-1, best))  # type: ignore[assignment]
+        return [at == first for at in range(len(candidates))]
 
     if best.context:
         best = errs(b"", best.context + best.forced, best.sentences) or best
@@ -173,9 +155,7 @@ def shortened(
     return best if best.worth >= before else counterexample
 
 
-def long_tokens(
-    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
-) -> Iterator[Tried]:
+def long_tokens(opponent: Opponent, rng: random.Random, number: int) -> Iterator[Tried]:
     """Beginnings of tokens, those of most tokens first; each round takes the next ones."""
     for cut, rest in _turn(cuts(opponent, whole=True), number):
         for other in rng.sample(OTHERWISE, 2):
@@ -183,9 +163,7 @@ def long_tokens(
             yield b'{"', cut, (rest, other)
 
 
-def cut_characters(
-    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
-) -> Iterator[Tried]:
+def cut_characters(opponent: Opponent, rng: random.Random, number: int) -> Iterator[Tried]:
     """The same, cut inside a character; the other sentence ends it as another one."""
     for cut, rest in _turn(cuts(opponent, whole=False), number):
         size = next(n for n in range(1, len(rest) + 1) if is_text(cut + rest[:n]))
@@ -218,11 +196,9 @@ def cuts(opponent: Opponent, *, whole: bool) -> list[tuple[bytes, bytes]]:
     return [pair for _, pair in ordered[:CUTS]]
 
 
-def chains(
-    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
-) -> Iterator[Tried]:
+def chains(opponent: Opponent, rng: random.Random, number: int) -> Iterator[Tried]:
     """Texts of one pre-token, bred so that the next byte takes many tokens away."""
-    tokenizer = opponent.tokenizer
+    tokenizer, vocabulary = opponent.tokenizer, opponent.tokenizer.vocabulary
     if not isinstance(tokenizer, Tokenizer):
         return
     spellings = [t for t in vocabulary.ids if 1 < len(t) < 12]
@@ -303,9 +279,7 @@ def steepest(tokenizer: Tokenizer, text: bytes) -> tuple[int, int]:
     return place, lost[place]
 
 
-def look_ahead(
-    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
-) -> Iterator[Tried]:
+def look_ahead(opponent: Opponent, rng: random.Random, number: int) -> Iterator[Tried]:
     """Ends of texts before continuations of all classes."""
     for _ in range(ROUND):
         forced = "".join(rng.choices(ENDS, k=rng.randint(1, 3))).encode()
@@ -313,7 +287,7 @@ def look_ahead(
         yield b"", forced, (one.encode(), other.encode())
 
 
-WAYS: dict[str, Callable[[Vocabulary, Opponent, random.Random, int], Iterator[Tried]]] = {
+WAYS: dict[str, Callable[[Opponent, random.Random, int], Iterator[Tried]]] = {
     LONG_TOKEN: long_tokens,
     CUT: cut_characters,
     CHAIN: chains,
