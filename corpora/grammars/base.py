@@ -8,12 +8,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LONGEST_SENTENCE = 1 << 20
-"""Bytes after which :func:`enumerate_sentences` gives up: far beyond any finite grammar in use, so
+"""Bytes after which :meth:`Grammar.sentences` gives up: far beyond any finite grammar in use, so
 that only an engine whose states admit bytes but no end can get there."""
 
 
 class GrammarError(ValueError):
     """A grammar cannot be had, or its engine gave up: ``str(error)`` is one line for the user."""
+
+
+def alike(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many elements two sequences begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 class Grammar(Protocol):
@@ -47,35 +53,27 @@ class Grammar(Protocol):
     def sentences(self, most: int) -> Sequence[bytes] | None:
         """All sentences, sorted, if there are at most ``most``; None if there are more.
 
-        None, too, where a grammar cannot tell.
+        Goes breadth first. Each unfinished beginning has a sentence of its own, so more beginnings
+        and sentences than ``most`` are proof that there are too many; and in an infinite language
+        that number grows without bound, since some beginning of it branches or may end infinitely
+        often. So this ends for every grammar, and looks at ``most`` beginnings of a length at most.
         """
-        ...
-
-
-def enumerate_sentences(grammar: Grammar, most: int) -> list[bytes] | None:
-    """All sentences of any grammar, sorted, or None if there are more than ``most``.
-
-    Goes breadth first. Each unfinished beginning has a sentence of its own, so more beginnings
-    and sentences than ``most`` are proof that there are too many; and in an infinite language
-    that number grows without bound, since some beginning of it branches or may end infinitely
-    often. So this ends for every grammar, and looks at ``most`` beginnings of a length at most.
-    """
-    found: list[bytes] = []
-    # Each as a state and a step from there, so that it is made as late as can be: states are dear,
-    # and most grammars that are asked have many sentences.
-    beginnings = [(b"", grammar, b"")] if grammar.viable(b"") else []
-    while beginnings:
-        longer: list[tuple[bytes, Grammar, bytes]] = []
-        for text, before, step in beginnings:
-            text, state = text + step, before.after(step)
-            forced = state.forced()
-            if forced:
-                text, state = text + forced, state.after(forced)
-            if state.complete:
-                found.append(text)
-            steps = state.next_bytes()
-            if len(found) + len(longer) + len(steps) > most or len(text) > LONGEST_SENTENCE:
-                return None
-            longer += ((text, state, step) for step in map(bytes, zip(steps)))
-        beginnings = longer
-    return sorted(found)
+        found: list[bytes] = []
+        # Each as a state and a step from there, so that it is made as late as can be: states are
+        # dear, and most grammars that are asked have many sentences.
+        beginnings: list[tuple[bytes, Grammar, bytes]] = [(b"", self, b"")]
+        beginnings = beginnings if self.viable(b"") else []
+        while beginnings:
+            longer: list[tuple[bytes, Grammar, bytes]] = []
+            for text, before, step in beginnings:
+                text, state = text + step, before.after(step)
+                if forced := state.forced():
+                    text, state = text + forced, state.after(forced)
+                if state.complete:
+                    found.append(text)
+                steps = state.next_bytes()
+                if len(found) + len(longer) + len(steps) > most or len(text) > LONGEST_SENTENCE:
+                    return None
+                longer += [(text, state, bytes((byte,))) for byte in steps]
+            beginnings = longer
+        return sorted(found)

@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import zstandard
 
+from corpora.grammars.base import alike
 from corpora.vocabularies.reading import (
     GZIP_MAGIC,
     FileError,
@@ -71,8 +72,8 @@ def compact_json(value: object) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def read_cases(path: Path, after: str = "") -> Iterator[SchemaCase]:
-    """The cases of a corpus, one by one, sorted by name; those after the name ``after`` only.
+def read_cases(path: Path) -> Iterator[SchemaCase]:
+    """The cases of a corpus, one by one, sorted by name.
 
     path: a folder (with its subfolders), or a tar archive, plain or compressed by gzip or
     Zstandard, as its first bytes say. A compressed one is unpacked to a temporary file first, so
@@ -85,15 +86,18 @@ def read_cases(path: Path, after: str = "") -> Iterator[SchemaCase]:
             raise CorpusError(f"{path}: holds no .json file")
         names = _names(readers)
         for name in sorted(names):
-            if name > after:
-                place = f"{path}: {_printable(names[name])}"
-                try:
-                    content = readers[names[name]]()
-                except MemoryError:
-                    raise
-                except Exception as error:  # tarfile raises whatever a damaged header leads to
-                    raise CorpusError(f"{place}: cannot be read ({line_of(error)})") from None
-                yield _case(name, content, place)
+            place = f"{path}: {_printable(names[name])}"
+            try:
+                content = readers[names[name]]()
+            except MemoryError:
+                raise
+            except Exception as error:  # tarfile raises whatever a damaged header leads to
+                raise CorpusError(f"{place}: cannot be read ({line_of(error)})") from None
+            try:
+                document = json.loads(content)
+            except (ValueError, RecursionError) as error:
+                raise CorpusError(f"{place}: is not JSON ({line_of(error)})") from None
+            yield case_of(name, document, place)
 
 
 def _names(members: Iterable[str]) -> dict[str, str]:
@@ -102,36 +106,26 @@ def _names(members: Iterable[str]) -> dict[str, str]:
     Paths in an archive may be absolute, or lead upwards; nothing is written under them, so that
     they are names and no more: of `/a/b.json` and of `./a/b.json` the case is the same.
     """
-    parts = {
+    paths = {
         member: [part for part in PurePosixPath(member).parts if part.strip("/")]
         for member in members
     }
-    folders = [path[:-1] for path in parts.values()]
-    low, high = min(folders, default=[]), max(folders, default=[])
-    shared = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), None)
-    if shared is None:
-        shared = min(len(low), len(high))
-    return {
-        "/".join([*path[shared:-1], path[-1].removesuffix(".json")]): member
-        for member, path in parts.items()
-    }
+    folders = sorted(path[:-1] for path in paths.values())
+    shared = alike(folders[0], folders[-1])
+    return {"/".join(path[shared:]).removesuffix(".json"): member for member, path in paths.items()}
 
 
 def _printable(name: str) -> str:
     return name if name.isprintable() and len(name) <= 200 else shown(name)
 
 
-def _case(name: str, content: bytes, place: str) -> SchemaCase:
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{place}: is not JSON ({line_of(error)})") from None
+def case_of(name: str, document: Any, place: str) -> SchemaCase:
+    """The case of a file's content. place: names the file. Raises CorpusError."""
     if not isinstance(document, dict):
         raise CorpusError(f"{place}: is JSON, but not an object")
-    schema = document.get("schema")
+    schema, tests = document.get("schema"), document.get("tests", [])
     if not isinstance(schema, dict | bool):
         raise CorpusError(f"{place}: `schema` is missing, or neither an object nor a boolean")
-    tests = document.get("tests", [])
     if not isinstance(tests, list) or not all(
         isinstance(test, dict) and "data" in test and isinstance(test.get("valid"), bool)
         for test in tests
@@ -222,7 +216,7 @@ def _plain(file: IO[bytes], stack: ExitStack) -> IO[bytes]:
         packed = gzip.GzipFile(fileobj=file)
     else:
         return file
-    unpacked = _temporary(stack)
+    unpacked = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack's)
     written = 0
     while chunk := packed.read(1 << 20):
         written += unpacked.write(chunk)
@@ -230,8 +224,3 @@ def _plain(file: IO[bytes], stack: ExitStack) -> IO[bytes]:
             raise FileError(errno.EFBIG, f"unpacks to more than {MAX_ARCHIVE_BYTES:,} bytes")
     unpacked.seek(0)
     return unpacked
-
-
-def _temporary(stack: ExitStack) -> IO[bytes]:
-    file = tempfile.TemporaryFile()  # noqa: SIM115 (the stack closes it)
-    return stack.enter_context(file)

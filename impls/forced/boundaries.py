@@ -10,16 +10,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from corpora.vocabularies.patterns import PATTERNS
 from impls.forced.characters import whole_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from corpora.vocabularies.model import Vocabulary
     from impls.forced.context import Context, GrammarState
+    from impls.forced.tokenizer import Tokenizer
 
 LETTERS = "abBsStTmMdDlLrRvVeE"
 """The letters of contractions, and one small and one capital letter that are of none."""
@@ -30,18 +30,18 @@ capital, uncased, title case and modifier letters, marks, numbers, white space, 
 
 FIRST = LETTERS + OTHERS
 
-CAPITALS = "B\u00c9\u01c5\u02b0\u3042\u0301"
-WHITE_SPACE = " \t\n\r\u00a0\u2028"
-SIGNS = "'/.\u201c"
+BOTH = (
+    # Whether a run of capitals gives its last character to a word depends on what follows it.
+    ("B\u00c9\u01c5\u02b0\u3042\u0301", "bB\u3042\u0301 1."),
+    # A run of white space keeps its last character or not; a line end takes all of it.
+    (" \t\n\r\u00a0\u2028", "bB\u3042\u0301 \n1'./"),
+    # A sign is the beginning of a word, or goes on, up to the end of a line.
+    ("'/.\u201c", "bBsSlr\u3042\u0301 \n\r1'./"),
+    ("'", "tTdDmMLRvVeE"),
+)
 
 PAIRS = (
-    # Whether a run of capitals gives its last character to a word depends on what follows it.
-    *(a + b for a, b in product(CAPITALS, "bB\u3042\u0301 1.")),
-    # A run of white space keeps its last character or not; a line end takes all of it.
-    *(a + b for a, b in product(WHITE_SPACE, "bB\u3042\u0301 \n1'./")),
-    # A sign is the beginning of a word, or goes on, up to the end of a line.
-    *(a + b for a, b in product(SIGNS, "bBsSlr\u3042\u0301 \n\r1'./")),
-    *("'" + letter for letter in "tTdDmMLRvVeE"),
+    *(a + b for firsts, seconds in BOTH for a, b in product(firsts, seconds)),
     "11", "1b", "ll", "re", "ve", "LL", "RE", "VE", "lL", "lb", "rb", "vb", "Bs",
 )  # fmt: skip
 """Other second characters change nothing about the first."""
@@ -79,17 +79,18 @@ KNOWN = 3
 second."""
 
 
-def alike(character: str) -> str:
-    """The character of :data:`FIRST` that stands for one of ASCII."""
+def alike(byte: int) -> list[str]:
+    """The characters of :data:`FIRST` that stand for those that begin with a byte."""
+    if byte >= ASCII:  # Which one it begins is not asked.
+        return [character for character in FIRST if not character.isascii()]
+    character = chr(byte)
     if character in FIRST:
-        return character
+        return [character]
     if character.isdigit():
-        return "1"
-    if character.isupper():
-        return "B"
-    if character.islower():
-        return "b"
-    return "." if character not in "\v\f\x1c\x1d\x1e\x1f" else "\t"
+        return ["1"]
+    if character.isalpha():
+        return ["B" if character.isupper() else "b"]
+    return ["\t" if character.isspace() else "."]
 
 
 def admitted(grammar: GrammarState) -> tuple[str, ...]:
@@ -101,107 +102,59 @@ def admitted(grammar: GrammarState) -> tuple[str, ...]:
     if len(following) > KNOWN:
         found = _whatever_follows(following)
     else:
-        found = tuple(_standing_for(_seconds(following, grammar)))
+        seconds: dict[str, frozenset[str] | None] = {}
+        for byte in following:
+            known = None if byte >= ASCII else _seconds(grammar.after(bytes((byte,))))
+            for first in alike(byte):
+                seconds[first] = known if known is None else known | (seconds.get(first) or set())
+        found = _standing_for(seconds)
     return ("", *found) if grammar.complete else found
 
 
 @lru_cache(maxsize=1024)
 def _whatever_follows(following: tuple[int, ...]) -> tuple[str, ...]:
     """The stand-ins that begin with these bytes, or characters like them."""
-    return tuple(_standing_for(_seconds(following, None)))
+    return _standing_for({first: None for byte in following for first in alike(byte)})
 
 
-def _seconds(
-    following: Sequence[int], grammar: GrammarState | None
-) -> Mapping[str, set[str] | None]:
-    """By the first character: which may be second; None where anything may.
+def _standing_for(seconds: Mapping[str, frozenset[str] | None]) -> tuple[str, ...]:
+    """The stand-ins for texts with these first characters.
 
-    grammar: if it is asked what comes second.
+    seconds: by the first one, which may be second, "" for the end; None where anything may.
     """
-    seconds: dict[str, set[str] | None] = {}
-    for byte in following:
-        if byte >= ASCII:
-            # Which character it begins is not asked: any outside ASCII, then anything.
-            for first in FIRST:
-                if not first.isascii():
-                    seconds[first] = None
-            continue
-        first = alike(chr(byte))
-        if grammar is None or seconds.get(first, set()) is None:
-            seconds[first] = None
-            continue
-        known = seconds.setdefault(first, set())
-        if known is not None:
-            known |= _next_classes(grammar.after(bytes((byte,))))
-    return seconds
+
+    def stands(first: str, second: str) -> bool:
+        then = seconds.get(first, frozenset())
+        # One character: the end comes, or a second one that changes nothing.
+        return then is None or bool({second} & then if second else then - COVERED[first])
+
+    return tuple(one for one in STAND_INS if stands(one[0], one[1:2]))
 
 
-def _standing_for(seconds: Mapping[str, set[str] | None]) -> Iterator[str]:
-    for stand_in in STAND_INS:
-        if stand_in[0] not in seconds:
-            continue
-        then = seconds[stand_in[0]]
-        if then is None:
-            yield stand_in
-        elif len(stand_in) > 1:
-            if stand_in[1] in then:
-                yield stand_in
-        elif then - COVERED[stand_in]:
-            # The end, or a second character that changes nothing.
-            yield stand_in
-
-
-def _next_classes(grammar: GrammarState) -> set[str]:
+def _seconds(grammar: GrammarState) -> frozenset[str]:
+    """The characters that stand for those that may come second; "" for the end."""
     found = {""} if grammar.complete else set()
     for byte in grammar.next_bytes():
         if byte >= ASCII:
             found.update(character for character in SECONDS if not character.isascii())
-        else:
-            character = alike(chr(byte))
-            found.add(character)
-            # Stand-ins in second place are fewer: what is not among them goes by its case.
-            found.add("b" if character.islower() else "B" if character.isupper() else character)
-            found.add({"\t": " ", "\r": "\n"}.get(character, character))
-    return found
-
-
-class Cuts(Protocol):
-    """What is asked of a tokenizer; see :class:`impls.forced.tokenizer.Tokenizer`."""
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """Whose pre-tokens these are."""
-        ...
-
-    @property
-    def cuts_by_patterns(self) -> bool:
-        """Whether the vocabulary's patterns alone decide where a text is cut."""
-        ...
-
-    @property
-    def sizes(self) -> Mapping[int, int]:
-        """How many bytes each id spells."""
-        ...
-
-    def size(self, ids: Iterable[int]) -> int:
-        """How many bytes ids spell."""
-        ...
-
-    def piece_ends(self, texts: Sequence[bytes]) -> list[list[int]]:
-        """Where the pre-tokens of each text end."""
-        ...
+            continue
+        [character] = alike(byte)
+        # Stand-ins in second place are fewer: what is not among them goes by its case.
+        case = "b" if character.islower() else "B" if character.isupper() else character
+        found.update((character, case, {"\t": " ", "\r": "\n"}.get(character, character)))
+    return frozenset(found)
 
 
 class Boundaries:
     """The boundaries of pre-tokens at the end of texts, remembered."""
 
-    def __init__(self, tokenizer: Cuts) -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         # An added token that comes to its end takes all of its pre-tokens back.
         self.known = tokenizer.cuts_by_patterns and tokenizer.vocabulary.splits in KNOWN_PATTERNS
         """Whether it is known which pre-tokens what follows can move, and not only presumed."""
         self._movable = KNOWN_WINDOW_PIECES if self.known else WINDOW_PIECES
-        self._ends = lru_cache(maxsize=4096)(lambda text: tokenizer.piece_ends([text])[0])
+        self._ends = lru_cache(maxsize=4096)(tokenizer.piece_ends)
         self._cut = lru_cache(maxsize=4096)(self._cut_anew)
         self._growing: tuple[bytes, Sequence[int]] = (b"", ())
 
@@ -219,11 +172,10 @@ class Boundaries:
 
     def _cut_anew(self, last: bytes, asked: Sequence[str]) -> dict[tuple[int, ...], str]:
         """The ways in which the text ``last`` may be cut before each of these stand-ins."""
-        size = len(last)
-        cut = self._tokenizer.piece_ends([last + way.encode() for way in asked])
         found: dict[tuple[int, ...], str] = {}
-        for way, ends in zip(asked, cut, strict=True):
-            found.setdefault(tuple(ends[: bisect_right(ends, size)]), way)
+        for way in asked:
+            ends = self._tokenizer.piece_ends(last + way.encode())
+            found.setdefault(tuple(ends[: bisect_right(ends, len(last))]), way)
         return found
 
     def start(self, text: bytes, most: int, spare: int = 0) -> int:
@@ -236,8 +188,7 @@ class Boundaries:
         before, ends = self._growing
         fixed = self._lasting(ends) if self.known and text.startswith(before) else ()
         start = fixed[-1] if fixed else 0
-        [more] = self._tokenizer.piece_ends([text[start:]])
-        ends = [*fixed, *(start + end for end in more)]
+        ends = [*fixed, *(start + end for end in self._tokenizer.piece_ends(text[start:]))]
         self._growing = text, ends
         fixed = self._lasting(ends)
         place = bisect_right(fixed, most) - spare
@@ -249,17 +200,17 @@ class Boundaries:
         text: begins with the context's. The place is within that, so that its tokens show where
         they change. (0, 0) where no token of the context ends there.
         """
-        sizes, form = self._tokenizer.sizes, self._tokenizer.vocabulary.normalizer.form
+        size, form = self._tokenizer.size, self._tokenizer.vocabulary.normalizer.form
         # What goes on from the context may move the boundaries at its end, and so change its
         # tokens. That they change is seen where they are compared from before these on.
         spare = WINDOW_PIECES if len(text) > len(context.text) else 0
         start = self.start(text[: whole_characters(text)], len(context.text), spare)
         first = len(context.ids)
         # A normalized text is spelled, which may be of another length.
-        place = len(context.text) if form is None else self._tokenizer.size(context.ids)
+        place = len(context.text) if form is None else sum(map(size, context.ids))
         while place > start and first:
             first -= 1
-            place -= sizes[context.ids[first]]
+            place -= size(context.ids[first])
         return (start, first) if place == start else (0, 0)
 
     def _lasting(self, ends: Sequence[int]) -> Sequence[int]:

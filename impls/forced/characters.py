@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-SHORT = 256
-"""Bytes of a text whose encoding is remembered."""
-
 
 def anything(_: bytes) -> bool:
     """The test of a grammar that admits whatever comes."""

@@ -1,8 +1,8 @@
 """The longest safely canonical tokens, decided and not guessed, for any tokenizer.
 
-What a text can become is bounded first: for byte-level BPE by :mod:`impls.forced.byte_futures`, for
-SentencePiece BPE and unigram by :mod:`impls.forced.piece_futures`. Each bound is a beginning of the
-text's tokens that some future may leave, and every future leaves one of them whole.
+What a text can become is bounded first, by its tokenizer (:mod:`impls.forced.tokenizer`,
+:mod:`impls.forced.piece_tokenizer`). Each bound is a beginning of the text's tokens that some
+future may leave, and every future leaves one of them whole.
 
 Under a grammar only the futures count that are viable. That is safe, but may keep one that no
 whole sentence realises. So a bound is tried: its continuation is gone on with until nothing after
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from impls.forced.context import Context, GrammarState
-    from impls.forced.futures import Futures
-    from impls.forced.interface import AnyTokenizer
+    from impls.forced.tokenizer import AnyTokenizer
 
 SENTENCES = 64
 """A grammar with at most so many continuations is decided by all of them: to list a JSON Schema's
@@ -44,9 +43,7 @@ class Exact:
     """The exact policy. budget: see :data:`BUDGET`; 0 keeps to the first bound."""
 
     def __init__(self, tokenizer: AnyTokenizer, *, budget: int = BUDGET) -> None:
-        from impls.forced.tokenizers import futures_of  # noqa: PLC0415 (Numba takes a second)
-
-        self._futures: Futures = futures_of(tokenizer)
+        self._tokenizer = tokenizer
         self._budget = budget
 
     @property
@@ -58,13 +55,13 @@ class Exact:
         """See :class:`impls.forced.interface.Policy`."""
         if not forced:
             return Healed((), b"")
-        window = self._futures.window(context, context.text + forced)
+        window = self._tokenizer.window(context, context.text + forced)
         bounds = self._search(window, grammar)
         return self._healed(context, forced, window, bounds)
 
     def _sentences(self, window: Window, ways: Sequence[bytes], kind: str) -> list[Bound]:
         """By the definition: each way to the end of a text, encoded."""
-        kept = self._futures.encoded(window, ways)
+        kept = self._tokenizer.encoded(window, ways)
         return [Bound(one, way, kind) for one, way in zip(kept, ways, strict=True)]
 
     def _search(self, window: Window, grammar: GrammarState) -> list[Bound]:
@@ -76,7 +73,7 @@ class Exact:
 
         def enter(more: bytes, state: GrammarState) -> int:
             state = remembered(state)
-            bounds = self._futures.bounds(window, more, state)
+            bounds = self._tokenizer.bounds(window, more, state)
             heapq.heappush(open_, (common(bounds), next(order), more, state, bounds))
             return common(bounds)
 
@@ -138,7 +135,7 @@ class Exact:
         for step, after in settling(state):
             way += step
             [bound] = self._sentences(window, [way], "settled")
-            bounds = self._futures.bounds(window, way, remembered(after))
+            bounds = self._tokenizer.bounds(window, way, remembered(after))
             if all(one.whole and one.kept == bound.kept for one in bounds):
                 return bound
         return None
@@ -160,5 +157,5 @@ class Exact:
             return Healed((), forced, proof)
         if own and kept[len(own) - 1].end != place:
             return Healed((), forced, proof)
-        new = self._futures.forceable(kept[len(own) :])
+        new = self._tokenizer.forceable(kept[len(own) :])
         return Healed(ids_of(new), forced[new[-1].end - place if new else 0 :], proof)

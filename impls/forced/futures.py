@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import repeat
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from impls.forced.context import Context, GrammarState
 
 INSIDE = -1
 """The end of a token that ends inside what one character of the text became."""
@@ -35,24 +33,23 @@ def ids_of(tokens: Iterable[Token]) -> tuple[int, ...]:
     return tuple(map(itemgetter(0), tokens))
 
 
-def behind(tokens: tuple[Token, ...], start: int) -> tuple[Token, ...]:
-    """Those of the tokens that end behind a place."""
-    return tokens[bisect_right(tokens, start, key=itemgetter(1)) :] if start else tokens
+def shared(one: Sequence[Token], other: Sequence[Token]) -> int:
+    """How many tokens both begin with."""
+    sizes = range(min(len(one), len(other)))
+    # By whole comparisons, which are not Python code: the first tokens are those of a whole text.
+    return bisect_left(sizes, True, key=lambda index: one[: index + 1] != other[: index + 1])
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
     """The end of a text: what may still change, from byte ``start`` of the whole.
 
-    first: how many of the context's tokens stand before what may change. normalized: where that
-    begins in the window's text, normalized, if it is not at its beginning: the tokens before it are
-    no part of what futures keep.
+    first: how many of the context's tokens stand before it.
     """
 
     text: bytes
     start: int
     first: int
-    normalized: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,33 +65,7 @@ class Bound:
     whole: bool = True
 
 
-class Futures(Protocol):
-    """A tokenizer's side of the exact policy."""
-
-    def window(self, context: Context, text: bytes) -> Window:
-        """The end of ``text``, which begins with the context's, from where nothing can move it."""
-        ...
-
-    def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
-        """Of each way to the end of the text: the tokens that lie within the window."""
-        ...
-
-    def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
-        """What the futures of the window's text and ``more`` leave: all of them, maybe more.
-
-        At least one. state: of the grammar after ``more``.
-        """
-        ...
-
-    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-        """The longest beginning of ``tokens`` that spells a beginning of the forced bytes."""
-        ...
-
-
 def common(bounds: Sequence[Bound]) -> int:
     """How many tokens all bounds begin with."""
     # What the first and the last in order share, all between them share.
-    first, last = min(bound.kept for bound in bounds), max(bound.kept for bound in bounds)
-    sizes = range(min(len(first), len(last)))
-    # By whole comparisons, which are not Python code: the first tokens are those of a whole text.
-    return bisect_left(sizes, True, key=lambda index: first[: index + 1] != last[: index + 1])
+    return shared(min(bound.kept for bound in bounds), max(bound.kept for bound in bounds))

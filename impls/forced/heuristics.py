@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from impls.forced.context import Context, GrammarState
-    from impls.forced.interface import AnyTokenizer
-    from impls.forced.tokenizer import Tokenizer
+    from impls.forced.tokenizer import AnyTokenizer, Tokenizer
 
 
 def first_tokens(steps: Sequence[tuple[int, bytes]], most: int, forced: bytes) -> Healed:
@@ -119,7 +118,7 @@ class DropPretoken:
         text = context.text + forced
         text = text[: whole_characters(text)]
         start = self._boundaries.start(text, len(text)) if self._boundaries.known else 0
-        [ends] = self.tokenizer.piece_ends([text[start:]])
+        ends = self.tokenizer.piece_ends(text[start:])
         last = start + (ends[-2] if len(ends) > 1 else 0)
         steps = self.tokenizer.steps_after(context, forced)
         return first_tokens(steps, max(0, last - len(context.text)), forced)

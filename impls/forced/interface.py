@@ -12,9 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from corpora.vocabularies.model import Vocabulary
     from impls.forced.context import Context, GrammarState
 
 
@@ -43,49 +40,6 @@ class Healed:
     ids: tuple[int, ...]
     leftover: bytes
     proof: tuple[Future, ...] = field(default=(), compare=False)
-
-
-class AnyTokenizer(Protocol):
-    """A vocabulary as the policies see it; see :mod:`impls.forced.tokenizer`.
-
-    A token's *bytes* are those of the text that it stands for: its own spelling in byte-level BPE,
-    else those that the normalizer made it from.
-    """
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """Whose tokens these are."""
-        ...
-
-    def spelling(self, token_id: int) -> bytes:
-        """The bytes of a token inside a text."""
-        ...
-
-    def encode(self, data: bytes) -> tuple[int, ...]:
-        """The ids of a text."""
-        ...
-
-    def encode_many(self, texts: Sequence[bytes]) -> list[tuple[int, ...]]:
-        """The ids of many texts."""
-        ...
-
-    def stands_alone(self, context: Context) -> bool:
-        """Whether a text, of which an encoding begins with the context, encodes to it by itself."""
-        ...
-
-    def steps(self, text: bytes) -> list[tuple[int, bytes]]:
-        """The ids of a text, each with its bytes; together they are the text."""
-        ...
-
-    def steps_after(self, context: Context, data: bytes) -> list[tuple[int, bytes]]:
-        """The ids of ``data`` after a context as an engine finds them, each with its bytes."""
-        ...
-
-    def extensions(
-        self, suffix: bytes, viable: Callable[[bytes], bool] = ...
-    ) -> Iterator[tuple[int, bytes]]:
-        """The tokens whose bytes begin with ``suffix`` and go on with a viable e: (id, e)."""
-        ...
 
 
 class Policy(Protocol):

@@ -1,21 +1,25 @@
-"""SentencePiece BPE and unigram vocabularies as the policies see them."""
+"""SentencePiece BPE and unigram vocabularies as the policies see them.
+
+Of a normalized text x :mod:`impls.forced.beginnings` tells what futures leave. What the normalizer
+does not settle before it knows what follows is no part of x (:mod:`impls.forced.alignment`); a run
+of unknown characters at the end of x is open, and so no token yet.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Protocol
-
-import numpy as np
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm, PieceType
 from corpora.vocabularies.sentencepiece_model import byte_of
-from impls.forced.alignment import SPACE_SYMBOL, Aligner
-from impls.forced.characters import SHORT, anything, cut_off, whole_characters
-from impls.forced.futures import INSIDE
-from impls.forced.lattice import Lattices
-from impls.forced.merged_characters import MergedCharacters
+from impls.forced.alignment import SPACE_SYMBOL, Aligner, Continuations
+from impls.forced.beginnings import Beginnings
+from impls.forced.characters import anything, cut_off, whole_characters
+from impls.forced.futures import INSIDE, Bound, Window, ids_of, tokens_of
+from impls.forced.segments import Merged, Unigram
 from impls.forced.spellings import Spellings
+from impls.forced.tokenizer import REMEMBERED_TEXTS, AnyTokenizer
 from impls.interface import Mode, Unsupported
 from impls.spm import encoder as spm
 from impls.unigram import variants
@@ -27,73 +31,49 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from impls.forced.alignment import Aligned
-    from impls.forced.beginnings import TokenTree
-    from impls.forced.context import Context
+    from impls.forced.context import Context, GrammarState
     from impls.forced.futures import Token
+    from impls.forced.segments import Segments
 
 USABLE = frozenset({PieceType.NORMAL, PieceType.USER_DEFINED})
 
-
-class Segments(Protocol):
-    """An algorithm on normalized texts."""
-
-    def encode(self, texts: Sequence[bytes], start: int = 0) -> list[tuple[Token, ...]]:
-        """The tokens of texts, with their ends there; those behind the boundary ``start`` only."""
-        ...
-
-    def lasting(self, text: bytes, longest: int) -> tuple[Token, ...]:
-        """The tokens at its beginning that a text keeps whatever follows, as far as is known.
-
-        longest: bytes of the longest piece.
-        """
-        ...
-
-    def tree(self, text: bytes, pieces: Spellings) -> TokenTree:
-        """All of a text, and those of its beginnings from which a piece may go on over its end."""
-        ...
-
-    def parted(self, text: bytes, symbol: bytes) -> bool:
-        """Whether a token ends with a text after which a user-defined symbol comes for sure.
-
-        Whatever follows that, be it a longer symbol, too; false where it is not known.
-        """
-        ...
+Steps = list[tuple[int, bytes]]
 
 
-class PieceTokenizer:
+class PieceTokenizer(AnyTokenizer):
     """A SentencePiece vocabulary as SentencePiece runs it, with its normalizer.
 
     Raises Unsupported where what comes later may change all that came before.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        if vocabulary.algorithm is Algorithm.UNIGRAM:
-            implementation: Implementation | spm.SpmImplementation = Implementation(
-                variants.SENTENCEPIECE
-            )
-        else:
-            implementation = spm.SENTENCEPIECE
-        trouble = implementation.supports(vocabulary, Mode())
+        unigram = vocabulary.algorithm is Algorithm.UNIGRAM
+        variant = variants.SENTENCEPIECE
+        trouble = (Implementation(variant) if unigram else spm.SENTENCEPIECE).supports(
+            vocabulary, Mode()
+        )
         if trouble is not None:
             raise Unsupported(f"forced tokens of {vocabulary.id}: {trouble}")
         self.vocabulary = vocabulary
         self.aligner = Aligner(vocabulary)
-        self.segments: Segments
-        if vocabulary.algorithm is Algorithm.UNIGRAM:
-            self.segments = Lattices(vocabulary)
-        else:
-            self.segments = MergedCharacters(vocabulary)
+        self.segments: Segments = Unigram(vocabulary) if unigram else Merged(vocabulary)
         # What judges rests on no code that is there for speed alone.
         self._encoder = (
-            UnigramEncoder(
-                vocabulary, variants.SENTENCEPIECE, make_lexicon(vocabulary, variants.SENTENCEPIECE)
-            )
-            if isinstance(implementation, Implementation)
+            UnigramEncoder(vocabulary, variant, make_lexicon(vocabulary, variant))
+            if unigram
             else spm.SpmEncoder(vocabulary, spm.SENTENCEPIECE.variant)
         )
-        # Policies ask alike.
-        self._short = lru_cache(maxsize=1 << 14)(lambda data: self.encode_many([data])[0])
-        self._short_inner = lru_cache(maxsize=1 << 10)(self._inner_anew)
+        self._remembered = lru_cache(REMEMBERED_TEXTS)(
+            lambda data: tuple(self._encoder.encode(data, Mode()))
+        )
+        self._unknown = None if vocabulary.byte_fallback else vocabulary.unk_id
+        self._inner_steps = lru_cache(REMEMBERED_TEXTS)(self._inner_steps_anew)
+        self._bytes = {
+            byte: token_id
+            for token_id, piece in enumerate(vocabulary.pieces)
+            if piece.type is PieceType.BYTE and (byte := byte_of(piece.text)) is not None
+        }
+        """The byte pieces, for characters that fall back to them."""
 
     @cached_property
     def pieces(self) -> Spellings:
@@ -109,37 +89,20 @@ class PieceTokenizer:
         return self._raw(self.vocabulary.spelling(token_id))
 
     def _raw(self, text: bytes) -> bytes:
-        if not self.vocabulary.normalizer.escape_whitespaces:
-            return text
-        return text.replace(SPACE_SYMBOL, b" ")
-
-    def _escaped(self, text: str) -> str:
-        """The inside of a text, normalized, where all characters but the space stay."""
-        return text.replace(" ", self.aligner.space.decode())
+        escaped = self.vocabulary.normalizer.escape_whitespaces
+        return text.replace(SPACE_SYMBOL, b" ") if escaped else text
 
     def encode(self, data: bytes) -> tuple[int, ...]:
         """The ids of a text; what is no UTF-8 is U+FFFD."""
-        if len(data) <= SHORT:
-            return self._short(data)
-        return self.encode_many([data])[0]
+        return self._remembered(data)
 
-    def encode_many(self, texts: Sequence[bytes]) -> list[tuple[int, ...]]:
-        """The ids of many texts, by one compiled call."""
-        ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
-        ids, id_ends = self._encoder.encode_batch(b"".join(texts), ends, Mode())
-        flat = ids.tolist()
-        return [tuple(flat[a:b]) for a, b in pairwise([0, *id_ends.tolist()])]
+    def steps(self, text: bytes) -> Steps:
+        """See :class:`AnyTokenizer`."""
+        aligned = self.aligner.closed(text)
+        return self._steps(text, aligned, aligned.text)
 
-    def stands_alone(self, context: Context) -> bool:
-        """See :class:`impls.forced.interface.AnyTokenizer`."""
-        return self.encode(context.text) == context.ids
-
-    def steps(self, text: bytes) -> list[tuple[int, bytes]]:
-        """See :class:`impls.forced.interface.AnyTokenizer`."""
-        return self._steps(text, self.aligner.closed(text))
-
-    def steps_after(self, context: Context, data: bytes) -> list[tuple[int, bytes]]:
-        """See :class:`impls.forced.interface.AnyTokenizer`.
+    def steps_after(self, context: Context, data: bytes) -> Steps:
+        """See :class:`AnyTokenizer`.
 
         Inside a text no dummy space is added, and none is removed.
         """
@@ -151,47 +114,31 @@ class PieceTokenizer:
             together, size = self.steps(context.text + data), len(context.text)
         else:
             before = self.spelling(last)
-            together = self._inner_steps(before + data)
-            size = len(before)
+            together, size = self._inner_steps(before + data), len(before)
         if together and together[0][0] == last and len(together[0][1]) == size:
             return together[1:]
         return self._inner_steps(data)
 
-    def _inner_steps(self, data: bytes) -> list[tuple[int, bytes]]:
+    def _inner_steps_anew(self, data: bytes) -> Steps:
         """The ids of bytes from inside a text, parts of characters at either end by themselves."""
-        return list(self._short_inner(data) if len(data) <= SHORT else self._inner_anew(data))
+        start = cut_off(data)
+        end = max(start, whole_characters(data))
+        inner = data[start:end]
+        aligned = self.aligner.closed(inner, start=False)
+        steps = self._steps(inner, aligned, aligned.text + aligned.owed)
+        return [*self._part(data[:start]), *steps, *self._part(data[end:])]
 
-    def _inner_anew(self, data: bytes) -> list[tuple[int, bytes]]:
-        start, end = cut_off(data), whole_characters(data)
-        inner = data[start : max(start, end)]
-        steps = self._steps(inner, self.aligner.inner(inner)) if inner else []
-        return [*self._part(data[:start]), *steps, *self._part(data[max(start, end) :])]
-
-    def _part(self, part: bytes) -> list[tuple[int, bytes]]:
+    def _part(self, part: bytes) -> Steps:
         """The ids of a part of a character: of its bytes, or one unknown one."""
-        if self._bytes:
+        if self._bytes and self.vocabulary.byte_fallback:
             return [(self._bytes[byte], bytes((byte,))) for byte in part]
         return [(self.vocabulary.unk_id or 0, part)] if part else []
 
-    @cached_property
-    def _bytes(self) -> dict[int, int]:
-        """The byte pieces, if characters fall back to them."""
-        if not self.vocabulary.byte_fallback:
-            return {}
-        return {
-            byte: token_id
-            for token_id, piece in enumerate(self.vocabulary.pieces)
-            if piece.type is PieceType.BYTE and (byte := byte_of(piece.text)) is not None
-        }
-
-    def _steps(self, text: bytes, aligned: Aligned) -> list[tuple[int, bytes]]:
-        [tokens] = self.segments.encode([aligned.text])
-        found: list[tuple[int, bytes]] = []
-        place = 0
-        for index, token in enumerate(tokens):
-            end = aligned.ends[token.end]
-            if index == len(tokens) - 1:
-                end = len(text)
+    def _steps(self, text: bytes, aligned: Aligned, normalized: bytes) -> Steps:
+        tokens = self.segments.tokens(normalized)
+        ends = [aligned.ends[token.end] for token in tokens]
+        found, place = [], 0
+        for token, end in zip(tokens, [*ends[:-1], len(text)], strict=False):
             after = place if end == INSIDE else end
             found.append((token.id, text[place:after]))
             place = after
@@ -208,34 +155,85 @@ class PieceTokenizer:
                 return viable(self._raw(whole) + b" ") or viable(extension)
             return viable(self._raw(extension))
 
-        for token_id, extension in self.pieces.extensions(
-            self.aligner.inner(suffix).text, may_come
-        ):
+        inner = self.aligner.closed(suffix, start=False)
+        for token_id, extension in self.pieces.extensions(inner.text + inner.owed, may_come):
             yield token_id, self._raw(extension)
 
     def word_start(self, context: Context) -> tuple[int, int]:
         """A place within the context's text that nothing crosses, and how many ids are before it.
 
-        (0, 0) where none is known: unigram's rounded sums go on from the text's beginning, and the
-        spaces that a normalizer removes depend on those before.
+        (0, 0) where none is known: the spaces that a normalizer removes depend on those before.
         """
-        if not (self.aligner.plain and isinstance(self.segments, MergedCharacters)):
-            return 0, 0
-        if SPACE_SYMBOL in context.text:
-            return 0, 0  # ids do not tell it from a space
         try:
             text = context.text.decode()
         except UnicodeDecodeError:
             return 0, 0
-        characters = self._escaped(text)
-        place = self.segments.boundary(characters)
-        if not place:
+        # Ids do not tell the symbol of a space from a space.
+        if not self.aligner.plain or SPACE_SYMBOL in context.text:
             return 0, 0
+        normalized = text.replace(" ", self.aligner.space.decode())
+        place = self.segments.boundary(normalized)
         # In the normalized text, of which byte pieces may spell a space in three.
-        left, first = len(characters[place:].encode()), len(context.ids)
-        while left > 0 and first:
+        left, first = len(normalized[place:].encode()), len(context.ids)
+        while left > 0 and first and context.ids[first - 1] != self.vocabulary.unk_id:
             first -= 1
-            if context.ids[first] == self.vocabulary.unk_id:
-                return 0, 0
             left -= len(self.vocabulary.spelling(context.ids[first]))
-        return (len(text[:place].encode()), first) if left == 0 else (0, 0)
+        return (len(text[:place].encode()), first) if place and not left else (0, 0)
+
+    def window(self, context: Context, text: bytes) -> Window:
+        """The whole text, or the end of it where its words are known to be apart."""
+        start, first = self.word_start(context)
+        return Window(text[start:], start, first)
+
+    def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        """See :class:`AnyTokenizer`."""
+        start = not window.start
+        aligned = [self.aligner.closed(window.text + way, start=start) for way in ways]
+        encoded = self.segments.encode(one.text for one in aligned)
+        return [_within(window, one, tokens) for one, tokens in zip(aligned, encoded, strict=True)]
+
+    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+        """Those before the first unknown one, which spells nothing, that end between characters."""
+        size = 0
+        for count, token in enumerate(tokens, 1):
+            if token.id == self._unknown:
+                break
+            if token.end != INSIDE:
+                size = count
+        return tokens[:size]
+
+    def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
+        """See :class:`AnyTokenizer`."""
+        aligned = self.aligner.opened(window.text + more, state, start=not window.start)
+        if not aligned.text:
+            return [Bound((), more, "stand-in", whole=False)]
+        beginnings = Beginnings(self.segments.encode, aligned.text, self.pieces)
+        found = [self._bound(window, aligned, beginnings.whole, more, "end")]
+        symbol = b"" if aligned.owed else self.aligner.symbol(aligned.rest)
+        if symbol and self.segments.parted(aligned.text, symbol):
+            return found
+        ways = Continuations(self.aligner, aligned, state)
+        if lowest := beginnings.lowest(ways.viable):
+            way = ways.input(lowest[1])
+            kind = "stand-in" if way is None else "extension"
+            found.append(self._bound(window, aligned, lowest[0], more + (way or b""), kind))
+        return found
+
+    def _bound(
+        self, window: Window, aligned: Aligned, tokens: tuple[Token, ...], way: bytes, kind: str
+    ) -> Bound:
+        end = aligned.ends[len(aligned.text)]
+        settled = not (aligned.owed or aligned.rest) or end >= len(window.text)
+        if tokens and tokens[-1].id == self._unknown:
+            # It may go on.
+            tokens, settled = tokens[:-1], False
+        return Bound(_within(window, aligned, tokens), way, kind, settled)
+
+
+def _within(window: Window, aligned: Aligned, tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """The tokens that end within the window's own text, with their ends there."""
+    ends = [aligned.ends[end] for end in map(itemgetter(1), tokens)]
+    size = len(ends)
+    while size and (ends[size - 1] == INSIDE or ends[size - 1] > len(window.text)):
+        size -= 1
+    return tokens_of(ids_of(tokens[:size]), ends[:size])

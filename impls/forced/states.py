@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,83 +21,30 @@ ENDING = b'"}]):,;.>0nta[{('
 """Bytes that tend to bring a sentence to its end, in the order in which they are tried.
 White space, of which a grammar may admit any amount, is not among them."""
 
-SINGLE_BYTES = tuple(bytes((byte,)) for byte in range(256))
-
 
 class Remembered:
     """A state of a grammar that remembers what it said: it is asked for each way and start."""
 
-    __slots__ = ("_complete", "_following", "_sentences", "_state", "_viable")
-
     def __init__(self, state: GrammarState) -> None:
         self._state = state
-        self._complete = state.complete
         self._following = tuple(state.next_bytes())
-        self._viable = dict.fromkeys([SINGLE_BYTES[byte] for byte in self._following], True)
-        self._viable[b""] = self._complete or bool(self._following)
-        self._sentences: dict[int, Sequence[bytes] | None] = {}
-
-    @property
-    def complete(self) -> bool:
-        """See :class:`impls.forced.context.GrammarState`."""
-        return self._complete
+        self.complete = state.complete
+        self.forced, self.after = state.forced, state.after
+        self.viable, self.sentences = cache(self._viable), cache(state.sentences)
 
     def next_bytes(self) -> Sequence[int]:
         """See :class:`impls.forced.context.GrammarState`."""
         return self._following
 
-    def forced(self) -> bytes:
-        """See :class:`impls.forced.context.GrammarState`."""
-        return self._state.forced()
-
-    def viable(self, data: bytes) -> bool:
-        """See :class:`impls.forced.context.GrammarState`."""
-        found = self._viable.get(data)
-        if found is None:
-            found = self._viable.get(data[:1], False) and self._state.viable(data)
-            self._viable[data] = found
-        return found
-
-    def after(self, data: bytes) -> GrammarState:
-        """See :class:`impls.forced.context.GrammarState`."""
-        return self._state.after(data)
-
-    def sentences(self, most: int) -> Sequence[bytes] | None:
-        """See :class:`impls.forced.context.GrammarState`."""
-        if most not in self._sentences:
-            self._sentences[most] = self._state.sentences(most)
-        return self._sentences[most]
+    def _viable(self, data: bytes) -> bool:
+        if not data:
+            return self.complete or bool(self._following)
+        return data[0] in self._following and (len(data) == 1 or self._state.viable(data))
 
 
 def remembered(state: GrammarState) -> GrammarState:
     """A state that answers no question twice."""
     return state if isinstance(state, Remembered) else Remembered(state)
-
-
-class Anything:
-    """The grammar of all byte strings."""
-
-    complete = True
-
-    def forced(self) -> bytes:
-        """Nothing."""
-        return b""
-
-    def viable(self, data: bytes) -> bool:
-        """True for any bytes."""
-        return True
-
-    def after(self, data: bytes) -> Anything:
-        """The same."""
-        return self
-
-    def next_bytes(self) -> Sequence[int]:
-        """All 256."""
-        return range(256)
-
-    def sentences(self, most: int) -> None:
-        """None: there are infinitely many."""
-        return None
 
 
 @dataclass(frozen=True)
@@ -117,15 +65,15 @@ class Within:
 
     def viable(self, data: bytes) -> bool:
         """See :class:`impls.forced.context.GrammarState`."""
-        if len(data) <= len(self.part):
-            return self.part.startswith(data)
-        return data.startswith(self.part) and self.state.viable(data[len(self.part) :])
+        size = len(self.part)
+        return data[:size] == self.part[: len(data)] and (
+            len(data) <= size or self.state.viable(data[size:])
+        )
 
     def after(self, data: bytes) -> GrammarState:
         """See :class:`impls.forced.context.GrammarState`."""
-        if len(data) < len(self.part):
-            return Within(self.part[len(data) :], self.state)
-        return self.state.after(data[len(self.part) :])
+        rest = self.part[len(data) :]
+        return Within(rest, self.state) if rest else self.state.after(data[len(self.part) :])
 
     def next_bytes(self) -> Sequence[int]:
         """The first byte of the part."""
@@ -161,10 +109,7 @@ def settling(state: GrammarState) -> Iterator[tuple[bytes, GrammarState]]:
 
 def _towards_end(state: GrammarState) -> bytes:
     """What is forced, else the byte that looks most like an ending; nothing if none can come."""
-    forced = state.forced()
-    if forced:
-        return forced
     following = state.next_bytes()
-    if not following:
-        return b""
+    if (forced := state.forced()) or not following:
+        return forced
     return bytes((next((byte for byte in ENDING if byte in following), following[-1]),))

@@ -1,18 +1,27 @@
-"""Vocabularies as the policies see them: encoding, and what extends a text. Byte-level BPE here."""
+"""Vocabularies as the policies see them: encoding, what extends a text, what futures leave of it.
+
+Of byte-level BPE here. Inside a pre-token :mod:`impls.forced.beginnings` tells what futures leave.
+At the end of a text the pre-tokenizer adds the ways in which the last pre-tokens may come out;
+these are finite (:mod:`impls.forced.boundaries`).
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from impls.forced.beginnings import Beginnings
 from impls.forced.boundaries import Boundaries
-from impls.forced.characters import SHORT, anything, cut_off, whole_characters
-from impls.forced.remembering import Remembering
+from impls.forced.characters import anything, cut_off, whole_characters
+from impls.forced.futures import Bound, Window, ids_of, tokens_of
 from impls.forced.spellings import Spellings
+from impls.forced.states import Within
 from impls.interface import Mode, Unsupported
 from impls.pretokenize.pieces import byte_lengths
 
@@ -20,28 +29,101 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.bpe.encoder import BpeEncoder
-    from impls.forced.context import Context
+    from impls.forced.context import Context, GrammarState
+    from impls.forced.futures import Token
+    from impls.interface import EncodesBatches
 
 RAW = Mode(pretokenize=False)
 
-REMEMBERED = 1 << 15
-"""Pre-tokens whose ids are remembered."""
+REMEMBERED_PIECES = 1 << 15
+"""Pre-tokens whose ids are remembered: texts ask for the same ones again and again."""
+
+REMEMBERED_TEXTS = 256
+"""Texts whose ids are remembered: policies ask alike."""
 
 
-class Sizes(dict[int, int]):
-    """How many bytes each id spells, looked up once. KeyError for an id of none."""
+class AnyTokenizer(Protocol):
+    """A vocabulary as the policies see it.
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__()
-        self._vocabulary = vocabulary
+    A token's *bytes* are those of the text that it stands for: its own spelling in byte-level BPE,
+    else those that the normalizer made it from.
+    """
 
-    def __missing__(self, token_id: int) -> int:
-        self[token_id] = size = len(self._vocabulary.spelling(token_id))
-        return size
+    vocabulary: Vocabulary
+
+    def spelling(self, token_id: int) -> bytes:
+        """The bytes of a token inside a text."""
+        ...
+
+    def encode(self, data: bytes) -> tuple[int, ...]:
+        """The ids of a text."""
+        ...
+
+    def encode_many(self, texts: Iterable[bytes]) -> list[tuple[int, ...]]:
+        """The ids of many texts."""
+        return list(map(self.encode, texts))
+
+    def stands_alone(self, context: Context) -> bool:
+        """Whether a text, of which an encoding begins with the context, encodes to it by itself."""
+        return self.encode(context.text) == context.ids
+
+    def steps(self, text: bytes) -> list[tuple[int, bytes]]:
+        """The ids of a text, each with its bytes; together they are the text."""
+        return [(token_id, self.spelling(token_id)) for token_id in self.encode(text)]
+
+    def steps_after(self, context: Context, data: bytes) -> list[tuple[int, bytes]]:
+        """The ids of ``data`` after a context as an engine finds them, each with its bytes.
+
+        Encoded together with the last token of the context, which is taken off again where it
+        comes out unchanged; else by themselves.
+        """
+        ...
+
+    def extensions(
+        self, suffix: bytes, viable: Callable[[bytes], bool] = anything
+    ) -> Iterator[tuple[int, bytes]]:
+        """The tokens whose bytes begin with ``suffix`` and go on with a viable e: (id, e), lazily.
+
+        viable: whether something may go on with these bytes; asked for beginnings of e first.
+        """
+        ...
+
+    def window(self, context: Context, text: bytes) -> Window:
+        """The end of ``text``, which begins with the context's, from where nothing can move it."""
+        ...
+
+    def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        """Of each way to the end of the text: the tokens that lie within the window."""
+        ...
+
+    def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
+        """What the futures of the window's text and ``more`` leave: all of them, maybe more.
+
+        At least one. state: of the grammar after ``more``.
+        """
+        ...
+
+    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+        """The longest beginning of ``tokens`` that spells a beginning of the forced bytes."""
+        ...
 
 
-class Tokenizer:
+def batch(encoder: EncodesBatches, texts: Sequence[bytes], mode: Mode) -> list[tuple[int, ...]]:
+    """The ids of many texts, by one compiled call."""
+    ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
+    ids, id_ends = encoder.encode_batch(b"".join(texts), ends, mode)
+    flat = ids.tolist()
+    return [tuple(flat[a:b]) for a, b in pairwise([0, *id_ends.tolist()])]
+
+
+REMEMBERED_ENDS = 256
+"""Pre-tokens whose beginnings are remembered: ends of texts are alike."""
+
+Found = tuple[tuple[int, ...], bytes, str]
+"""Ids from the window's start, the continuation, and its kind."""
+
+
+class Tokenizer(AnyTokenizer):
     """A byte-level BPE vocabulary with its encoder. Texts may end inside a character.
 
     pretokenize: whether the vocabulary's pre-tokenizer comes first, as it does in use.
@@ -51,19 +133,22 @@ class Tokenizer:
         # The plain encoder, since what others are judged by rests on the simplest code.
         from impls.bpe.algorithms.plain import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
 
-        mode = Mode(pretokenize=pretokenize)
-        trouble = IMPLEMENTATION.supports(vocabulary, mode)
+        self.mode = Mode(pretokenize=pretokenize)
+        trouble = IMPLEMENTATION.supports(vocabulary, self.mode)
         if trouble is not None:
             raise Unsupported(f"forced tokens of {vocabulary.id}: {trouble}")
         self.vocabulary = vocabulary
-        self.mode = mode
-        self._encoder: BpeEncoder = IMPLEMENTATION.load(vocabulary)
-        # Texts are short here, and ask for the same pre-tokens again and again.
-        self._cut = IMPLEMENTATION.cutter(vocabulary).by_patterns(mode)
-        self._ids_of_pieces = Remembering[str, tuple[int, ...]](
-            lambda pieces: self.encode_pieces([piece.encode() for piece in pieces]), REMEMBERED
+        self._encoder = IMPLEMENTATION.load(vocabulary)
+        self._cut = IMPLEMENTATION.cutter(vocabulary).by_patterns(self.mode)
+        self.piece = lru_cache(REMEMBERED_PIECES)(lambda piece: self.encode_pieces([piece])[0])
+        """The ids of a pre-token by itself."""
+        self._remembered = lru_cache(REMEMBERED_TEXTS)(self._encode)
+        self.size = cache(lambda token_id: len(self.spelling(token_id)))
+        """How many bytes an id spells."""
+        self._boundaries, self._growing = Boundaries(self), Boundaries(self)
+        self._beginnings = lru_cache(REMEMBERED_ENDS)(
+            lambda piece: Beginnings(self._merged, piece, self.spellings)
         )
-        self._short = lru_cache(maxsize=1 << 14)(lambda data: self.encode_many([data])[0])
 
     @property
     def cuts_by_patterns(self) -> bool:
@@ -71,77 +156,48 @@ class Tokenizer:
         return self._cut is not None
 
     @cached_property
-    def longest(self) -> int:
-        """Bytes of the longest token."""
-        return self.vocabulary.max_token_bytes
-
-    @cached_property
-    def _spellings(self) -> Spellings:
+    def spellings(self) -> Spellings:
+        """All tokens by their bytes."""
         return Spellings(self.vocabulary.ids)
 
     def spelling(self, token_id: int) -> bytes:
         """The bytes of an id."""
         return self.vocabulary.spelling(token_id)
 
-    @cached_property
-    def sizes(self) -> Sizes:
-        """How many bytes each id spells."""
-        return Sizes(self.vocabulary)
-
-    def size(self, ids: Iterable[int]) -> int:
-        """How many bytes ids spell."""
-        return sum(map(self.sizes.__getitem__, ids))
+    def placed(self, ids: Iterable[int]) -> tuple[Token, ...]:
+        """Tokens with their ends."""
+        known = tuple(ids)
+        return tokens_of(known, accumulate(map(self.size, known)))
 
     def encode(self, data: bytes) -> tuple[int, ...]:
         """The ids. Parts of characters at either end are encoded as pieces of their own."""
-        if len(data) <= SHORT:
-            return self._short(data)  # policies ask alike
-        return self.encode_many([data])[0]
+        return self._remembered(data)
 
-    def encode_many(self, texts: Sequence[bytes]) -> list[tuple[int, ...]]:
-        """The ids of many texts, by one compiled call."""
+    def _encode(self, data: bytes) -> tuple[int, ...]:
         if not self.mode.pretokenize:
-            return self._batch(texts, self.mode)
-        bounds = [(cut_off(text), whole_characters(text)) for text in texts]
-        inner = [text[a : max(a, b)] for text, (a, b) in zip(texts, bounds, strict=True)]
-        ids = self._batch(inner, self.mode) if self._cut is None else list(map(self._joined, inner))
-        return [
-            found
-            if (a, b) == (0, len(text))
-            else (*self._part(text[:a]), *found, *self._part(text[max(a, b) :]))
-            for text, (a, b), found in zip(texts, bounds, ids, strict=True)
-        ]
+            return self.encode_pieces([data])[0]
+        start = cut_off(data)
+        end = max(start, whole_characters(data))
+        inner = data[start:end]
+        if self._cut is None:
+            [ids] = batch(self._encoder, [inner], self.mode)
+        else:
+            ids = tuple(chain(*(self.piece(piece.encode()) for piece in self._cut(inner))))
+        return (*self.piece(data[:start]), *ids, *self.piece(data[end:]))
+
+    def encode_pieces(self, pieces: Sequence[bytes]) -> list[tuple[int, ...]]:
+        """The ids of pre-tokens, each by itself."""
+        return batch(self._encoder, pieces, RAW)
 
     def stands_alone(self, context: Context) -> bool:
-        """See :class:`impls.forced.interface.AnyTokenizer`."""
+        """See :class:`AnyTokenizer`. Asked about the end of the text, where the rest is settled."""
         if not self._growing.known:
             return self.encode(context.text) == context.ids
         start, first = self._growing.beginning(context, context.text)
         return self.encode(context.text[start:]) == context.ids[first:]
 
-    @cached_property
-    def _growing(self) -> Boundaries:
-        return Boundaries(self)
-
-    def _joined(self, text: bytes) -> tuple[int, ...]:
-        """The ids of the pre-tokens of a text, one after another."""
-        assert self._cut is not None
-        return tuple(chain.from_iterable(self._ids_of_pieces(self._cut(text))))
-
-    def _part(self, part: bytes) -> tuple[int, ...]:
-        """The ids of a part of a character, or of nothing."""
-        return tuple(self._encoder.encode(part, RAW)) if part else ()
-
-    def steps(self, text: bytes) -> list[tuple[int, bytes]]:
-        """The ids of a text, each with the bytes of the text that it stands for."""
-        return [(token_id, self.spelling(token_id)) for token_id in self.encode(text)]
-
     def steps_after(self, context: Context, data: bytes) -> list[tuple[int, bytes]]:
-        """The ids of ``data`` after a context as an engine finds them, each with its bytes.
-
-        Encoded together with the last token of the context, which is taken off again where it
-        comes out unchanged; else by themselves.
-        """
+        """See :class:`AnyTokenizer`."""
         if context.ids:
             last = context.ids[-1]
             together = self.steps(self.spelling(last) + data)
@@ -149,47 +205,104 @@ class Tokenizer:
                 return together[1:]
         return self.steps(data)
 
-    def merging(self) -> Tokenizer:
-        """The same vocabulary where a pre-token is merged, be it a token or not."""
+    def piece_ends(self, text: bytes) -> list[int]:
+        """Where the pre-tokens of a text of whole characters end; just its end without any."""
+        if not self.mode.pretokenize:
+            return [len(text)] if text else []
+        if self._cut is not None:
+            return list(accumulate(byte_lengths(self._cut(text), of_ascii=text.isascii())))
+        cut = self._encoder.cut(text, np.array([len(text)], dtype=np.int64), self.mode)
+        ends: list[int] = cut.ends.tolist()
+        return ends
+
+    def extensions(
+        self, suffix: bytes, viable: Callable[[bytes], bool] = anything
+    ) -> Iterator[tuple[int, bytes]]:
+        """See :class:`AnyTokenizer`."""
+        return self.spellings.extensions(suffix, viable)
+
+    def window(self, context: Context, text: bytes) -> Window:
+        """From a boundary of pre-tokens that nothing after ``text`` can move."""
+        start, first = self._boundaries.beginning(context, text)
+        return Window(text[start:], start, first)
+
+    def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        """See :class:`AnyTokenizer`."""
+        encoded = self.encode_many(window.text + way for way in ways)
+        return [self._within(window, ids) for ids in encoded]
+
+    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+        """All of them: each spells its own bytes."""
+        return tokens
+
+    def _within(self, window: Window, ids: Iterable[int]) -> tuple[Token, ...]:
+        """The tokens that lie within the window's own text."""
+        tokens = self.placed(ids)
+        return tokens[: bisect_right(tokens, len(window.text), key=itemgetter(1))]
+
+    def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
+        """See :class:`AnyTokenizer`."""
+        text = window.text + more
+        whole = whole_characters(text)
+        text, part = text[:whole], text[whole:]
+        if part:
+            state = Within(part, state)
+        ways: dict[tuple[int, ...], str] = {(): ""}
+        if self.mode.pretokenize:
+            ways = self._boundaries.ways(text, state)
+        found = [
+            (ids, more + way[len(part) :], kind)
+            for ends, stand_in in ways.items()
+            for ids, way, kind in self._inside(text, ends, state, stand_in)
+        ]
+        settled = not part or whole >= len(window.text)
+        return [
+            Bound(self._within(window, ids), way, kind, settled)
+            for ids, way, kind in found or [((), more, "stand-in")]
+        ]
+
+    def _inside(
+        self, text: bytes, ends: tuple[int, ...], grammar: GrammarState, stand_in: str
+    ) -> Iterator[Found]:
+        """The bounds where the pre-tokens end at ``ends``, and the rest is the last one."""
+        bounds = [0, *ends]
+        before = tuple(chain(*(self.piece(text[a:b]) for a, b in pairwise(bounds))))
+        last = text[bounds[-1] :]
+        beginnings = None
+        if last and self.vocabulary.can_encode(last):
+            beginnings = self._beginnings(last)
+        whole = ids_of(beginnings.whole) if beginnings else ()
+        yield (*before, *whole), stand_in.encode(), "stand-in" if stand_in else "end"
+        if not beginnings:
+            return
+        for _, e in self._unmerged.extensions(last, grammar.viable):
+            yield before, e, "extension"
+            return
+        if lowest := beginnings.lowest(grammar.viable):
+            yield (*before, *ids_of(lowest[0])), lowest[1], "extension"
+
+    def _merged(self, pieces: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        return list(map(self.placed, self._merging.encode_pieces(pieces)))
+
+    @cached_property
+    def _merging(self) -> Tokenizer:
+        """The same vocabulary where a piece is merged, be it a token or not."""
         if not self.vocabulary.ignore_merges:
             return self
         plain = replace(self.vocabulary, ignore_merges=False)
         return Tokenizer(plain, pretokenize=self.mode.pretokenize)
 
-    def encode_pieces(self, pieces: Sequence[bytes]) -> list[tuple[int, ...]]:
-        """The ids of pre-tokens, each by itself."""
-        return self._batch(pieces, RAW)
-
-    def _batch(self, texts: Sequence[bytes], mode: Mode) -> list[tuple[int, ...]]:
-        ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
-        ids, id_ends = self._encoder.encode_batch(b"".join(texts), ends, mode)
-        flat = ids.tolist()
-        bounds = [0, *id_ends.tolist()]
-        return [tuple(flat[a:b]) for a, b in pairwise(bounds)]
-
-    def piece_ends(self, texts: Sequence[bytes]) -> list[list[int]]:
-        """Where the pre-tokens of each text (whole characters) end; just its end without any."""
-        if not self.mode.pretokenize:
-            return [[len(text)] if text else [] for text in texts]
-        if self._cut is not None:
-            return [
-                list(accumulate(byte_lengths(self._cut(text), of_ascii=text.isascii())))
-                for text in texts
-            ]
-        ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
-        pieces = self._encoder.cut(b"".join(texts), ends, self.mode)
-        flat = pieces.ends.tolist()
-        found, start, first = [], 0, 0
-        for count, end in zip(pieces.counts.tolist(), ends.tolist(), strict=True):
-            found.append([place - start for place in flat[first:count]])
-            first, start = count, end
-        return found
-
-    def extensions(
-        self, suffix: bytes, viable: Callable[[bytes], bool] = anything
-    ) -> Iterator[tuple[int, bytes]]:
-        """The tokens that begin with ``suffix`` and go on with a viable e: (id, e), lazily.
-
-        viable: whether something may go on with these bytes; asked for beginnings of e first.
-        """
-        return self._spellings.extensions(suffix, viable)
+    @cached_property
+    def _unmerged(self) -> Spellings:
+        """The tokens that merges do not give, and that come out where they are a whole piece."""
+        ids = self.vocabulary.ids
+        if self._merging is self:
+            return Spellings({})
+        merged = self._merging.encode_pieces(list(ids))
+        return Spellings(
+            {
+                text: token_id
+                for (text, token_id), found in zip(ids.items(), merged, strict=True)
+                if found != (token_id,)
+            }
+        )

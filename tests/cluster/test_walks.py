@@ -18,7 +18,7 @@ from harness.events import ClusterUsed, Event, Finished, UnitDone
 from harness.studies.forced import scattered
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.pool import WorkersFailed
-from harness.studies.forced.run import ForcedPlan, Record, execute
+from harness.studies.forced.run import ForcedPlan, execute
 from harness.studies.forced.scattered import Walks, sendable, unpacked
 from tests.cluster.nodes import cluster, kill_raylet, lasting
 from tests.cluster.nodes import executor as on_ray
@@ -57,7 +57,7 @@ def walked(
 
     walks = None if executor is None else Walks(executor, tell)
     one = plan()
-    execute(one, out, tell, lambda share, text: None, "test", Record(out, one.identity()), walks)
+    execute(one, one.journal(out), tell, lambda share, text: None, "test", walks)
     return events
 
 

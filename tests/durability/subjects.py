@@ -333,7 +333,7 @@ def inline(
     for job in jobs:
         if stopped():
             return
-        yield job.run(policies, task, lambda: None)
+        yield job, job.run(policies, task, lambda: None)
 
 
 _policies: dict[str, Policies] = {}
@@ -370,9 +370,9 @@ class ForcedWalk:
     def outcome(self, home: Path, where: str) -> Outcome:
         lines = (home / "out" / forced.RECORD).read_text().splitlines()
         done: dict[str, Any] = {}
-        for line in lines[1:]:
+        for line in lines:
             raw = json.loads(line)
-            name = f"{raw.get('name', raw.get('minimised'))}"
+            name = f"{raw['unit']}"
             done[f"{name}, again" if name in done else name] = without_seconds(raw)
         return {
             "schemas": done,
@@ -402,26 +402,27 @@ class Adversary:
         vocabulary = sources.resolve(FORCED_VOCABULARY)
         policies_of(vocabulary)
         task = Task(vocabulary, ["healed:tokens=1", "printed"], "flexible", 0, 60.0, 2**32)
-        self._plan = hunts.Hunt(task, Budget(cases=10**9))
+        self._task = task
 
     def session(self, home: Path, where: str) -> None:
-        record = hunts.HuntRecord(home / "out", self._plan)
+        hunt = hunts.Hunt(self._task, Budget(cases=10**9), home / "out")
 
         def watch(share: float, what: str) -> None:
-            if len(record.bag.done) >= self._rounds:
+            if len(hunt.journal.done) >= self._rounds:
                 raise KeyboardInterrupt
 
-        if len(record.bag.done) < self._rounds:
-            hunts.hunt(self._plan, record, watch, Countdown(None))
+        if len(hunt.journal.done) < self._rounds:
+            hunt.search(watch, Countdown(None))
         else:
-            record.close()
+            hunt.journal.close()
+            hunt.save()
 
     def outcome(self, home: Path, where: str) -> Outcome:
         out = home / "out"
         rounds: dict[str, Any] = {}
         for line in (out / hunts.RECORD).read_text().splitlines():
             raw = json.loads(line)
-            name = f"{raw['hunt']['policy']} {raw['kind']} {raw['number']}"
+            name = f"{raw['unit']}"
             rounds[f"{name}, again" if name in rounds else name] = raw
         counterexamples = json.loads((out / hunts.COUNTEREXAMPLES).read_text())
         return {
@@ -500,7 +501,6 @@ def prepare() -> None:
     sa.orm.configure_mappers()
     inside.install()
     forced.results = inline  # type: ignore[assignment]
-    forced.witnesses.results = inline  # type: ignore[attr-defined,assignment]
     hunts.results = inline  # type: ignore[assignment]
 
 

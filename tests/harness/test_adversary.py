@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from harness.engine.suites import Budget
 from harness.studies.forced import adversary, counterexamples
 from harness.studies.forced.adversary import CHAIN, CUT, LONG_TOKEN, LOOK_AHEAD, WAYS, Caught, Round
 from harness.studies.forced.counterexamples import Counterexample, Opponent, judged, lark
-from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Bag, Hunt, HuntRecord
+from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, Policies
 from impls.interface import Unsupported
@@ -124,9 +125,8 @@ def test_who_gives_up_on_a_grammar_errs_on_none_and_is_asked_about_the_next(
 
 def test_a_round_is_decided_by_seed_and_number(policies: dict[str, Policies]) -> None:
     opponent = Opponent(policies["toy_merges"], HEALED)
-    first = [adversary.play(opponent, CHAIN, number) for number in (0, 0, 1)]
+    first = [adversary.play(opponent, CHAIN, 0) for _ in range(2)]
     assert first[0] == first[1]
-    assert first[0].number != first[2].number
 
 
 class Whole(random.Random):
@@ -227,54 +227,48 @@ def test_a_grammar_for_llguidance() -> None:
 
 
 @pytest.fixture
-def plan() -> Hunt:
+def hunt(tmp_path: Path) -> Hunt:
     task = Task(sources.resolve("toy_merges"), [HEALED, EXACT], "flexible")
-    return Hunt(task, Budget(cases=1), 1)
+    return Hunt(task, Budget(cases=1), tmp_path)
 
 
-def test_rounds_take_turns_and_pass_over_what_is_done(plan: Hunt) -> None:
-    bag = Bag()
-    bag.add(Caught(HEALED, LONG_TOKEN, 0, tried=5))
-    bag.add(Caught(EXACT, LONG_TOKEN, 0))  # nothing to try: there is no more
-    rounds = plan.rounds(bag)
+def test_rounds_take_turns_and_pass_over_what_is_done(hunt: Hunt) -> None:
+    hunt.add(Round(HEALED, LONG_TOKEN, 0), Caught(5))
+    hunt.add(Round(EXACT, LONG_TOKEN, 0), Caught())  # nothing to try: there is no more
+    rounds = hunt.rounds()
     found = [next(rounds) for _ in range(8)]
     assert found[0] == Round(HEALED, CUT, 0)
     assert Round(EXACT, LONG_TOKEN, 1) not in found
     assert Round(HEALED, LONG_TOKEN, 1) in found
     for kind in WAYS:
         for policy in (HEALED, EXACT):
-            bag.add(Caught(policy, kind, 9))
-    assert not list(plan.rounds(bag))
+            hunt.add(Round(policy, kind, 9), Caught())
+    assert not list(hunt.rounds())
 
 
-def test_the_record_goes_on_and_merges(tmp_path: Path, plan: Hunt) -> None:
-    record = HuntRecord(tmp_path, plan)
-    caught = Caught(HEALED, CHAIN, 0, 7, counterexample(vocabulary="toy_merges"))
-    record.add(caught)
-    record.add(Caught(EXACT, CHAIN, 0, broke="no answer"))
+def test_the_record_goes_on_and_merges(tmp_path: Path, hunt: Hunt) -> None:
+    hunt.add(Round(HEALED, CHAIN, 0), Caught(7, counterexample(vocabulary="toy_merges")))
+    hunt.add(Round(EXACT, CHAIN, 0), Caught(broke="no answer"))
     assert json.loads((tmp_path / COUNTEREXAMPLES).read_text())[0]["depth"] == 2
-    record.close()
     # A line cut off by a kill is left out; counterexamples of another run are kept, unless beaten.
     with (tmp_path / RECORD).open("a") as file:
-        file.write('{"hunt": ')
+        file.write('{"of": ')
     others = [
         counterexample(vocabulary="toy_merges", depth=1),
         counterexample(vocabulary="another"),
     ]
     (tmp_path / COUNTEREXAMPLES).write_text(counterexamples.to_json(others))
-    again = HuntRecord(tmp_path, plan)
-    again.close()
-    assert again.bag.done == {(HEALED, CHAIN, 0), (EXACT, CHAIN, 0)}
-    assert again.bag.tried == {HEALED: 7, EXACT: 0}
-    assert again.bag.broke == {f"{EXACT}, {CHAIN} 0": "no answer"}
-    assert {(t.vocabulary, t.depth) for t in again.bag.best.values()} == {
+    again = replace(hunt, tried=Counter(), broke={})
+    assert set(again.journal.done) == {("round", HEALED, CHAIN, 0), ("round", EXACT, CHAIN, 0)}
+    assert again.tried == {HEALED: 7, EXACT: 0}
+    assert again.broke == {f"{EXACT}, {CHAIN} 0": "no answer"}
+    assert {(t.vocabulary, t.depth) for t in again.best.values()} == {
         ("toy_merges", 2), ("another", 2),
     }  # fmt: skip
     assert len((tmp_path / RECORD).read_text().splitlines()) == 2
     # Another seed is another hunt: its rounds are its own.
-    other = HuntRecord(tmp_path, replace(plan, task=replace(plan.task, seed=1)))
-    other.close()
-    assert other.bag.done == set()
+    other = replace(hunt, task=replace(hunt.task, seed=1))
+    assert other.journal.done == {}
     assert len((tmp_path / RECORD).read_text().splitlines()) == 2
 
 

@@ -23,7 +23,7 @@ from harness.engine.steps import conduct
 from harness.engine.suites import Budget
 from harness.studies.forced import hunt as hunting
 from harness.studies.forced.adversary import Caught, Round
-from harness.studies.forced.hunt import Hunt, HuntRecord
+from harness.studies.forced.hunt import Hunt
 from harness.studies.forced.jobs import Task
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
@@ -282,21 +282,20 @@ def test_the_hunt_for_grammars_ends_with_its_budget(
     def results(
         task: Task, jobs: Iterable[Round], processes: int, stopped: Callable[[], bool],
         ready: Callable[[], None], left: Callable[[str], None],
-    ) -> Generator[Caught]:  # fmt: skip
+    ) -> Generator[tuple[Round, Caught]]:  # fmt: skip
         clock.at += 100.0  # loading
         ready()
         for job in jobs:
             clock.at += 4.0
             if stopped():
                 return
-            yield Caught(job.policy, job.kind, job.number, 10, None, "")
+            yield job, Caught(10)
 
     monkeypatch.setattr(hunting, "results", results)
-    plan = Hunt(task, Budget(seconds=30.0))
-    record = HuntRecord(tmp_path, plan)
+    hunt = Hunt(task, Budget(seconds=30.0), tmp_path)
     told: list[float] = []
-    ended = hunting.hunt(plan, record, lambda *_: None, Countdown(30.0, clock), told.append)
+    ended = hunt.search(lambda *_: None, Countdown(30.0, clock), told.append)
     assert ended is None
     assert told == [100.0]
     assert clock.at <= 100.0 + 32.0
-    assert len(record.bag.done) == 7
+    assert len(hunt.journal.done) == 7

@@ -50,7 +50,6 @@ def test_each_mistake_is_named(name: str, wrong: set[str]) -> None:
     counted = tally(f"{FILE}:{name}")
     faults = ("not_admitted", "outside_mask", "non_canonical", "gave_up")
     assert {fault for fault in faults if getattr(counted, fault)} == wrong
-    assert counted.calls > 0
     assert (counted.forced_tokens > 0) == (name in {"Right", "ByteWise", "Lacking"})
 
 
@@ -83,5 +82,4 @@ def test_real_engines(name: str) -> None:
     if find_spec(ENGINES[name]) is None:
         pytest.skip(f"{name} is not installed: the extra 'engines'")
     counted = tally(name, "toy_bytes")
-    assert counted.calls > 0
     assert (counted.gave_up, counted.outside_mask) == (0, 0)

@@ -6,7 +6,6 @@ import json
 import sqlite3
 import zlib
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +13,19 @@ import msgspec
 import pytest
 
 from corpora.families.pattern import repeated
-from corpora.vocabularies import sources
 from harness.core import stored
 from harness.core.outcomes import Status
 from harness.core.writing import OutputError
 from harness.engine.selection import SelectionError
-from harness.engine.suites import Budget
 from harness.events import BatchDone, ForcedWitness, Phase
 from harness.findings.causes import Causes
 from harness.findings.diagnosis import Signature
 from harness.ledger.engine import LedgerError
 from harness.studies.forced import counterexamples
-from harness.studies.forced import run as forced_run
 from harness.studies.forced.counterexamples import Counterexample
-from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt, HuntRecord
-from harness.studies.forced.jobs import Task
-from harness.studies.forced.results import SchemaResult, Tally
+from harness.studies.forced.hunt import COUNTEREXAMPLES
+from harness.studies.forced.journal import Journal
+from harness.studies.forced.results import Tally, Walked
 from harness.studies.fuzz.behaviour import MAP_SIZE, Map
 from harness.studies.fuzz.schedule import Arm
 from harness.studies.fuzz.state import Kept, State, StateError
@@ -127,116 +123,65 @@ def test_a_state_of_another_search_is_put_aside(tmp_path: Path) -> None:
     assert (tmp_path / f"{SEARCH_STATE}.old").is_file()
 
 
-# forced: forced.jsonl
+# forced: forced.jsonl; adversary: adversary.jsonl
 
 WITNESS = ForcedWitness("v", "exact", "s", "", "", "", [1], [""], [2], [""], "instance")
-RESULT = SchemaResult("s", 1, 2, tallies={"exact": Tally()}, witnesses=[WITNESS]).to_dict()
-SMALL = {"minimised": ["exact", "s", "", ""], "smallest": asdict(WITNESS)}
-HEAD = {"walk": {"seed": 0}}
+RESULT = Walked(1, 1, 2, tallies={"exact": Tally()}, witnesses=[WITNESS])
+KINDS = {"schema": (tuple[str], Walked)}
 
 
-def recorded(folder: Path, *lines: Any, end: str = "") -> forced_run.Record:
-    texts = [one if isinstance(one, str) else json.dumps(one) for one in (HEAD, *lines)]
-    (folder / forced_run.RECORD).write_text("".join(f"{one}\n" for one in texts) + end)
-    return forced_run.Record(folder, HEAD["walk"])
+def lines_of(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """A journal with one line, and what that has."""
+    path = folder / "journal.jsonl"
+    journal = Journal(path, {"seed": 0}, KINDS)
+    journal.add(("schema", "s"), RESULT)
+    journal.close()
+    return path, json.loads(path.read_text())
 
 
-def test_a_record_of_a_walk_is_read_back_but_for_what_was_cut_off(tmp_path: Path) -> None:
-    record = recorded(tmp_path, RESULT, SMALL, end=json.dumps(RESULT)[:30])
-    record.close()
-    assert list(record.done) == ["s"]
-    assert record.minimised == {("exact", "s", "", ""): WITNESS}
+def test_a_journal_is_read_back_but_for_what_was_cut_off_and_what_is_of_other_work(
+    tmp_path: Path,
+) -> None:
+    path, line = lines_of(tmp_path)
+    other = json.dumps({**line, "of": "another", "done": 7})
+    path.write_text(f"{json.dumps(line)}\n{other}\n{json.dumps(line)[:30]}")
+    assert Journal(path, {"seed": 0}, KINDS).done == {("schema", "s"): RESULT}
+    assert Journal(path, {"seed": 1}, KINDS).done == {}
+    assert path.read_text() == f"{json.dumps(line)}\n{other}\n"
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("where", "value", "told"),
     [
-        ("", "is not JSON"),
-        (NESTED, "is not JSON"),
-        ("7", "expected `object`, got `int`"),
-        ("{}", "object missing required field `name`"),
-        (put(RESULT, ("tokens",), "2"), "tokens: expected `int`, got `str`"),
-        (put(RESULT, ("tallies", "exact", "unsafe"), []), "tallies[...].unsafe: expected `int`"),
-        (put(RESULT, ("witnesses", 0, "ids"), 1), "witnesses[0].ids: expected `array`"),
-        (put(RESULT, ("witnesses", 0, "forced"), "a"), "forced: expected `str` matching"),
-        (put(SMALL, ("minimised",), ["a"]), "minimised: expected `array` of length 4"),
-        (put(SMALL, ("smallest", "of"), 1), "smallest.of: expected `str`"),
+        ((), "", "is not JSON"),
+        ((), NESTED, "is not JSON"),
+        ((), "7", "expected `object`, got `int`"),
+        (("unit",), [], "unit: expected `array` of length >= 1"),
+        (("unit",), ["other"], "unit: there is no kind 'other'"),
+        (("unit",), ["schema", 1], "unit[0]: expected `str`"),
+        (("unit",), ["schema"], "unit: expected `array` of length 1"),
+        (("done", "tokens"), "2", "done.tokens: expected `int`, got `str`"),
+        (("done", "tallies", "exact", "unsafe"), [], "done.tallies[...].unsafe: expected `int`"),
+        (("done", "witnesses", 0, "forced"), "a", "forced: expected `str` matching"),
     ],
 )
-def test_a_damaged_line_of_a_walk_is_said(line: Any, told: str, tmp_path: Path) -> None:
+def test_a_damaged_line_of_a_journal_is_said(
+    where: tuple[Any, ...], value: Any, told: str, tmp_path: Path
+) -> None:
+    path, line = lines_of(tmp_path)
+    damaged = json.dumps(put(line, where, value)) if where else value
+    path.write_text(f"{json.dumps(line)}\n{damaged}\n")
     with pytest.raises(OutputError) as caught:
-        recorded(tmp_path, RESULT, line)
-    assert f"{forced_run.RECORD}: damaged (line 3: " in str(caught.value)
+        Journal(path, {"seed": 0}, KINDS)
+    assert f"{path.name}: damaged (line 2: " in str(caught.value)
     assert told in str(caught.value)
-    assert str(caught.value).endswith("; remove that line to walk it again")
+    assert str(caught.value).endswith("; remove that line to do its work again")
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("head", ["garbage", "[]", "{}"])
-def test_what_is_no_record_of_a_walk_is_not_put_aside(head: str, tmp_path: Path) -> None:
-    path = tmp_path / forced_run.RECORD
-    path.write_text(f"{head}\n")
-    with pytest.raises(OutputError, match="line 1: "):
-        forced_run.Record(tmp_path, {})
-    assert path.read_text() == f"{head}\n"
-
-
-# adversary: adversary.jsonl, trophies.json
+# adversary: trophies.json
 
 COUNTEREXAMPLE = Counterexample("toy_bytes", "none", "chain", b"", b"ab", (b"a", b"\x80"), 2)
-
-
-@pytest.fixture(scope="module")
-def hunt() -> Hunt:
-    return Hunt(Task(sources.resolve("toy_bytes"), ["none"], "flexible"), Budget())
-
-
-def round_of(hunt: Hunt) -> dict[str, Any]:
-    return {
-        "hunt": hunt.identity("none"), "kind": "chain", "number": 0, "tried": 3, "broke": "",
-        "trophy": COUNTEREXAMPLE.to_dict(),
-    }  # fmt: skip
-
-
-def test_rounds_are_read_back(hunt: Hunt, tmp_path: Path) -> None:
-    line = json.dumps(round_of(hunt))
-    (tmp_path / RECORD).write_text(f"{line}\n{line[:40]}")
-    record = HuntRecord(tmp_path, hunt)
-    record.close()
-    assert record.bag.done == {("none", "chain", 0)}
-    assert list(record.bag.best.values()) == [COUNTEREXAMPLE]
-    assert counterexamples.read(tmp_path / COUNTEREXAMPLES) == [COUNTEREXAMPLE]
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "told"),
-    [
-        (("number",), -1, "number: expected `int` >= 0"),
-        (("tried",), "3", "tried: expected `int`, got `str`"),
-        (("hunt",), [], "hunt: expected `object`"),
-        (("trophy",), [], "trophy: expected `object | null`"),
-        (("trophy", "depth"), "2", "trophy.depth: expected `int`"),
-        (
-            ("trophy", "forced"),
-            {"hex": "x"},
-            "trophy.forced: is neither text nor hexadecimal",
-        ),
-        (
-            ("trophy", "sentences", 0),
-            "\ud800",
-            "trophy.sentences[0]: is neither text nor",
-        ),
-    ],
-)
-def test_a_damaged_round_is_said(
-    path: tuple[Any, ...], value: Any, told: str, hunt: Hunt, tmp_path: Path
-) -> None:
-    line = put(round_of(hunt), path, value)
-    (tmp_path / RECORD).write_text(f"{json.dumps(line)}\n")
-    with pytest.raises(OutputError) as caught:
-        HuntRecord(tmp_path, hunt)
-    assert f"{RECORD}: damaged (line 1: " in str(caught.value)
-    assert told in str(caught.value)
 
 
 @pytest.mark.parametrize(

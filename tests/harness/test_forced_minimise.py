@@ -12,11 +12,10 @@ from corpora.grammars.corpus import SchemaCase, compact_json
 from corpora.grammars.json_schema import JsonSchemaGrammar
 from corpora.vocabularies import sources
 from harness.events import ForcedWitness
-from harness.studies.forced import witnesses
-from harness.studies.forced.jobs import MinimiseWitness, Task, WalkSchema
+from harness.studies.forced import run
+from harness.studies.forced.jobs import Task, WalkSchema
 from harness.studies.forced.minimise import Minimiser
 from harness.studies.forced.policies import Policies
-from harness.studies.forced.run import Record
 from harness.studies.forced.walk import Walk
 from impls.forced.interface import Healed
 from tests.breadth import thorough_from
@@ -158,35 +157,18 @@ def test_which_are_shown() -> None:
         witness(forced="YQ==" * (1 + number), schema=f"{number % 5}") for number in range(30)
     ]  # fmt: skip
     wrong = witness(policy="exact", forced="YQ==" * 90)
-    found = witnesses.shown([*many, wrong], ["none", "exact"])
+    found = run.shown([*many, wrong], ["none", "exact"])
     assert found[0] is wrong
-    assert len(found) == 1 + witnesses.SHOWN
+    assert len(found) == 1 + run.SHOWN
     assert [one.schema for one in found[1:6]] == ["0", "1", "2", "3", "4"]  # of each schema one
     assert found[1] is many[0]
-    small = witnesses.to_minimise(found, 2)
-    assert [one.policy for one in small] == ["exact", "none", "none"]
 
 
 def test_a_witness_is_dressed() -> None:
     plain, small = witness(), witness(schema="minimal", grammar="{}")
-    found = witnesses.completed(plain, CASE, small)
+    found = run.completed(plain, CASE, small)
     assert json.loads(found.grammar) == SCHEMA
     assert found.minimal == small
-    assert witnesses.completed(plain, None, None) == plain
+    assert run.completed(plain, None) == plain
     long = SchemaCase("a", {"enum": ["a" * 9000]}, ())
-    assert len(witnesses.completed(plain, long, None).grammar) == witnesses.GRAMMAR_SHOWN + 1
-
-
-def test_what_was_made_small_is_not_made_again(tmp_path) -> None:
-    record = Record(tmp_path, {"a": 1})
-    done = MinimiseWitness(witness(), CASE, 1.0).broken("gone")
-    record.add_minimised(done)
-    small = witness(schema="minimal", grammar="{}")
-    record.add_minimised(type(done)(witness(forced="Yg=="), small))
-    record.close()
-    again = Record(tmp_path, {"a": 1})
-    again.close()
-    assert again.minimised == {
-        witnesses.key(witness()): None,
-        witnesses.key(witness(forced="Yg==")): small,
-    }
+    assert len(run.completed(plain, long).grammar) == run.GRAMMAR_SHOWN + 1

@@ -26,10 +26,10 @@ from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
 from harness.studies.forced import hunt as hunting
 from harness.studies.forced import run as walking
-from harness.studies.forced.hunt import Hunt, HuntRecord
+from harness.studies.forced.hunt import Hunt
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.pool import results
-from harness.studies.forced.run import ForcedPlan, Record
+from harness.studies.forced.run import ForcedPlan
 from harness.studies.selftest.campaign import Ledger
 from harness.studies.selftest.run import verdict
 from harness.workers import Limits, Worker
@@ -166,16 +166,10 @@ class Leave:
     mark: str
     answer: ClassVar[Any] = str
 
-    def fits(self, answer: str) -> bool:
-        return True
-
     def run(self, policies: object, task: object, beat: object) -> str:
         code = "import time; time.sleep(600)"
         subprocess.Popen([sys.executable, "-c", code, self.mark], start_new_session=True)
         return "left"
-
-    def broken(self, how: str) -> str:
-        return how
 
 
 @pytest.mark.parametrize("whole", [thorough(True), False])
@@ -184,9 +178,9 @@ def test_workers_of_forced_tokens_tell_it(patched: Patch, mark: str, whole: bool
     told: list[str] = []
     task = Task(sources.resolve("toy_bytes"), ["none"], "flexible")
     answers = results(task, [Leave(mark)] * 2, 1, left=told.append)
-    assert next(answers) == "left"
+    assert next(answers)[1] == "left"
     if whole:
-        assert list(answers) == ["left"]
+        assert [answer for _, answer in answers] == ["left"]
     answers.close()  # cut off in the second job, or when it has ended
     assert len(told) == 1
     assert mark in told[0]
@@ -205,11 +199,11 @@ def test_a_walk_of_a_corpus_keeps_it(
     monkeypatch.setattr(walking, "results", leaving_workers)
     task = Task(sources.resolve("toy_bytes"), ["none"], "flexible")
     plan = ForcedPlan(walking.OWN, "toy_bytes", task, limit=1)
-    record = Record(tmp_path, plan.identity())
+    journal = plan.journal(tmp_path)
     events: list[Any] = []
-    walking.execute(plan, tmp_path, events.append, lambda share, text: None, "", record)
+    walking.execute(plan, journal, events.append, lambda share, text: None, "")
     assert events[-1].notes == [f"a worker {LINE}"]
-    assert Record(tmp_path, plan.identity()).left == [LINE]
+    assert plan.journal(tmp_path).left == [LINE]
     last = closing(events[-1], "", tmp_path / "report.html")
     Display(stderr=True).show(last)
     assert f"a worker {LINE}" in capsys.readouterr().err
@@ -218,7 +212,5 @@ def test_a_walk_of_a_corpus_keeps_it(
 def test_an_adversary_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hunting, "results", leaving_workers)
     task = Task(sources.resolve("toy_bytes"), ["none"], "flexible")
-    plan = Hunt(task, Budget(cases=1))
-    record = HuntRecord(tmp_path, plan)
-    hunting.hunt(plan, record, lambda share, text: None, Countdown(None))
-    assert HuntRecord(tmp_path, plan).bag.left == [LINE]
+    Hunt(task, Budget(cases=1), tmp_path).search(lambda share, text: None, Countdown(None))
+    assert Hunt(task, Budget(cases=1), tmp_path).journal.left == [LINE]

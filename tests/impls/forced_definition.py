@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from corpora.grammars.unrestricted import Unrestricted
-from impls.forced.byte_futures import with_ends
 from impls.forced.futures import INSIDE, Window
 from impls.forced.piece_tokenizer import PieceTokenizer
-from impls.forced.tokenizers import futures_of
 
 
 class Unlisted:
@@ -57,11 +55,10 @@ def defined(tokenizer, context, forced, continuations):
     whole = context.text + forced
     encoded = tokenizer.encode_many([whole + more for more in continuations])
     if isinstance(tokenizer, PieceTokenizer):
-        placed = futures_of(tokenizer).encoded(Window(whole, 0, 0), continuations)
+        placed = tokenizer.encoded(Window(whole, 0, 0), continuations)
     else:
         placed = [
-            [token for token in with_ends(tokenizer, ids) if token.end <= len(whole)]
-            for ids in encoded
+            [token for token in tokenizer.placed(ids) if token.end <= len(whole)] for ids in encoded
         ]
     for ids, tokens in zip(encoded, placed, strict=True):
         assert ids[: len(tokens)] == tuple(token.id for token in tokens)

@@ -20,7 +20,6 @@ from impls.bpe.algorithms.plain_backtracking_kernel import encode_piece
 from impls.bpe.fast import cached
 from impls.bpe.tables.plain_pair_validity import plain_sections, valid_pair
 from impls.conformance import run_conformance_test
-from impls.forced.prefix_tree import PrefixTrees
 from impls.interface import Capability, Mode
 from impls.kernels import intrinsics
 from impls.kernels.layout import AGED_PAIRS, IDS, PREFIXES, SPLITS, pack
@@ -41,20 +40,6 @@ def test_a_pair_is_valid_exactly_if_its_text_encodes_to_it(encoding):
         expected = oracle(drawn, text) == [ids[left], ids[right]]
 
         assert valid_pair(tables[AGED_PAIRS], tables[SPLITS], left, right) == expected
-
-
-@given(encodings())
-def test_a_tree_has_the_encoding_of_each_beginning(encoding):
-    drawn, texts = encoding
-    trees = PrefixTrees(drawn)
-    for text in texts:
-        tree = trees.tree(text)
-        for length in range(len(text) + 1):
-            assert tree.encoding(length) == tuple(oracle(drawn, text[:length]))
-
-
-def test_a_byte_without_a_token_has_no_tree():
-    assert PrefixTrees(vocabulary([b"a", b"b", b"ab"])).tree(b"abz") is None
 
 
 def test_dead_ends_are_left_behind():

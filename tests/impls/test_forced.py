@@ -9,13 +9,15 @@ from corpora.generators.material import is_text
 from corpora.grammars.finite import FiniteLanguage
 from corpora.grammars.unrestricted import Unrestricted
 from corpora.vocabularies import sources
+from impls.bpe.tables.derivations import derive
+from impls.forced import tokenizer as tokenizers
 from impls.forced.characters import whole_characters
 from impls.forced.context import Context
 from impls.forced.exact import Exact
 from impls.forced.heuristics import DropPretoken, HealedBack, NoHealing, Printed
-from impls.forced.prefix_tree import PrefixTrees
 from impls.forced.tokenizer import Tokenizer
 from impls.interface import Unsupported
+from impls.kernels.merge_tables import merge_tables
 from tests.data import data_path
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary
 from tests.impls.forced_definition import Letters, Unlisted, defined
@@ -219,7 +221,7 @@ def test_llama_3_late_tokens_are_decided_exactly():
     """Tokens whose merges act out of order: whole, begun, and others instead."""
     tokenizer = Tokenizer(loaded("vocabs/llama3.tiktoken.gz#pattern=llama3"))
     exact = Exact(tokenizer)
-    late = PrefixTrees(tokenizer.vocabulary).out_of_order
+    late = list(derive(tokenizer.vocabulary, merge_tables(tokenizer.vocabulary))[1])
     assert len(late) == 107
     for spelling in late[::7]:
         text = b'{"a": "x' + spelling
@@ -235,23 +237,21 @@ def test_llama_3_late_tokens_are_decided_exactly():
 
 @pytest.mark.parametrize("pretokenize", [True, False])
 def test_the_work_is_linear_in_the_forced_bytes(monkeypatch, pretokenize):
-    """Bytes that are encoded, or entered into a tree: twice as many for twice as long a text."""
-    tokenizer = Tokenizer(sources.resolve("tekken_240911"), pretokenize=pretokenize)
-    exact = Exact(tokenizer)
+    """Bytes that are encoded or cut: twice as many for twice as long a text."""
     seen = [0]
 
     def counted(of, name, size):
         plain = getattr(of, name)
 
-        def call(self, *given):
-            seen[0] += size(given[0])
-            return plain(self, *given)
+        def call(*given):
+            seen[0] += size(given[1])
+            return plain(*given)
 
         monkeypatch.setattr(of, name, call)
 
-    counted(Tokenizer, "_batch", lambda texts: sum(map(len, texts)))
-    counted(Tokenizer, "piece_ends", lambda texts: sum(map(len, texts)))
-    counted(PrefixTrees, "tree", len)
+    counted(tokenizers, "batch", lambda texts: sum(map(len, texts)))
+    counted(Tokenizer, "piece_ends", len)
+    exact = Exact(Tokenizer(sources.resolve("tekken_240911"), pretokenize=pretokenize))
     work = []
     for length in (1024, 2048, 4096):
         forced = (b"the order of things, whichever; " * 200)[:length]

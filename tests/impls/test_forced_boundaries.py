@@ -40,7 +40,7 @@ def tokenizer_of(splits):
 
 def moved(tokenizer, text, more):
     """How many pre-tokens at the end of a text another text after it changes."""
-    before, after = tokenizer.piece_ends([text.encode(), (text + more).encode()])
+    before, after = map(tokenizer.piece_ends, (text.encode(), (text + more).encode()))
     kept = 0
     while kept < min(len(before), len(after)) and before[kept] == after[kept]:
         kept += 1
@@ -89,7 +89,7 @@ def test_ways_are_those_of_the_whole_text(seed, splits):
         text = drawn(rng, 12).encode()
         asked = [stand_in for stand_in in STAND_INS if rng.random() < 0.1] or ["b"]
         grammar = FiniteLanguage([stand_in.encode() for stand_in in asked])
-        cut = tokenizer.piece_ends([text + stand_in.encode() for stand_in in asked])
+        cut = [tokenizer.piece_ends(text + stand_in.encode()) for stand_in in asked]
         expected = {tuple(end for end in ends if end <= len(text)) for ends in cut}
         # The stand-ins stand for more than those texts.
         assert expected <= set(boundaries.ways(text, grammar))
@@ -104,7 +104,7 @@ def test_windows_of_a_text_that_grows_are_those_of_each_text_by_itself():
             text = b"" if rng.random() < 0.05 else text + drawn(rng, 3).encode()
             most = rng.randint(0, len(text))
             assert growing.start(text, most) == Boundaries(tokenizer).start(text, most)
-            [ends] = tokenizer.piece_ends([text])
+            ends = tokenizer.piece_ends(text)
             lasting = [0, *ends[: max(0, len(ends) - KNOWN_WINDOW_PIECES)]]
             assert growing.start(text, most) == max(end for end in lasting if end <= most)
 

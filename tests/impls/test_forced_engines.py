@@ -53,7 +53,7 @@ def test_the_heuristic_is_what_llguidance_does(tokenizer, engine):
 
 
 def test_partial_spells_the_forced_bytes(tokenizer, engine):
-    policy = LlguidancePartial(tokenizer, engine)
+    policy = LlguidancePartial(engine)
     for case in own_cases("flexible")[::40]:
         for context, forced, after in points(tokenizer, case):
             healed = policy.heal(context, forced, after)

@@ -12,15 +12,12 @@ from corpora.vocabularies.model import Normalizer, Piece, PieceType
 from harness.engine.selection import SelectionError
 from harness.studies.forced.policies import named
 from impls.forced.alignment import Aligner
-from impls.forced.characters import anything
 from impls.forced.context import Context
 from impls.forced.exact import Exact
-from impls.forced.futures import INSIDE, Window, ids_of
+from impls.forced.futures import INSIDE
 from impls.forced.heuristics import HealedBack, NoHealing
-from impls.forced.lattice import Lattices
-from impls.forced.merged_characters import MergedCharacters
-from impls.forced.piece_futures import PieceFutures
 from impls.forced.piece_tokenizer import PieceTokenizer
+from impls.forced.segments import Merged, Unigram
 from impls.forced.spellings import Spellings
 from impls.interface import Unsupported
 from impls.unigram.normalizer import make_rules, normalize
@@ -165,26 +162,6 @@ def test_behind_a_long_context_it_is_the_definition(seed, kind):
     assert compare(random.Random(f"long/{kind}/{seed}"), kind, 120)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_what_stands_before_a_window_stays_whatever_follows(seed):
-    """The tokens of unigram's windows are the last ones of the whole text's."""
-    rng = random.Random(f"window/{seed}")
-    letters, vocabulary = random_case(rng, "unigram")
-    tokenizer = PieceTokenizer(vocabulary)
-    futures, fresh = PieceFutures(tokenizer), PieceFutures(PieceTokenizer(vocabulary))
-    text = b""
-    for _ in range(20):
-        text += random_text(rng, letters, 12)
-        context = Context(text, tokenizer.encode(text))
-        forced = random_text(rng, letters, 6)
-        window = futures.window(context, text + forced)
-        ways = [b"", *(random_text(rng, letters, 12) for _ in range(6))]
-        expected = fresh.encoded(Window(text + forced, 0, 0), ways)
-        for whole, tokens in zip(expected, futures.encoded(window, ways), strict=True):
-            assert whole[window.first :] == tokens
-            assert ids_of(whole[: window.first]) == context.ids[: window.first]
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_what_goes_on_over_the_end_of_a_text_begins_where_it_is_said_to(seed):
     rng = random.Random(seed)
@@ -192,21 +169,12 @@ def test_what_goes_on_over_the_end_of_a_text_begins_where_it_is_said_to(seed):
     spellings = Spellings(drawn)
     for _ in range(20):
         text = bytes(rng.choices(b"ab", k=rng.randint(0, 12)))
-        first = rng.randint(0, len(text))
         expected = [
             start
-            for start in range(first, len(text))
-            if any(spellings.extensions(text[start:], anything))
+            for start in range(len(text))
+            if any(one.startswith(text[start:]) and one != text[start:] for one in drawn)
         ]
-        assert spellings.starts(text, first) == expected
-
-
-def test_windows_begin_near_the_end_of_a_text():
-    tokenizer = PieceTokenizer(sources.resolve("unigram_nfkc"))
-    text = TEXTS[0] * 20
-    window = PieceFutures(tokenizer).window(Context(text, tokenizer.encode(text)), text + b"{")
-    assert window.normalized > len(text)  # spaces are longer, normalized
-    assert 0 < len(tokenizer.encode(text)) - window.first < tokenizer.pieces.longest
+        assert spellings.starts(text) == expected
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -222,7 +190,7 @@ def test_a_normalized_text_knows_where_it_comes_from(seed):
         size = normalize(rules, np.frombuffer(data, dtype=np.uint8), 0, len(data), out)
         found = aligner.closed(data)
         assert found.text == out[:size].tobytes()
-        assert len(found.ends) == size + 1
+        assert len(found.ends) == size + len(found.owed) + 1
         known = [end for end in found.ends if end != INSIDE]
         assert known == sorted(known)
         assert known[-1] <= len(data)
@@ -232,16 +200,8 @@ def test_a_normalized_text_knows_where_it_comes_from(seed):
         state = Unlisted(FiniteLanguage([data[place:], b"x"]))
         opened = aligner.opened(data[:place], state)
         assert found.text.startswith(opened.text)
-        assert found.ends[: len(opened.ends)] == opened.ends
-
-        # What goes on from an input that is kept is normalized as if it were not.
-        keeping = Aligner(vocabulary)
-        settled = keeping.settled(data[:place])
-        assert found.text.startswith(settled.text)
-        assert found.ends[: len(settled.ends)] == settled.ends
-        assert keeping.closed(data) == found
-        assert keeping.opened(data[:place], state) == opened
-        assert keeping.closed(data, start=False) == aligner.closed(data, start=False)
+        kept = len(opened.text) + 1
+        assert found.ends[:kept] == opened.ends[:kept]
 
 
 MODELS = ["toy_unigram", "toy_characters", "unigram_nfkc", "unigram_bytes", "mistral_v3"]
@@ -332,8 +292,8 @@ def test_the_work_is_linear_in_the_forced_bytes(monkeypatch, model):
     exact = Exact(tokenizer)
     seen = [0]
     for of, name, size in (
-        (Lattices, "lattice", len),
-        (MergedCharacters, "encode", lambda texts: sum(map(len, texts))),
+        (Unigram, "tokens", len),
+        (Merged, "tokens", len),
     ):
         plain = getattr(of, name)
 

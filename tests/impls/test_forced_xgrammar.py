@@ -8,11 +8,11 @@ import pytest
 
 from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies import sources
-from impls.forced import xgrammar
+from impls.forced import engines
 from impls.forced.context import Context
+from impls.forced.engines import XgrammarJump
 from impls.forced.heuristics import NoHealing
 from impls.forced.tokenizer import Tokenizer
-from impls.forced.xgrammar import XgrammarJump
 
 SENTENCES = (b'{"order":1}', b'{"orderId":2}', b'{"name":3}')
 
@@ -55,9 +55,9 @@ def stand_in(monkeypatch):
         VocabType=types.SimpleNamespace(RAW=0),
     )
     monkeypatch.setitem(sys.modules, "xgrammar", module)
-    xgrammar._compiler.cache_clear()
+    engines._compiler.cache_clear()
     yield
-    xgrammar._compiler.cache_clear()
+    engines._compiler.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,10 @@ from harness.core import exit_statuses
 from harness.core.countdown import Countdown
 from harness.core.interruption import exit_status
 from harness.engine.selection import SelectionError
-from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt, HuntRecord, hunt
+from harness.studies.forced.counterexamples import replayed
+from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, named
-from harness.studies.forced.replaying import replayed
 from reports import forced
 
 EPILOG = """
@@ -79,21 +79,19 @@ def command(
     amount = options.budget_of(budget)
     names = named(policy or USUAL)
     task = Task(sources.resolve(vocab), names, "flexible", seed, timeout, size)
-    plan = Hunt(task, amount, jobs or os.cpu_count() or 1)
-    record = HuntRecord(out, plan)
+    hunt = Hunt(task, amount, out, jobs or os.cpu_count() or 1)
     console = Display(stderr=True)
     what = f"searching {task.vocabulary.id} for grammars against {', '.join(names)}"
     console.print(f"{what} {amount.words}, seed {seed}")
     progress = Progress(console)
     try:
-        cut_off = hunt(plan, record, progress.watch, Countdown(amount.seconds), progress.prepared)
+        cut_off = hunt.search(progress.watch, Countdown(amount.seconds), progress.prepared)
     finally:
         progress.stop()
-    own = [one for one in record.bag.best.values() if one.vocabulary == task.vocabulary.id]
-    bag = record.bag
-    remarks = [f"failed: {where}: {how}" for where, how in [*bag.broke.items()][:BROKEN_SHOWN]]
-    remarks += [f"a worker {line}" for line in bag.left]
-    tried = {name: bag.tried.get(name, 0) for name in names}
+    own = hunt.own()
+    remarks = [f"failed: {where}: {how}" for where, how in [*hunt.broke.items()][:BROKEN_SHOWN]]
+    remarks += [f"a worker {line}" for line in hunt.journal.left]
+    tried = {name: hunt.tried[name] for name in names}
     Display().show(forced.found(own, tried, remarks))
     console.print(f"  {out / COUNTEREXAMPLES}; {RECORD}: run again to continue", style="dim")
     if cut_off is not None:

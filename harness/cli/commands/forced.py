@@ -20,7 +20,7 @@ from harness.events import Event
 from harness.findings.folder import RunFolder
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import named
-from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, Record, execute
+from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, execute
 from harness.studies.forced.scattered import Walks, sendable
 from reports import forced
 from reports.closing import closing
@@ -86,11 +86,11 @@ def command(
     size = options.bytes_of(memory)
     task = Task(vocabulary, names, whitespace, seed, timeout, size)
     plan = ForcedPlan(corpus, vocab, task, limit, jobs or os.cpu_count() or 1, minimize)
-    identity = plan.identity()
+    plan.identity()
     next(plan.cases(), None)  # what is no corpus shows before the folder is made
     executor = None if cluster is None else opening.opened(cluster, 1, size)
     folder = RunFolder(out)
-    record = Record(out, identity)
+    journal = plan.journal(out)
     console = Display(stderr=True)
     progress = Progress(console, each_unit=False)
 
@@ -101,7 +101,7 @@ def command(
     walks = None if executor is None else Walks(executor, tell)
     try:
         line = options.command_line()
-        finished = execute(plan, out, tell, progress.watch, line, record, walks)
+        finished = execute(plan, journal, tell, progress.watch, line, walks)
     finally:
         progress.stop()
         folder.close()

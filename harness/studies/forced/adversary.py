@@ -6,7 +6,7 @@ Four ways of erring are tried, each with a grammar of two sentences: the definit
   window looks back over;
 - cut characters: the same, where the forced bytes end inside a character;
 - chains: one more letter flips merges far back; texts are bred for the number of tokens that the
-  next byte takes away, read off the tree of beginnings, out of trails of pairs each of which merges
+  next byte takes away, out of trails of pairs each of which merges
   before the one to its left;
 - look-ahead: the pre-tokenizer cuts otherwise, though no token goes on beyond the end.
 
@@ -18,13 +18,15 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.generators.material import is_text
+from corpora.grammars.base import alike
 from harness.findings.shrinking import shrink
 from harness.studies.forced.counterexamples import Counterexample, Opponent, judged
 from impls.forced.boundaries import STAND_INS
-from impls.forced.prefix_tree import PrefixTrees
+from impls.forced.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -65,15 +67,12 @@ Tried = tuple[bytes, bytes, tuple[bytes, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Caught:
-    """A round's end. counterexample: its best; tried: grammars; broke: why it ended early, if it
-    did.
+    """What a round came to: how many grammars were tried, and the best counterexample.
 
-    A round that had nothing to try says that there is no more of its kind.
+    broke: how the round ended early, if it did. One that had nothing to try says that there is no
+    more of its kind.
     """
 
-    policy: str
-    kind: str
-    number: int
     tried: int = 0
     counterexample: Counterexample | None = None
     broke: str = ""
@@ -88,21 +87,10 @@ class Round:
     number: int
     answer: ClassVar[Any] = Caught
 
-    def fits(self, answer: Caught) -> bool:
-        """See :class:`harness.studies.forced.jobs.Job`."""
-        asked = (self.policy, self.kind, self.number)
-        counterexample = answer.counterexample
-        known = counterexample is None or (counterexample.policy, counterexample.kind) == asked[:2]
-        return known and (answer.policy, answer.kind, answer.number) == asked
-
     def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Caught:
         """See :class:`harness.studies.forced.jobs.Job`."""
         opponent = Opponent(policies, self.policy)
         return play(opponent, self.kind, self.number, task.seed, beat)
-
-    def broken(self, how: str) -> Caught:
-        """See :class:`harness.studies.forced.jobs.Job`."""
-        return Caught(self.policy, self.kind, self.number, broke=how)
 
 
 def play(
@@ -117,7 +105,7 @@ def play(
     rng = random.Random(f"{seed}/{kind}/{number}")
     best: Counterexample | None = None
     tried = 0
-    for context, forced, sentences in WAYS[kind](vocabulary, opponent, rng, number):
+    for context, forced, sentences in WAYS[kind](opponent, rng, number):
         beat()
         if not all(map(vocabulary.can_encode, (context, forced, *sentences))):
             continue
@@ -126,7 +114,7 @@ def play(
         if counterexample and (best is None or counterexample.worth > best.worth):
             best = counterexample
     short = best and shortened(opponent, best, beat)
-    return Caught(opponent.name, kind, number, tried, short)
+    return Caught(tried, short)
 
 
 def shortened(
@@ -148,13 +136,9 @@ def shortened(
 
     def deep(candidates: Sequence[bytes]) -> list[bool]:
         nonlocal best
-        answers = [False] * len(candidates)
-        for index, forced in enumerate(candidates):
-            found = errs(best.context, forced, best.sentences)
-            if found is not None:
-                best, answers[index] = found, True
-                break
-        return answers
+        tried = ((at, errs(best.context, one, best.sentences)) for at, one in enumerate(candidates))
+        first, best = next((pair for pair in tried if pair[1]), (-1, best))  # type: ignore[assignment]
+        return [at == first for at in range(len(candidates))]
 
     if best.context:
         best = errs(b"", best.context + best.forced, best.sentences) or best
@@ -171,9 +155,7 @@ def shortened(
     return best if best.worth >= before else counterexample
 
 
-def long_tokens(
-    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
-) -> Iterator[Tried]:
+def long_tokens(opponent: Opponent, rng: random.Random, number: int) -> Iterator[Tried]:
     """Beginnings of tokens, those of most tokens first; each round takes the next ones."""
     for cut, rest in _turn(cuts(opponent, whole=True), number):
         for other in rng.sample(OTHERWISE, 2):
@@ -181,9 +163,7 @@ def long_tokens(
             yield b'{"', cut, (rest, other)
 
 
-def cut_characters(
-    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
-) -> Iterator[Tried]:
+def cut_characters(opponent: Opponent, rng: random.Random, number: int) -> Iterator[Tried]:
     """The same, cut inside a character; the other sentence ends it as another one."""
     for cut, rest in _turn(cuts(opponent, whole=False), number):
         size = next(n for n in range(1, len(rest) + 1) if is_text(cut + rest[:n]))
@@ -216,11 +196,11 @@ def cuts(opponent: Opponent, *, whole: bool) -> list[tuple[bytes, bytes]]:
     return [pair for _, pair in ordered[:CUTS]]
 
 
-def chains(
-    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
-) -> Iterator[Tried]:
+def chains(opponent: Opponent, rng: random.Random, number: int) -> Iterator[Tried]:
     """Texts of one pre-token, bred so that the next byte takes many tokens away."""
-    trees = trees_of(vocabulary)
+    tokenizer, vocabulary = opponent.tokenizer, opponent.tokenizer.vocabulary
+    if not isinstance(tokenizer, Tokenizer):
+        return
     spellings = [t for t in vocabulary.ids if 1 < len(t) < 12]
     known = vocabulary.can_encode
     letters, signs = (bytes(b for b in kind if known(bytes((b,)))) for kind in (LETTERS, SIGNS))
@@ -233,16 +213,10 @@ def chains(
     herd: list[tuple[int, int, bytes]] = []
     for turn in range(ROUND):
         text = seeds[turn] if turn < len(seeds) else bred(rng, alphabet, words, herd)
-        place, lost = steepest(trees, text)
+        place, lost = steepest(tokenizer, text)
         if lost > 1:
             herd = sorted({*herd, (lost, -place, text[: place + 1])}, reverse=True)[:HERD]
             yield b"", text[:place], (text[place : place + 1], rng.choice(OTHERWISE))
-
-
-@lru_cache(maxsize=4)
-def trees_of(vocabulary: Vocabulary) -> PrefixTrees:
-    """The trees of beginnings, whose tables take a while."""
-    return PrefixTrees(vocabulary)
 
 
 def trails(vocabulary: Vocabulary, kinds: frozenset[int], rng: random.Random) -> list[bytes]:
@@ -297,24 +271,15 @@ def bred(
     return (text[:place] + added + text[place:])[-LENGTH:]
 
 
-def steepest(trees: PrefixTrees, text: bytes) -> tuple[int, int]:
+def steepest(tokenizer: Tokenizer, text: bytes) -> tuple[int, int]:
     """After how many bytes of ``text`` the next one takes most tokens away, and how many."""
-    tree = trees.tree(text)
-    if tree is None:
-        return 0, 0
-    counts = [0] * (tree.size + 1)
-    best = (0, 0)
-    for size in range(1, tree.size + 1):
-        counts[size] = counts[tree.parent(size)] + 1
-        lost = counts[size - 1] - counts[tree.common(size - 1, size)]
-        if lost > best[1]:
-            best = (size - 1, lost)
-    return best
+    encoded = tokenizer.encode_pieces([text[:size] for size in range(len(text) + 1)])
+    lost = [len(one) - alike(one, other) for one, other in pairwise(encoded)]
+    place = max(range(len(lost)), key=lost.__getitem__)
+    return place, lost[place]
 
 
-def look_ahead(
-    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
-) -> Iterator[Tried]:
+def look_ahead(opponent: Opponent, rng: random.Random, number: int) -> Iterator[Tried]:
     """Ends of texts before continuations of all classes."""
     for _ in range(ROUND):
         forced = "".join(rng.choices(ENDS, k=rng.randint(1, 3))).encode()
@@ -322,7 +287,7 @@ def look_ahead(
         yield b"", forced, (one.encode(), other.encode())
 
 
-WAYS: dict[str, Callable[[Vocabulary, Opponent, random.Random, int], Iterator[Tried]]] = {
+WAYS: dict[str, Callable[[Opponent, random.Random, int], Iterator[Tried]]] = {
     LONG_TOKEN: long_tokens,
     CUT: cut_characters,
     CHAIN: chains,

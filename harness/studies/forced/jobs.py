@@ -1,13 +1,23 @@
-"""What the workers of forced tokens do: one job at a time, each with an answer of its own."""
+"""What the workers of forced tokens do: one job at a time, each with an answer of its own.
+
+A worker is started by :mod:`harness.confinement.start`, when the process is confined. The first
+request is the task, each of the others a job.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from corpora.grammars.base import GrammarError
+from harness.confinement.plan import OFF, Held
+from harness.core.messages import Loaded
+from harness.core.outcomes import Status
 from harness.events import ForcedWitness
-from harness.studies.forced.results import SchemaResult
+from harness.studies.forced.policies import Policies
+from harness.studies.forced.results import Walked
+from harness.workers.serving import serve
+from impls.interface import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,9 +25,6 @@ if TYPE_CHECKING:
     from corpora.grammars.corpus import SchemaCase
     from corpora.grammars.json_schema import Whitespace
     from corpora.vocabularies.model import Vocabulary
-    from harness.studies.forced.policies import Policies
-
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,7 @@ class Task:
     memory: int = 4 << 30
 
 
-class Job(Protocol[Answer]):
+class Job(Protocol):
     """A piece of work. It travels to a worker, and its answer back as plain data of a type.
 
     answer: that type, made of dataclasses and builtins, for :mod:`harness.workers.wire`.
@@ -43,34 +50,19 @@ class Job(Protocol[Answer]):
 
     answer: ClassVar[Any]
 
-    def fits(self, answer: Answer) -> bool:
-        """Whether an answer is one to this job, as far as its type does not say.
-
-        Raises ValueError likewise.
-        """
-        ...
-
-    def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Answer:
+    def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Any:
         """Do it, in a worker. beat: shows that there is life."""
-        ...
-
-    def broken(self, how: str) -> Answer:
-        """The answer where the work raised, or its worker died or hung: ``how`` says it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class WalkSchema:
-    """Walk the texts of one schema. Life shows after each of them."""
+    """Walk the texts of one schema."""
 
     case: SchemaCase
-    answer: ClassVar[Any] = SchemaResult
+    answer: ClassVar[Any] = Walked
 
-    def fits(self, answer: SchemaResult) -> bool:
-        """See :class:`Job`."""
-        return answer.name == self.case.name
-
-    def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> SchemaResult:
+    def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Walked:
         """See :class:`Job`."""
         from corpora.grammars.json_schema import JsonSchemaGrammar  # noqa: PLC0415
         from harness.studies.forced.walk import Walk  # noqa: PLC0415 (Numba)
@@ -79,56 +71,69 @@ class WalkSchema:
         try:
             grammar = JsonSchemaGrammar(case.schema, task.whitespace)
             named = policies.of_schema(task.policies, case.schema, task.whitespace)
-        except (GrammarError, ValueError) as error:
-            return SchemaResult(case.name, refused=one_line(error))
-        walk = Walk(policies.tokenizer, grammar, named, case.name, task.seed)
+        except ValueError as error:
+            return Walked(refused={case.name: one_line(error)})
+        walk = Walk(policies.tokenizer, grammar, named, case.name, task.seed, beat=beat)
         for text in case.instances:
             try:
                 walk.instance(text)
             except (GrammarError, ValueError, RecursionError, MemoryError) as error:
-                return SchemaResult(case.name, failed=one_line(error))
-            beat()
+                return Walked(failed={case.name: one_line(error)})
         return walk.finished()
-
-    def broken(self, how: str) -> SchemaResult:
-        """See :class:`Job`."""
-        return SchemaResult(self.case.name, failed=how)
-
-
-@dataclass(frozen=True, slots=True)
-class Minimised:
-    """A witness as it was, and the smallest like it; None where none was found."""
-
-    witness: ForcedWitness
-    smallest: ForcedWitness | None
 
 
 @dataclass(frozen=True, slots=True)
 class MinimiseWitness:
-    """Make a witness small, within so many seconds. case: its schema, with its texts."""
+    """Make a witness small, within so many seconds. case: its schema, with its texts.
+
+    The answer is the smallest like it, or nothing where none was found.
+    """
 
     witness: ForcedWitness
     case: SchemaCase
     seconds: float
-    answer: ClassVar[Any] = Minimised
+    answer: ClassVar[Any] = list[ForcedWitness]
 
-    def fits(self, answer: Minimised) -> bool:
-        """See :class:`Job`."""
-        return answer.witness == self.witness
-
-    def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Minimised:
+    def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> list[ForcedWitness]:
         """See :class:`Job`."""
         from harness.studies.forced.minimise import Minimiser  # noqa: PLC0415 (Numba)
 
         minimiser = Minimiser(policies, self.witness.policy, task.whitespace, beat)
-        return Minimised(self.witness, minimiser.minimal(self.witness, self.case, self.seconds))
-
-    def broken(self, how: str) -> Minimised:
-        """See :class:`Job`."""
-        return Minimised(self.witness, None)
+        found = minimiser.minimal(self.witness, self.case, self.seconds)
+        return [] if found is None else [found]
 
 
 def one_line(error: BaseException) -> str:
     """The kind and message of an error, on one line."""
     line = " ".join(str(error).split("<state>")[0].split())
     return f"{type(error).__name__}: {line[:200]}"
+
+
+class Server:
+    """Answers the task, and then jobs."""
+
+    def answer(self, request: Any, beat: Callable[[], None]) -> Any:
+        """The answer to a request, or how a job broke. beat: shows that there is life."""
+        if isinstance(request, Task):
+            return self._load(request)
+        try:
+            return request.run(self._policies, self._task, beat)
+        except BaseException as error:  # a panic in Rust is no Exception
+            return one_line(error)
+
+    def _load(self, task: Task) -> Loaded:
+        self._task = task
+        try:
+            self._policies = Policies(task.vocabulary)
+            self._policies.of_schema(task.policies, True, task.whitespace)
+            self._policies.tokenizer.encode(next(iter(task.vocabulary.ids), b""))  # compiles
+        except Exception as error:
+            if isinstance(error, Unsupported):
+                return Loaded(str(error), Status.UNSUPPORTED.label)
+            return Loaded(one_line(error), Status.ERRORED.label)
+        return Loaded()
+
+
+def main(arguments: Sequence[str], held: Held = OFF) -> None:
+    """Serve until the harness closes the pipe. held: what confines this process."""
+    serve(arguments, lambda progress: Server().answer)

@@ -1,31 +1,28 @@
-"""Healing policies by name."""
+"""Healing policies by name; of plug-ins too: ``path.py:Mine``, ``module:attr``, ``cmd:PROGRAM``."""
 
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import Algorithm
 from harness.engine.selection import SelectionError
-from harness.studies.forced.plugged import (
-    PluggedHealer,
-    checked,
-    engine_of,
-    is_engine,
-    is_plugged,
-)
 from harness.verdict.gate import EXACT_METHOD
-from impls.interface import Unsupported
+from impls import registry
+from impls.constrained import Constrains
+from impls.forced.interface import Healed
+from impls.interface import Capability, Heals, Mode, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from corpora.grammars.json_schema import Whitespace
     from corpora.vocabularies.model import Vocabulary
-    from impls.constrained import Constrains
+    from impls.forced.context import Context, GrammarState
     from impls.forced.interface import Policy
+    from impls.interface import Encoder
 
 NAMES = (
     "none", "printed", "healed[:tokens=4|:bytes=7][:conservative]", "drop-pretoken", "exact",
@@ -44,12 +41,17 @@ EXACT = EXACT_METHOD
 """The policy that decides: its proofs judge the others, and the gate holds it to no error."""
 
 ENGINES = {"outlines-core": "outlines_core", "lm-format-enforcer": "lmformatenforcer"}
-"""Whole engines by their modules: what each is in ``impls.forced`` of the name with underscores."""
+"""Whole engines by their modules."""
 
-PLAIN = frozenset(
-    {"none", "printed", "drop-pretoken", EXACT, "llguidance", "llguidance.partial", "xgrammar"}
-) | frozenset(ENGINES)
 _HEALED = re.compile(r"healed(?::(?:(tokens|bytes)=)?(\d{1,4}))?(:conservative)?", re.ASCII)
+
+SPEC = re.compile(r"cmd:.+|(?!healed:)[^:]*[^:\s]:[A-Za-z_][\w.]*", re.DOTALL)
+"""A name that matches is that of a plug-in, and not of a policy of ours."""
+
+LISTED = 64
+"""A grammar with more continuations is not told: the healer is asked to be right for any text."""
+
+TEXT, RAW = Mode(), Mode(pretokenize=False)
 
 
 def named(specs: Sequence[str], vocabulary: Vocabulary | None = None) -> list[str]:
@@ -90,15 +92,75 @@ def trouble(name: str, vocabulary: Vocabulary) -> str | None:
 
 
 def _full(spec: str) -> str:
-    if spec in PLAIN:
+    if spec in NAMES and ":" not in spec:
         return spec
-    match = _HEALED.fullmatch(spec)
-    if match is None and is_plugged(spec):
-        checked(spec)
-        return spec
-    if match is None:
-        raise SelectionError(f"--policy {spec!r}: no such policy; use one of {', '.join(NAMES)}")
-    return f"healed:{match[1] or 'tokens'}={match[2] or 4}{match[3] or ''}"
+    if match := _HEALED.fullmatch(spec):
+        return f"healed:{match[1] or 'tokens'}={match[2] or 4}{match[3] or ''}"
+    if is_plugged(spec):
+        return checked(spec)
+    raise SelectionError(f"--policy {spec!r}: no such policy; use one of {', '.join(NAMES)}")
+
+
+def is_plugged(name: str) -> bool:
+    """Whether a policy's name leads to a plug-in."""
+    return SPEC.fullmatch(name) is not None
+
+
+def checked(spec: str) -> str:
+    """The spec itself.
+
+    Raises ImplementationError for what cannot be had, SelectionError for what does not heal.
+    """
+    about = registry.resolve(spec).about
+    if not {Capability.HEAL, Capability.CONSTRAIN} & about.capabilities:
+        raise SelectionError(
+            f"--policy {spec}: claims neither the capability 'heal' nor 'constrain'; add one"
+        )
+    return spec
+
+
+def plugged(spec: str, vocabulary: Vocabulary) -> PluggedHealer | Constrains:
+    """What a plug-in makes of a vocabulary: a healer, or a whole engine.
+
+    Raises Unsupported where it does not run it, TypeError where it lacks the method for what it
+    claims.
+    """
+    implementation = registry.resolve(spec)
+    trouble = implementation.supports(vocabulary, TEXT)
+    if trouble is not None:
+        raise Unsupported(f"{spec} on {vocabulary.id}: {trouble}")
+    loaded: Encoder | Constrains = implementation.load(vocabulary)
+    if Capability.CONSTRAIN not in implementation.about.capabilities:
+        if isinstance(loaded, Heals):
+            return PluggedHealer(spec, vocabulary, loaded)
+        claim, method = "heal", "heal"
+    elif isinstance(loaded, Constrains):
+        return loaded
+    else:
+        claim, method = "constrain", "start"
+    raise TypeError(f"{spec} claims the capability '{claim}' but has no method {method}")
+
+
+class PluggedHealer:
+    """The healer of a plug-in, asked with the vocabulary's pre-tokenization if it has any."""
+
+    def __init__(self, spec: str, vocabulary: Vocabulary, encoder: Heals) -> None:
+        # A program that heals without pre-tokenization only says so now, not amid a walk.
+        mode = TEXT if vocabulary.splits or vocabulary.normalizes or vocabulary.pieces else RAW
+        encoder.heal(b"", [], [b""], mode)
+        self.name, self._encoder, self._mode = spec, encoder, mode
+        self._longest = vocabulary.max_token_bytes
+
+    def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
+        """See :class:`~impls.forced.interface.Policy`. Raises ValueError for a wrong leftover."""
+        ways = grammar.sentences(LISTED)
+        if ways is not None:
+            ways = list(dict.fromkeys(way[: self._longest] for way in ways))
+        ids, leftover = self._encoder.heal(forced, context.ids, ways, self._mode)
+        if not forced.endswith(leftover):
+            message = f"{self.name} leaves over what is not the end of the forced bytes"
+            raise ValueError(message)
+        return Healed(tuple(map(int, ids)), leftover)
 
 
 class Policies:
@@ -108,8 +170,7 @@ class Policies:
         from impls.forced.tokenizers import tokenizer_of  # noqa: PLC0415 (Numba takes a second)
 
         self.tokenizer = tokenizer_of(vocabulary)
-        self._lasting: dict[str, Policy] = {}
-        self._engines: dict[str, Constrains] = {}
+        self._lasting = cache(self._new)
 
     def of_schema(
         self,
@@ -118,77 +179,52 @@ class Policies:
         whitespace: Whitespace,
     ) -> dict[str, Policy]:
         """The named ones, for one schema: engines stand in a grammar of their own."""
-        return {name: self._make(name, schema, whitespace) for name in names}
+        return {name: self._made(name, schema, whitespace) for name in names}
 
-    def _make(self, name: str, schema: Mapping[str, Any] | bool, whitespace: Whitespace) -> Policy:
+    def _made(self, name: str, schema: Mapping[str, Any] | bool, whitespace: Whitespace) -> Policy:
+        from impls.forced import engines  # noqa: PLC0415 (imports libraries)
+
         line = trouble(name, self.tokenizer.vocabulary)
         if line is not None:
             raise Unsupported(f"{name} on {self.tokenizer.vocabulary.id}: {line}")
         if name == "llguidance":
             from corpora.grammars.json_schema import llguidance_grammar  # noqa: PLC0415
-            from impls.forced.engines import LlguidanceMatcher  # noqa: PLC0415
 
             grammar = llguidance_grammar(schema, whitespace)
-            return LlguidanceMatcher(self.tokenizer, self._engine, grammar)
+            return engines.LlguidanceMatcher(self.tokenizer, self.llguidance, grammar)
         if name == "xgrammar":
-            from impls.forced.xgrammar import XgrammarJump  # noqa: PLC0415
-
-            return XgrammarJump(self.tokenizer, schema, whitespace)
-        if name in ENGINES or (
-            is_plugged(name) and not _HEALED.fullmatch(name) and is_engine(name)
-        ):
-            from impls.forced.engine_policy import EnginePolicy  # noqa: PLC0415
-
-            if name not in self._engines:
-                self._engines[name] = self._new_engine(name)
-            return EnginePolicy(name, self.tokenizer, self._engines[name], schema, whitespace)
-        if name not in self._lasting:
-            self._lasting[name] = self._new(name)
-        return self._lasting[name]
-
-    def _new_engine(self, name: str) -> Constrains:
-        vocabulary = self.tokenizer.vocabulary
-        if name == "outlines-core":
-            from impls.forced.outlines_core import OutlinesCore  # noqa: PLC0415 (an extra)
-
-            return OutlinesCore(vocabulary)
-        if name == "lm-format-enforcer":
-            from impls.forced.lm_format_enforcer import LmFormatEnforcer  # noqa: PLC0415 (an extra)
-
-            return LmFormatEnforcer(vocabulary)
-        return engine_of(name, vocabulary)
-
-    def _new(self, name: str) -> Policy:
-        from impls.forced import heuristics  # noqa: PLC0415
-        from impls.forced.tokenizer import Tokenizer  # noqa: PLC0415
-
-        tokenizer = self.tokenizer
-        if is_plugged(name) and not _HEALED.fullmatch(name):
-            return PluggedHealer(name, tokenizer.vocabulary)
-        if name == EXACT:
-            from impls.forced.exact import Exact  # noqa: PLC0415 (Numba)
-
-            return Exact(tokenizer)
-        if name == "llguidance.partial":
-            from impls.forced.engines import LlguidancePartial  # noqa: PLC0415
-
-            return LlguidancePartial(tokenizer, self._engine)
-        if name == "none":
-            return heuristics.NoHealing(tokenizer)
-        if name == "printed":
-            return heuristics.Printed(tokenizer)
-        if name == "drop-pretoken" and isinstance(tokenizer, Tokenizer):
-            return heuristics.DropPretoken(tokenizer)
-        match = _HEALED.fullmatch(name)
-        if match is None:
-            raise SelectionError(f"--policy {name!r}: no such policy")
-        size, conservative = int(match[2] or 4), match[3] is not None
-        if match[1] == "bytes":
-            return heuristics.HealedBack(tokenizer, None, size, conservative)
-        return heuristics.HealedBack(tokenizer, size, None, conservative)
+            return engines.XgrammarJump(self.tokenizer, schema, whitespace)
+        made: Policy | Constrains = self._lasting(name)
+        if isinstance(made, Constrains):
+            return engines.EnginePolicy(name, self.tokenizer, made, schema, whitespace)
+        return made
 
     @cached_property
-    def _engine(self) -> Any:
+    def llguidance(self) -> Any:
+        """llguidance's tokenizer of the vocabulary."""
         from impls.adapters.llguidance import tokenizer_of  # noqa: PLC0415
 
         return tokenizer_of(self.tokenizer.vocabulary)
+
+    def _new(self, name: str) -> Any:
+        """A policy that serves any grammar, or a whole engine."""
+        from impls.forced import engines, exact, heuristics, whole_engines  # noqa: PLC0415 (Numba)
+
+        makers: dict[str, Callable[[Any], Any]] = {
+            EXACT: exact.Exact,
+            "none": heuristics.NoHealing,
+            "printed": heuristics.Printed,
+            "drop-pretoken": heuristics.DropPretoken,
+            "llguidance.partial": lambda _: engines.LlguidancePartial(self.llguidance),
+            "outlines-core": whole_engines.OutlinesCore,
+            "lm-format-enforcer": whole_engines.LmFormatEnforcer,
+        }
+        if name in makers:
+            return makers[name](self.tokenizer)
+        match = _HEALED.fullmatch(name)
+        if match is None:
+            return plugged(name, self.tokenizer.vocabulary)
+        size, conservative = int(match[2] or 4), match[3] is not None
+        if match[1] == "bytes":
+            return heuristics.HealedBack(self.tokenizer, None, size, conservative)
+        return heuristics.HealedBack(self.tokenizer, size, None, conservative)

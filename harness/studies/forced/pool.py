@@ -6,7 +6,7 @@ Engines run in them (llguidance, xgrammar, our own), so that their answers are n
 
 from __future__ import annotations
 
-from collections import deque
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.core.messages import Loaded
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from corpora.errors import UserError
     from harness.studies.forced.jobs import Job, Task
 
-Answer = TypeVar("Answer")
+J = TypeVar("J", bound="Job")
 
 READY_SECONDS = 180.0
 """Seconds of CPU time for a worker to load its vocabulary, compilation included."""
@@ -46,24 +46,24 @@ class WorkersFailed(Exception):
 
 
 class Worker:
-    """One process and the job that it is at."""
+    """One process and the job that it is at. ready: it has loaded the vocabulary."""
 
     def __init__(self, task: Task) -> None:
         libraries = " ".join(of_libraries(task.policies))
         others = f"forced {libraries}" if libraries else None
-        self.process = Process("harness.studies.forced.server", task.memory, others=others)
-        self._task = task
-        self.job: Job[Any] | None = None
+        self.process = Process("harness.studies.forced.jobs", task.memory, others=others)
+        self._seconds = task.seconds
+        self.job: Any = None
         self.ready = False
         self.process.send(task, READY_SECONDS)
 
-    def give(self, job: Job[Any]) -> None:
+    def give(self, job: Job) -> None:
         """Have it do a job; if it is gone, that shows when it is listened to."""
         self.job = job
-        self.process.send(job, self._task.seconds)
+        self.process.send(job, self._seconds)
 
     def hear(self) -> Any:
-        """The answer to its job, None where it is not there.
+        """The answer to its job, or how that broke; None where it is not there.
 
         Raises WorkerDied, and WorkersFailed where it says that it cannot load the vocabulary.
         """
@@ -75,16 +75,7 @@ class Worker:
             return None
         if self.job is None:
             self.process.die(Failed(Status.PROTOCOL, "said something, and was not asked"))
-        answer = self.process.answer(self.job.answer)
-        if answer is not None:
-            try:
-                fault = "" if self.job.fits(answer) else "its answer is to another job"
-            except ValueError as error:
-                fault = f"its answer is none: {error}"
-            if fault:
-                self.process.die(Failed(Status.PROTOCOL, fault))
-            self.job = None
-        return answer
+        return self.process.answer(self.job.answer | str)
 
     def close(self, left: Callable[[str], None]) -> None:
         """End it and all that it has started; left: is told what would not end by itself."""
@@ -101,29 +92,25 @@ def how(death: WorkerDied) -> str:
 
 def results(
     task: Task,
-    jobs: Iterable[Job[Answer]],
+    jobs: Iterable[J],
     processes: int,
     stopped: Callable[[], bool] = lambda: False,
     ready: Callable[[], None] = lambda: None,
     left: Callable[[str], None] = lambda line: None,
-) -> Generator[Answer]:
-    """The answers, as they come. Raises WorkersFailed where no worker can be started.
+) -> Generator[tuple[J, Any]]:
+    """The jobs with their answers, as they come. Raises WorkersFailed where no worker starts.
 
-    ready: called whenever a worker has loaded its vocabulary, before its first job. left: called
-    with a line for each worker that left processes behind; they have been killed by then.
-
-    A job whose worker dies or hangs has an answer that says so, and another worker takes over.
-    Closing the generator ends all workers, as it does when ``stopped`` turns true.
+    An answer is a line that says how the job broke, where it raised, or its worker died or hung;
+    another worker takes over then. ready: called whenever a worker has loaded its vocabulary,
+    before its first job. left: called with a line for each worker that left processes behind; they
+    have been killed by then. Closing the generator ends all workers, as it does when ``stopped``
+    turns true.
     """
     waiting = iter(jobs)
     first = next(waiting, None)
     if first is None:
         return
-    pending: deque[Job[Answer]] = deque([first])
-
-    def upcoming() -> Job[Answer] | None:
-        return pending.popleft() if pending else next(waiting, None)
-
+    waiting = chain([first], waiting)
     workers: list[Worker] = []
     try:
         for _ in range(max(1, processes)):
@@ -134,13 +121,8 @@ def results(
             for worker in list(workers):
                 loaded = worker.ready
                 try:
-                    if worker.process.inlet in readable:
-                        answer = worker.hear()
-                        if worker.ready and not loaded:
-                            ready()
-                        if answer is not None:
-                            yield answer
-                    if worker.job is not None or not worker.ready:
+                    answer = worker.hear() if worker.process.inlet in readable else None
+                    if answer is None and (worker.job is not None or not worker.ready):
                         worker.process.look()
                 except WorkerDied as death:
                     workers.remove(worker)
@@ -149,11 +131,16 @@ def results(
                         message = f"a worker could not be started: {how(death)}"
                         raise WorkersFailed(message) from death
                     if worker.job is not None:
-                        yield worker.job.broken(how(death))
+                        yield worker.job, how(death)
                         workers.append(Worker(task))
                     continue
+                if worker.ready and not loaded:
+                    ready()
+                if answer is not None:
+                    yield worker.job, answer
+                    worker.job = None
                 if worker.ready and worker.job is None:
-                    job = upcoming()
+                    job = next(waiting, None)
                     if job is None:
                         workers.remove(worker)
                         worker.close(left)

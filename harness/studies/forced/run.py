@@ -5,42 +5,32 @@ from __future__ import annotations
 import contextlib
 import datetime
 import importlib.metadata
-import json
 import os
 import platform
 import time
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from corpora.grammars.corpus import CorpusError, read_cases
+from corpora.grammars.corpus import CorpusError, compact_json, read_cases
 from harness.confinement import probing
-from harness.core import exit_statuses, stored
+from harness.core import exit_statuses
 from harness.core.interruption import exit_status
-from harness.core.writing import Lines, cannot_write, write_whole
 from harness.engine.selection import SelectionError
-from harness.events import (
-    Event,
-    Finished,
-    Forced,
-    ForcedCorpus,
-    ForcedWitness,
-    Started,
-    VocabularyLoaded,
-)
-from harness.studies.forced import witnesses
-from harness.studies.forced.jobs import Minimised, Task, WalkSchema
+from harness.events import Finished, Forced, ForcedCorpus, ForcedWitness, Started, VocabularyLoaded
+from harness.studies.forced.jobs import MinimiseWitness, Task, WalkSchema
+from harness.studies.forced.journal import Journal
 from harness.studies.forced.policies import EXACT
 from harness.studies.forced.pool import WorkersFailed, results
-from harness.studies.forced.results import CHECKED, SchemaResult, total
+from harness.studies.forced.results import Walked, total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from corpora.grammars.corpus import SchemaCase
-    from harness.studies.forced.results import Totals
+    from harness.events import Event
+    from harness.studies.forced.journal import Unit
     from harness.studies.forced.scattered import Walks
 
 OWN = "own"
@@ -51,8 +41,25 @@ JSON_SIGNS = b'{}[]":,'
 
 RECORD = "forced.jsonl"
 
+SCHEMA, SMALL = "schema", "minimised"
+"""The kinds of lines of the record: about a schema's walk, and about a failure made small."""
+
 WALKED = 0.95
 """The share of the walk in what the bar shows; the rest is making failures small."""
+
+SHOWN = 20
+"""Failures of one policy in the report; ``forced.jsonl`` has more."""
+
+MINIMISED = 3
+"""So many witnesses are minimised where nothing else is asked for, as more of them show the same
+again."""
+
+MINIMISING = 10.0
+"""The seconds for minimising one witness. Most end by themselves within two; of large schemas the
+best so far is told."""
+
+GRAMMAR_SHOWN = 4000
+"""Characters of a schema that are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +75,7 @@ class ForcedPlan:
     task: Task
     limit: int | None = None
     jobs: int = 1
-    minimised: int = witnesses.MINIMISED
+    minimised: int = MINIMISED
 
     def cases(self) -> Iterator[SchemaCase]:
         """All cases of the corpus. Raises SelectionError."""
@@ -84,7 +91,7 @@ class ForcedPlan:
 
     def identity(self) -> dict[str, Any]:
         """What decides the results: a record of another one is not gone on with."""
-        stamp = ""
+        corpus = OWN
         if self.corpus != OWN:
             try:
                 status = Path(self.corpus).stat()
@@ -92,15 +99,21 @@ class ForcedPlan:
                 raise SelectionError(
                     f"corpus {self.corpus}: {error.strerror}; name a folder, an archive, or {OWN}"
                 ) from error
-            stamp = f"{Path(self.corpus).resolve()} {status.st_size} {status.st_mtime_ns}"
+            corpus = f"{Path(self.corpus).resolve()} {status.st_size} {status.st_mtime_ns}"
         return {
-            "corpus": stamp or OWN,
+            "corpus": corpus,
             "vocabulary": self.task.vocabulary.fingerprint,
             "whitespace": self.task.whitespace,
             "policies": list(self.task.policies),
             "seed": self.task.seed,
             "versions": versions(),
         }
+
+    def journal(self, folder: Path) -> Journal:
+        """What is done of it in a folder. Raises OutputError, SelectionError."""
+        small = tuple[str, str, str, str], list[ForcedWitness]
+        kinds = {SCHEMA: (tuple[str], Walked), SMALL: small}
+        return Journal(folder / RECORD, self.identity(), kinds)
 
 
 def versions() -> dict[str, str]:
@@ -112,108 +125,6 @@ def versions() -> dict[str, str]:
     }
 
 
-class _Head(msgspec.Struct):
-    """The first line: of what walk."""
-
-    walk: dict[str, Any]
-
-
-class _MinimisedLine(msgspec.Struct):
-    """A line of a failure that was made small: which one, and what it came to."""
-
-    minimised: witnesses.Key
-    smallest: ForcedWitness | None
-
-
-class _LeftLine(msgspec.Struct):
-    """A line of processes that a worker has left behind."""
-
-    left: str
-
-
-class Record:
-    """``forced.jsonl``: what is done, behind a line that says of what walk.
-
-    A line has a schema's results, or, after all of these, a failure made small, or what a worker
-    has left behind.
-
-    A record of the same walk is gone on with; another one is kept beside it as ``.old``.
-    """
-
-    def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
-        self.path = folder / RECORD
-        self.done: dict[str, SchemaResult] = {}
-        self.minimised: dict[witnesses.Key, ForcedWitness | None] = {}
-        self.left: list[str] = []
-        head = json.dumps({"walk": identity})
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if self.path.exists():
-                self._take(head)
-            lines = [head, *(json.dumps(one.to_dict()) for one in self.done.values())]
-            lines += [_minimised_line(*pair) for pair in self.minimised.items()]
-            lines += [json.dumps({"left": line}) for line in self.left]
-            write_whole(self.path, "".join(f"{line}\n" for line in lines))
-            self._file = Lines(self.path, afresh=False)
-        except OSError as error:
-            raise cannot_write(f"--out {folder}", error) from error
-
-    def _take(self, head: str) -> None:
-        lines = stored.lines(self.path)
-        _, first = next(lines, (0, ""))
-        try:
-            if first:
-                stored.typed(stored.parsed(first), _Head)
-        except ValueError as error:
-            raise stored.damaged(self.path, f"line 1: {error}") from error
-        if first != head:
-            self.path.replace(self.path.with_name(RECORD + ".old"))
-            return
-        for number, line in lines:
-            try:
-                self._take_line(stored.parsed(line))
-            except ValueError as error:
-                mend = "remove that line to walk it again"
-                raise stored.damaged(self.path, f"line {number}: {error}", mend) from error
-
-    def _take_line(self, raw: object) -> None:
-        """Take in what a line says. Raises ValueError with the field at fault."""
-        if isinstance(raw, dict) and "minimised" in raw:
-            found = stored.typed(raw, _MinimisedLine)
-            self.minimised[found.minimised] = found.smallest
-            return
-        if isinstance(raw, dict) and "left" in raw:
-            self.left.append(stored.typed(raw, _LeftLine).left)
-            return
-        result = stored.typed(raw, SchemaResult)
-        self.done[result.name] = result
-
-    def add(self, result: SchemaResult) -> None:
-        """Write a result at once. Raises OutputError."""
-        self.done[result.name] = result
-        self._file.add(json.dumps(result.to_dict()))
-
-    def add_minimised(self, found: Minimised) -> None:
-        """Write a failure made small at once. Raises OutputError."""
-        key = witnesses.key(found.witness)
-        self.minimised[key] = found.smallest
-        self._file.add(_minimised_line(key, found.smallest))
-
-    def add_left(self, line: str) -> None:
-        """Write what a worker has left behind, once. Raises OutputError."""
-        if line not in self.left:
-            self.left.append(line)
-            self._file.add(json.dumps({"left": line}))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-
-def _minimised_line(key: witnesses.Key, smallest: ForcedWitness | None) -> str:
-    return json.dumps({"minimised": key, "smallest": smallest and asdict(smallest)})
-
-
 def chosen(names: Sequence[str], limit: int | None) -> list[str]:
     """So many of the names, evenly spread: sorted names go by kind."""
     if limit is None or limit >= len(names):
@@ -221,13 +132,160 @@ def chosen(names: Sequence[str], limit: int | None) -> list[str]:
     return [names[index * len(names) // limit] for index in range(limit)]
 
 
+def walked(job: WalkSchema, answer: Walked | str) -> Walked:
+    """The results of a schema, whose walk may have broken off."""
+    return Walked(failed={job.case.name: answer}) if isinstance(answer, str) else answer
+
+
+def small_of(witness: ForcedWitness) -> Unit:
+    """A failure that is made small, as a piece of work."""
+    return SMALL, witness.policy, witness.schema, witness.context, witness.forced
+
+
+@dataclass
+class Walking:
+    """A walk of a corpus. names: of the schemas that are walked. cases: the schemas of failures.
+
+    watch: is told how far it is, and what was done.
+    """
+
+    plan: ForcedPlan
+    journal: Journal
+    watch: Callable[[float, str], None]
+    walks: Walks | None = None
+    names: Sequence[str] = ()
+    cases: dict[str, SchemaCase] | None = None
+
+    def go(self) -> None:
+        """Do what is not yet in the record. Raises WorkersFailed, SelectionError, OutputError."""
+        self.watch(0.0, "reading the corpus")
+        self.names = chosen([case.name for case in self.plan.cases()], self.plan.limit)
+        self._walk()
+        self._minimise()
+
+    @property
+    def found(self) -> Walked:
+        """What was walked so far."""
+        done = self.journal.done
+        known = (done[SCHEMA, name] for name in self.names if (SCHEMA, name) in done)
+        return total(known, self.plan.task.policies)
+
+    def _walk(self) -> None:
+        plan, journal, count = self.plan, self.journal, len(self.names)
+        left = {name for name in self.names if (SCHEMA, name) not in journal.done}
+        done = count - len(left)
+        gone_on = f", {done:,} of them before" if done else ""
+        cases = (case for case in plan.cases() if case.name in left)
+        if self.walks is not None:
+            answers = self.walks.results(plan.task, cases, len(left), journal.add_left)
+        else:
+            processes = min(plan.jobs, max(1, len(left)))
+            jobs = map(WalkSchema, cases)
+            answers = results(plan.task, jobs, processes, left=journal.add_left)
+        with contextlib.closing(answers):  # while the record can still be written
+            for at, (job, answer) in enumerate(answers, done + 1):
+                journal.add((SCHEMA, job.case.name), walked(job, answer))
+                said = f"{at:,} of {count:,} schemas{gone_on}: {job.case.name}"
+                self.watch(WALKED * at / count, said)
+
+    def _minimise(self) -> None:
+        """Make the first failures of each policy small."""
+        failures, taken = self.failures(), Counter[str]()
+        if not failures:
+            return
+        self.watch(WALKED, "reading the schemas of failures")
+        concerned = {witness.schema for witness in failures}
+        cases = {case.name: case for case in self.plan.cases() if case.name in concerned}
+        self.cases, wanted = cases, []
+        for one in failures:
+            taken[one.policy] += 1
+            if taken[one.policy] <= self.plan.minimised and one.schema in cases:
+                wanted.append(one)
+        left = [one for one in wanted if small_of(one) not in self.journal.done]
+        self.watch(WALKED, f"making {len(left):,} failures small")
+        jobs = [MinimiseWitness(one, cases[one.schema], MINIMISING) for one in left]
+        processes = min(self.plan.jobs, max(1, len(jobs)))
+        answers = results(self.plan.task, jobs, processes, left=self.journal.add_left)
+        with contextlib.closing(answers):
+            for at, (job, answer) in enumerate(answers, len(wanted) - len(left) + 1):
+                self.journal.add(small_of(job.witness), [] if isinstance(answer, str) else answer)
+                share = WALKED + (1 - WALKED) * at / len(wanted)
+                self.watch(share, f"made small: {at:,} of {len(wanted):,} failures")
+
+    def failures(self) -> list[ForcedWitness]:
+        """The failures of the report."""
+        return shown(self.found.witnesses, self.plan.task.policies)
+
+    def events(self) -> Iterator[Event]:
+        """What was found: the corpus, a row for each policy, and failures with their schemas."""
+        task, found = self.plan.task, self.found
+        corpus = self.plan.corpus if self.plan.corpus == OWN else Path(self.plan.corpus).name
+        counts = {one.name for one in fields(Walked)} & {one.name for one in fields(ForcedCorpus)}
+        yield ForcedCorpus(
+            corpus=corpus,
+            vocabulary=task.vocabulary.id,
+            whitespace=task.whitespace,
+            refused_schemas=len(found.refused),
+            **{name: getattr(found, name) for name in counts},
+        )
+        yield from rows(found, task.vocabulary.id, corpus, task.whitespace)
+        for one in self.failures():
+            smallest = self.journal.done.get(small_of(one), [])
+            yield completed(one, (self.cases or {}).get(one.schema), *smallest[:1])
+
+
+def shown(witnesses: Iterable[ForcedWitness], policies: Sequence[str]) -> list[ForcedWitness]:
+    """Those of the report, policy by policy: the shortest, and of many schemas rather than of one.
+
+    Errors of the exact policy come first: there should be none.
+    """
+    by_policy: dict[str, list[tuple[int, ForcedWitness]]] = {name: [] for name in policies}
+    seen = Counter[tuple[str, str]]()
+    for one in sorted(witnesses, key=lambda one: (_length(one), small_of(one))):
+        seen[one.policy, one.schema] += 1
+        by_policy.setdefault(one.policy, []).append((seen[one.policy, one.schema], one))
+    ordered = sorted(by_policy, key=lambda name: name != EXACT)
+    # Stable: by length within a rank.
+    ranked = (sorted(by_policy[name], key=lambda pair: pair[0])[:SHOWN] for name in ordered)
+    return [one for pairs in ranked for _, one in pairs]
+
+
+def _length(witness: ForcedWitness) -> int:
+    return len(witness.context) + len(witness.forced) + len(witness.continuation)
+
+
+def completed(
+    witness: ForcedWitness, case: SchemaCase | None, smallest: ForcedWitness | None = None
+) -> ForcedWitness:
+    """The witness with its schema, and the smallest one like it."""
+    grammar = "" if case is None else compact_json(case.schema).decode()
+    if len(grammar) > GRAMMAR_SHOWN:
+        grammar = f"{grammar[:GRAMMAR_SHOWN]}…"
+    return replace(witness, grammar=grammar, minimal=smallest)
+
+
+def rows(found: Walked, vocabulary: str, corpus: str, whitespace: str) -> Iterator[Forced]:
+    """One row of the table for each policy."""
+    for name, tally in found.tallies.items():
+        yield Forced(
+            implementation="llguidance" if name.startswith("llguidance") else "tokgate",
+            vocabulary=vocabulary,
+            method=name,
+            corpus=corpus,
+            whitespace=whitespace,
+            schemas=found.schemas,
+            instances=found.instances,
+            tokens=found.tokens,
+            **{**asdict(tally), "seconds": round(tally.seconds, 3)},
+        )
+
+
 def execute(
     plan: ForcedPlan,
-    out: Path,
+    journal: Journal,
     emit: Callable[[Event], None],
     watch: Callable[[float, str], None],
     command: str,
-    record: Record,
     walks: Walks | None = None,
 ) -> Finished:
     """Walk what is not yet in the record and tell all. Ctrl-C ends it early, with all that is done.
@@ -236,41 +294,35 @@ def execute(
 
     Raises SelectionError, OutputError, and ImplementationError where no worker starts.
     """
-    began = time.monotonic()
-    vocabulary = plan.task.vocabulary
+    began, task = time.monotonic(), plan.task
     emit(
         Started(
             time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            seed=plan.task.seed,
+            seed=task.seed,
             suite="forced",
             budget="none" if plan.limit is None else f"{plan.limit} schemas",
             command=command,
             versions=versions(),
             machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-            confinement=probing.line(plan.task.memory),
+            confinement=probing.line(task.memory),
         )
     )
-    emit(VocabularyLoaded.of(vocabulary, plan.source))
-    watch(0.0, "reading the corpus")
-    names: list[str] = []
-    cut_off: int | None = None
-    cases: dict[str, SchemaCase] = {}
+    emit(VocabularyLoaded.of(task.vocabulary, plan.source))
+    walking, cut_off = Walking(plan, journal, watch, walks), None
     try:
-        names = chosen([case.name for case in plan.cases()], plan.limit)
-        _walk(plan, set(names), record, watch, walks)
-        cases = _minimise(plan, names, record, watch)
+        walking.go()
     except KeyboardInterrupt as interrupt:
         cut_off = exit_status(interrupt)
     except WorkersFailed as error:
         raise error.mendable("forced tokens") from error
     finally:
-        record.close()
-    found = _sum(plan, names, record)
-    for event in outcome_events(plan, found, record, cases):
+        journal.close()
+    for event in walking.events():
         emit(event)
     if walks is not None:
         emit(walks.used)
-    reasons, status = judged(found, plan.task.policies, complete=cut_off is None)
+    found = walking.found
+    reasons, status = judged(found, task.policies, complete=cut_off is None)
     if cut_off is not None:
         reasons.insert(0, "interrupted before its end: the same command goes on")
         status = cut_off
@@ -282,122 +334,14 @@ def execute(
         cases=found.instances,
         comparisons=sum(tally.sequences for tally in found.tallies.values()),
         exit_status=status,
-        notes=[f"a worker {line}" for line in record.left],
+        notes=[f"a worker {line}" for line in journal.left],
     )
     emit(finished)
     return finished
 
 
-def _walk(
-    plan: ForcedPlan,
-    names: set[str],
-    record: Record,
-    watch: Callable[[float, str], None],
-    walks: Walks | None,
-) -> None:
-    left = names - set(record.done)
-    cases = (case for case in plan.cases() if case.name in left)
-    done = len(names) - len(left)
-    gone_on = f", {done:,} of them before" if done else ""
-    if walks is not None:
-        answers = walks.results(plan.task, cases, len(left), record.add_left)
-    else:
-        processes = min(plan.jobs, max(1, len(left)))
-        answers = results(plan.task, map(WalkSchema, cases), processes, left=record.add_left)
-    with contextlib.closing(answers):  # while the record can still be written
-        for result in answers:
-            record.add(result)
-            done += 1
-            share = WALKED * done / len(names)
-            watch(share, f"{done:,} of {len(names):,} schemas{gone_on}: {result.name}")
-
-
-def _sum(plan: ForcedPlan, names: Sequence[str], record: Record) -> Totals:
-    return total((record.done[name] for name in names if name in record.done), plan.task.policies)
-
-
-def _minimise(
-    plan: ForcedPlan, names: Sequence[str], record: Record, watch: Callable[[float, str], None]
-) -> dict[str, SchemaCase]:
-    """Make failures small that are not yet in the record; the schemas of all that are told."""
-    shown = witnesses.shown(_sum(plan, names, record).witnesses, plan.task.policies)
-    concerned = {witness.schema for witness in shown}
-    if not concerned:
-        return {}
-    watch(WALKED, "reading the schemas of failures")
-    cases = {case.name: case for case in plan.cases() if case.name in concerned}
-    wanted = witnesses.to_minimise(shown, plan.minimised)
-    left = [witness for witness in wanted if witnesses.key(witness) not in record.minimised]
-    done = len(wanted) - len(left)
-
-    def heard(found: Minimised) -> None:
-        nonlocal done
-        record.add_minimised(found)
-        done += 1
-        share = WALKED + (1 - WALKED) * done / len(wanted)
-        watch(share, f"made small: {done:,} of {len(wanted):,} failures")
-
-    watch(WALKED, f"making {len(left):,} failures small")
-    witnesses.minimise(plan.task, left, cases, plan.jobs, heard, record.add_left)
-    return cases
-
-
-def outcome_events(
-    plan: ForcedPlan, found: Totals, record: Record, cases: Mapping[str, SchemaCase]
-) -> Iterator[Event]:
-    """The events of what was found."""
-    vocabulary = plan.task.vocabulary.id
-    corpus = plan.corpus if plan.corpus == OWN else Path(plan.corpus).name
-    yield ForcedCorpus(
-        corpus=corpus,
-        vocabulary=vocabulary,
-        whitespace=plan.task.whitespace,
-        schemas=found.schemas,
-        instances=found.instances,
-        tokens=found.tokens,
-        refused_schemas=found.refused_schemas,
-        refused_instances=found.refused_instances,
-        failed=found.failed,
-        differing=found.differing,
-        **{count: getattr(found, count) for count in CHECKED},
-    )
-    yield from rows(found, vocabulary, corpus, plan.task.whitespace)
-    for one in witnesses.shown(found.witnesses, plan.task.policies):
-        smallest = record.minimised.get(witnesses.key(one))
-        yield witnesses.completed(one, cases.get(one.schema), smallest)
-
-
-def rows(found: Totals, vocabulary: str, corpus: str, whitespace: str) -> Iterator[Forced]:
-    """One row of the table for each policy."""
-    for name, tally in found.tallies.items():
-        yield Forced(
-            implementation="llguidance" if name.startswith("llguidance") else "tokgate",
-            vocabulary=vocabulary,
-            method=name,
-            sequences=tally.sequences,
-            forced_tokens=tally.forced_tokens,
-            non_canonical=tally.non_canonical,
-            corpus=corpus,
-            whitespace=whitespace,
-            schemas=found.schemas,
-            instances=found.instances,
-            tokens=found.tokens,
-            non_canonical_instances=tally.instances,
-            non_canonical_schemas=tally.schemas,
-            seam=tally.seam,
-            unsafe=tally.unsafe,
-            undecided=tally.undecided,
-            longer=tally.longer,
-            shorter=tally.shorter,
-            gave_up=tally.gave_up,
-            seconds=round(tally.seconds, 3),
-            not_admitted=tally.not_admitted,
-            outside_mask=tally.outside_mask,
-        )
-
-
 def judged(
-    found: Totals, policies: Sequence[str], *, complete: bool = True
+    found: Walked, policies: Sequence[str], *, complete: bool = True
 ) -> tuple[list[str], int]:
     """Why the gate does not hold, and the exit status: the exact policy may not err."""
     reasons = []

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import zlib
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from harness.cluster.executor import ClusterError, Unit, UnitError
 from harness.cluster.usage import Usage
@@ -18,7 +21,7 @@ from harness.core import stored
 from harness.events import UnitDone
 from harness.studies.forced.jobs import WalkSchema
 from harness.studies.forced.pool import WorkersFailed, results
-from harness.studies.forced.results import SchemaResult
+from harness.studies.forced.results import Walked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
@@ -44,16 +47,29 @@ MAX_BYTES = 1 << 30
 """The greatest size of a batch's results, unpacked."""
 
 
+@dataclass
+class Batch:
+    """What a batch came to.
+
+    walked: by schema, the results or how its walk broke. left: what workers left behind. failed: a
+    line where no worker was to be had; supported: see :class:`WorkersFailed`.
+    """
+
+    walked: dict[str, Walked | str] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+    failed: str = ""
+    supported: bool = True
+
+
 def walk(keep: dict[str, Any], task: Task, cases: Sequence[SchemaCase]) -> bytes:
     """Walk a batch of schemas; keep: nothing is."""
-    left: list[str] = []
-    message: dict[str, Any] = {"left": left, "failed": None}
+    batch = Batch()
     try:
-        answers = list(results(task, map(WalkSchema, cases), 1, left=left.append))
-        message["results"] = [one.to_dict() for one in answers]
+        for job, answer in results(task, map(WalkSchema, cases), 1, left=batch.left.append):
+            batch.walked[job.case.name] = answer
     except WorkersFailed as error:
-        message["failed"] = [str(error), error.supported]
-    return zlib.compress(json.dumps(message).encode(), 6)
+        batch.failed, batch.supported = str(error), error.supported
+    return zlib.compress(json.dumps(msgspec.to_builtins(batch)).encode(), 6)
 
 
 def sendable(policies: Sequence[str]) -> None:
@@ -85,60 +101,59 @@ class Walks:
 
     def results(
         self, task: Task, cases: Iterable[SchemaCase], count: int, left: Callable[[str], None]
-    ) -> Generator[SchemaResult]:
+    ) -> Generator[tuple[WalkSchema, Walked | str]]:
         """The results of so many schemas, as they come, as :func:`.pool.results` gives them.
 
         Raises WorkersFailed, ClusterError, UnitError.
         """
         executor = self._executor
         size = max(1, min(LARGEST, -(-count // (BATCHES * executor.slots))))
-        waiting = iter(cases)
-        number = underway = 0
+        waiting, number = iter(cases), 0
+        underway: dict[str, dict[str, SchemaCase]] = {}
         try:
             executor.listen(self._tell)
             shared = executor.share("task", task)
             while True:
-                while underway < AHEAD * executor.slots:
+                while len(underway) < AHEAD * executor.slots:
                     batch = list(islice(waiting, size))
                     if not batch:
                         break
                     number += 1
                     name = f"schemas {number}, {batch[0].name} and {len(batch) - 1} more"
                     executor.submit(Unit(name, walk, (shared,), (batch,)))
-                    underway += 1
+                    underway[name] = {case.name: case for case in batch}
                 if not underway:
                     return
                 done = executor.next(POLL_SECONDS)
                 if done is None:
                     continue
-                underway -= 1
-                found, lines = unpacked(done.name, done.result)
-                texts = sum(one.instances for one in found)
+                found = unpacked(done.name, done.result)
+                walked = [one for one in found.walked.values() if isinstance(one, Walked)]
+                texts, known = sum(one.instances for one in walked), underway.pop(done.name)
                 self._tell(
                     UnitDone(
                         done.name, done.node, done.tries, done.seconds, len(done.result), texts
                     )
                 )
-                for line in lines:
+                for line in found.left:
                     left(line)
-                yield from found
+                for name, answer in found.walked.items():
+                    if name in known:
+                        yield WalkSchema(known[name]), answer
         finally:
             executor.close()
 
 
-def unpacked(name: str, packed: bytes) -> tuple[list[SchemaResult], list[str]]:
-    """Return what :func:`walk` gave: the results, and lines on what workers left behind.
+def unpacked(name: str, packed: bytes) -> Batch:
+    """Return what :func:`walk` gave.
 
     Raises WorkersFailed where no worker was to be had, and UnitError for what is no result.
     """
     try:
-        message = stored.parsed(stored.unzipped(packed, MAX_BYTES).decode())
-        if not isinstance(message, dict):
-            raise TypeError("it is no object")
-        if message.get("failed") is not None:
-            line, supported = stored.typed(message["failed"], tuple[str, bool], "failed")
-            raise WorkersFailed(line, supported=supported)
-        found = stored.typed(message.get("results"), list[SchemaResult], "results")
-        return found, stored.typed(message.get("left"), list[str], "left")
-    except (ValueError, TypeError) as error:
+        message = stored.parsed(stored.unzipped(packed, MAX_BYTES))
+        batch = stored.typed(message, Batch)
+    except ValueError as error:
         raise UnitError(f"{name}: its result cannot be read: {error}") from error
+    if batch.failed:
+        raise WorkersFailed(batch.failed, supported=batch.supported)
+    return batch

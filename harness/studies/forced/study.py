@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import random
+import time
 from typing import TYPE_CHECKING
 
 from harness.events import ImplementationFailed, Phase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.state import RunState
     from harness.engine.study import Session
+    from harness.events import Event
+
+SCHEMAS = 16
+"""A second or two, besides the time to load the vocabulary."""
+
+SECONDS = 12.0
+"""After so many seconds the rest of a sample is left out where the run is limited by time."""
+
+WITNESSES = 5
 
 
 class ForcedSample:
@@ -33,8 +44,6 @@ class ForcedSample:
 
     def step(self, session: Session) -> None:
         """Walk the sample, until the session's time for cases is over at the most."""
-        from harness.studies.forced.sample import walk_sample  # noqa: PLC0415 (imports llguidance)
-
         run, vocabulary = self._run, session.vocabulary
         run.emit(Phase(f"forcing tokens of {vocabulary.id}"))
         trouble = walk_sample(
@@ -47,3 +56,53 @@ class ForcedSample:
         )
         if trouble is not None:
             run.emit(ImplementationFailed("forced tokens", vocabulary.id, trouble))
+
+
+def walk_sample(
+    vocabulary: Vocabulary,
+    seed: int,
+    emit: Callable[[Event], None],
+    *,
+    hurried: bool,
+    stopped: Callable[[], bool] = lambda: False,
+    over: Callable[[], bool] = lambda: False,
+) -> str | None:
+    """Walk the sample and tell a row for each policy; why it could not be started, if so,
+    or what it left behind.
+
+    A vocabulary that the policies do not take is passed over. Nothing is told once ``stopped``;
+    what was walked until then is told once time is ``over``.
+    """
+    # llguidance is imported with these.
+    from corpora.grammars.own_schemas import own_cases  # noqa: PLC0415
+    from harness.studies.forced.jobs import Task, WalkSchema  # noqa: PLC0415
+    from harness.studies.forced.policies import EXACT, named  # noqa: PLC0415
+    from harness.studies.forced.pool import WorkersFailed, results  # noqa: PLC0415
+    from harness.studies.forced.results import total  # noqa: PLC0415
+    from harness.studies.forced.run import JSON_SIGNS, OWN, rows, walked  # noqa: PLC0415
+
+    if not vocabulary.can_encode(JSON_SIGNS):
+        return None
+    policies = named((EXACT, "healed:tokens=4", "llguidance"))
+    task = Task(vocabulary, policies, "flexible", seed, seconds=30.0)
+    cases = random.Random(f"forced/{seed}").sample(own_cases("flexible"), SCHEMAS)
+    found, began = {}, None
+    left: list[str] = []
+    jobs = map(WalkSchema, cases)
+    answers = results(task, jobs, 1, lambda: stopped() or over(), left=left.append)
+    try:
+        for job, answer in answers:
+            found[job.case.name] = walked(job, answer)
+            began = began or time.monotonic()
+            if hurried and time.monotonic() - began > SECONDS:
+                break
+    except WorkersFailed as error:
+        return str(error) if error.supported else None
+    finally:
+        answers.close()
+    if stopped() or not found:
+        return None
+    sums = total((found[name] for name in sorted(found)), policies)
+    for event in (*rows(sums, vocabulary.id, OWN, "flexible"), *sums.witnesses[:WITNESSES]):
+        emit(event)
+    return left[0] if left else None
