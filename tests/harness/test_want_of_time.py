@@ -47,9 +47,9 @@ from harness.verdict.expectations import Expectation
 from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
 from harness.workers.reasons import ABANDONED, NO_ROOM
 from tests.harness.fuzz_campaign import small_plan
+from tests.harness.test_feed import contract
 from tests.harness.test_findings import RAW, Encode_, right, wrong_at
 from tests.harness.test_out_of_time import Silent, Watched
-from tests.harness.test_feed import contract
 from tests.harness.test_scaling_measured import (
     FAMILIES,
     LARGEST,
