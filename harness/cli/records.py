@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.events import read_events
+from harness.ledger import trends
 from reports import write_all
 from reports.record import RunRecord
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy.engine import Engine
-
-    from harness.ledger.trends import Seen, Trend
 
 
 def recorded(folder: Path) -> RunRecord:
@@ -55,13 +54,14 @@ def opened(ledger: str | None) -> Engine | None:
     return open_database(ledger)
 
 
-def known(ledger: str | None) -> tuple[list[Trend], dict[str, Seen]]:
+def known(ledger: str | None) -> tuple[list[trends.Trend], dict[str, trends.Seen]]:
     """What a ledger knows of all runs: trends, and since when each finding is there, by its id.
 
     Raises LedgerError.
     """
     if ledger is None:
         return [], {}
-    from harness.ledger import history  # noqa: PLC0415 (SQLAlchemy is slow)
+    from harness.ledger.history import history, open_database  # noqa: PLC0415 (likewise)
 
-    return history.known(ledger)
+    found = history(open_database(ledger))
+    return trends.series(found), trends.seen(found)
