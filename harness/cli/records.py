@@ -49,7 +49,8 @@ def opened(ledger: str | None) -> Engine | None:
     """The database of a ledger, if there is one, with all its tables. Raises LedgerError."""
     if ledger is None:
         return None
-    from harness.ledger.history import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
+    from harness.ledger import models  # noqa: F401, PLC0415 (SQLAlchemy is slow)
+    from harness.ledger.engine import open_database  # noqa: PLC0415 (likewise)
 
     return open_database(ledger)
 
@@ -59,9 +60,10 @@ def known(ledger: str | None) -> tuple[list[trends.Trend], dict[str, trends.Seen
 
     Raises LedgerError.
     """
-    if ledger is None:
+    database = opened(ledger)
+    if database is None:
         return [], {}
-    from harness.ledger.history import history, open_database  # noqa: PLC0415 (likewise)
+    from harness.ledger.history import history  # noqa: PLC0415 (likewise)
 
-    found = history(open_database(ledger))
+    found = history(database)
     return trends.series(found), trends.seen(found)
