@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
@@ -19,10 +20,6 @@ from corpora.plain_text import pieces, printable
 from harness.core import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rich.console import ConsoleOptions, RenderableType
-
     from reports.blocks import Block
 
 LOG_WIDTH = 120

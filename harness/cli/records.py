@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.events import read_events
+from harness.ledger import trends
 from reports import write_all
 from reports.record import RunRecord
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy.engine import Engine
-
-    from harness.ledger.trends import Seen, Trend
 
 
 def recorded(folder: Path) -> RunRecord:
@@ -50,18 +49,21 @@ def opened(ledger: str | None) -> Engine | None:
     """The database of a ledger, if there is one, with all its tables. Raises LedgerError."""
     if ledger is None:
         return None
-    from harness.ledger.history import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
+    from harness.ledger import models  # noqa: F401, PLC0415 (SQLAlchemy is slow)
+    from harness.ledger.engine import open_database  # noqa: PLC0415 (likewise)
 
     return open_database(ledger)
 
 
-def known(ledger: str | None) -> tuple[list[Trend], dict[str, Seen]]:
+def known(ledger: str | None) -> tuple[list[trends.Trend], dict[str, trends.Seen]]:
     """What a ledger knows of all runs: trends, and since when each finding is there, by its id.
 
     Raises LedgerError.
     """
-    if ledger is None:
+    database = opened(ledger)
+    if database is None:
         return [], {}
-    from harness.ledger import history  # noqa: PLC0415 (SQLAlchemy is slow)
+    from harness.ledger.history import history  # noqa: PLC0415 (likewise)
 
-    return history.known(ledger)
+    found = history(database)
+    return trends.series(found), trends.seen(found)

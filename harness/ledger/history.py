@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from harness.events import Event, Found
-from harness.ledger import trends
 from harness.ledger.engine import LedgerError, open_database, parse, transaction
 from harness.ledger.models import (
     FindingDetail,
@@ -97,12 +96,3 @@ def _latest(rows: Iterable[FindingDetail]) -> list[RecordedFinding]:
             if isinstance(found, Found):
                 latest[row.id] = RecordedFinding(row.run, found, row.reproducer)
     return list(latest.values())
-
-
-def known(where: str) -> tuple[list[trends.Trend], dict[str, trends.Seen]]:
-    """What the ledger of a path or URL says: all series, and when each finding was seen, by id.
-
-    Raises LedgerError.
-    """
-    found = history(open_database(where))
-    return trends.series(found), trends.seen(found)

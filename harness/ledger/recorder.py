@@ -164,10 +164,12 @@ def tallies(run: str, coverage: Coverage) -> Iterable[RunTally]:
         if contract is None:
             continue
         checks, generators = map(set, zip(*ways, strict=True))
-        of = {"run": run, "implementation": name, "vocabulary": contract.vocabulary}
-        none = dict.fromkeys(("cases", "compared", "wrong", "deaths"), 0)
-        row = RunTally(**of, **none, trusted=False, checks=[], generators=[])
-        row = made.setdefault((name, contract.vocabulary), row)
+        place = name, contract.vocabulary
+        row = made.get(place) or RunTally(
+            run=run, implementation=name, vocabulary=contract.vocabulary, cases=0, compared=0,
+            wrong=0, deaths=0, trusted=False, checks=[], generators=[],
+        )  # fmt: skip
+        made[place] = row
         compared = judged[where, EQUIVALENCE, name]
         row.cases += max(judged[where, check, name] for check in checks)
         row.compared += compared
