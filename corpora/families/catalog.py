@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from corpora.families import drawn_from
 from corpora.families.base import Family
 from corpora.families.pattern import Pattern, drawn
-from corpora.families.recipes import Characters
+from corpora.families.recipes import Line
 from corpora.families.user import always
 from corpora.generators.material import units_of
 
@@ -29,8 +29,8 @@ def _family(name: str, reason: str, telling: bool = False, **rest: Any) -> Famil
         case {"spelt": count, **written}:
             pattern = Pattern.from_dict(written)
             return Family(name, reason, partial(drawn_from.spelt, pattern, count))
-        case {"characters": (first, last)}:
-            return Family(name, reason, always(Characters(first, last)))
+        case {"line": line}:
+            return Family(name, reason, always(Line(line)))
         case {"letters": {"hex": data}}:
             return Family(name, reason, always(drawn(units_of(bytes.fromhex(data)))))
         case {"letters": text}:

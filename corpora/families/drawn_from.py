@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.families.pattern import Pattern, Pump, drawn, repeated
-from corpora.families.recipes import AnyText, English
 from corpora.generators.material import is_text, material, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from corpora.families.recipes import Recipe
     from corpora.vocabularies.model import Vocabulary
 
 PARTS = 24
@@ -34,16 +32,6 @@ PUMPS = 400
 """Candidates for the densest lattice."""
 
 LETTERS = b"abcdefghijklmnopqrstuvwxyz"
-
-
-def english(vocabulary: Vocabulary) -> Recipe:
-    """Prose."""
-    return English()
-
-
-def any_text(vocabulary: Vocabulary) -> Recipe:
-    """Characters of all kinds."""
-    return AnyText()
 
 
 def letters(vocabulary: Vocabulary) -> bytes:

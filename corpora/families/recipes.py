@@ -45,65 +45,36 @@ def whole(data: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Characters:
-    """Characters at random from ``first`` to ``last``, neither a surrogate; all of one width."""
+class Line:
+    """A line of Python for ``n`` bytes, with ``random`` imported, and ``{seed}`` for the seed."""
 
-    first: int
-    last: int
-
-    @property
-    def _width(self) -> int:
-        return len(chr(self.first).encode())
+    line: str
 
     def make(self, size: int, variant: int = 0) -> bytes:
-        """As many as there is room for."""
-        rng = random.Random(seed_of(size, variant))
-        points = rng.choices(range(self.first, self.last + 1), k=size // self._width)
-        return "".join(map(chr, points)).encode()
+        """What the line says, of another seed for each variant."""
+        line = self.line.replace("{seed}", str(seed_of(size, variant)))
+        made: bytes = eval(line, {"random": random, "n": size})  # ours, as shipped
+        return made
 
     def expression(self) -> str:
-        """Code points in hexadecimal."""
-        points = f"range(0x{self.first:x}, 0x{self.last + 1:x})"
-        drawn = f"random.Random({SEED}).choices({points}, k=n // {self._width})"
-        return f"''.join(map(chr, {drawn})).encode()"
+        """The line with its seed."""
+        return self.line.replace("{seed}", SEED)
 
 
-class AnyText:
-    """Random bytes, each that is no character replaced by U+FFFD."""
-
-    def make(self, size: int, variant: int = 0) -> bytes:
-        """Cut at a character."""
-        data = random.Random(seed_of(size, variant)).randbytes(size)
-        return whole(data.decode("utf-8", "replace").encode()[:size])
-
-    def expression(self) -> str:
-        """Bytes, replaced, cut."""
-        drawn = f"random.Random({SEED}).randbytes(n)"
-        return f"{drawn}.decode('utf-8', 'replace').encode()[:n]{MENDED}"
-
-
-class English:
+def english(size: int, seed: int) -> bytes:
     """Lines at random of the English that tokgate has at hand.
 
     Not a page of it, as pages differ: tables and lists cost more than what is told in sentences.
     """
-
-    def make(self, size: int, variant: int = 0) -> bytes:
-        """As many lines as fill it."""
-        rng, data = random.Random(seed_of(size, variant)), b""
-        while len(data) < size:
-            data += b"".join(rng.choices(english_lines(), k=size // 16 + 1))
-        return whole(data[:size])
-
-    def expression(self) -> str:
-        """By this very function: the control is no input that anybody has to send."""
-        module = "__import__('corpora.families.recipes', fromlist=['English'])"
-        return f"{module}.English().make(n)"
+    rng, data = random.Random(seed), b""
+    while len(data) < size:
+        data += b"".join(rng.choices(english_lines(), k=size // 16 + 1))
+    return whole(data[:size])
 
 
 @lru_cache(maxsize=1)
 def english_lines() -> tuple[bytes, ...]:
     """The lines, empty ones left out, each with its end."""
-    from corpora.generators.prose import english  # noqa: PLC0415 - half a megabyte of text
+    from corpora.generators import prose  # noqa: PLC0415 - half a megabyte of text
 
-    return tuple(f"{line}\n".encode() for line in english().split("\n") if line.strip())
+    return tuple(f"{line}\n".encode() for line in prose.english().split("\n") if line.strip())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,16 +124,11 @@ def decoded(
     return ask
 
 
-def streamed(on: Loaded, contracts: Sequence[Contract], family: Family) -> Ask | None:
-    """So many ids, decoded one by one."""
-    return decoded(on, contracts, family, stream=True)
-
-
 AXES = (
     ("special tokens", "special-tokens", special_tokens),
     ("calls", "batch", batch),
     ("ids", "decoding", decoded),
-    ("ids", "streaming", streamed),
+    ("ids", "streaming", partial(decoded, stream=True)),
 )
 """What grows, in plural, the row of the report, and who asks about the loaded vocabulary."""
 

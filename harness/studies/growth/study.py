@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
@@ -39,10 +40,6 @@ whatever time the run has left."""
 
 SHARE = 0.1
 """The share of the time for growth that goes into costs other than time for a byte."""
-
-LEAST_SECONDS = 1.0
-"""Seconds that each of the user's own candidates has for these at the least, even where the run has
-none."""
 
 AXES_SECONDS = 1.0
 """Seconds on one vocabulary for the axes of one of the user's own candidates; those for which it is
@@ -126,7 +123,7 @@ class Growth:
             if stop() or not suiting or (seconds <= 0 and not owed):
                 continue
             session.pool.limit_by((lambda: math.inf) if owed else run.left_for_questions)
-            stopped = within(max(seconds, LEAST_SECONDS * owed), stop)
+            stopped = within(seconds, stop)
             with contextlib.suppress(OutOfTime):
                 contracts, probe = session.opened.contracts(), suiting[0].make(vocabulary, PROBE, 0)
                 on = answering(session.pool, one, contracts, probe)
@@ -149,14 +146,14 @@ class Growth:
         owed: its memory, what it leaves behind and what it says are measured in any case.
         """
         halted, control = self._run.stop.is_set, suiting[0]
-        for family in memory.chosen(suiting):
-            if owed or not stopped():
-                self._say(memory.measure_memory(on, family, stopped))
-        if owed or not stopped():
-            self._say(left.measure_left(on, many, stopped))
-        if owed or not stopped():
-            # It ends by itself, at a size that tells.
-            self._say(told.measure_told(on, control, halted if owed else stopped))
+        until = halted if owed else stopped  # each ends by itself, at a size that tells
+        for measure in (
+            *(partial(memory.measure_memory, on, family) for family in memory.chosen(suiting)),
+            partial(left.measure_left, on, many),
+            partial(told.measure_told, on, control),
+        ):
+            if not until():
+                self._say(measure(until))
         part = within(AXES_SECONDS, halted) if owed else stopped
         for name, row, asking in axes.AXES:
             if self._due(on, row) and not part() and (ask := asking(on, contracts, control)):
