@@ -1,8 +1,8 @@
 """Survival: an implementation answers every input within its limits."""
 
 from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity
-from harness.core.outcomes import Failed, Outcome, Status
-from harness.core.partition import Part
+from harness.core.outcomes import Failed, Status
+from harness.core.partition import Part, partition
 
 
 class Survival(Check):
@@ -33,12 +33,12 @@ class Survival(Check):
                 outcome = results.outcome(index)
                 if not isinstance(outcome, Failed):
                     continue
-                encoded: dict[Outcome, list[str]] = {}
-                for other, theirs in seen.results.items():
-                    if theirs.status[index] == Status.ENCODED:
-                        encoded.setdefault(theirs.outcome(index), []).append(other)
-                others = [Part(tuple(names), shared) for shared, names in encoded.items()]
-                parts = (*others, Part((name,), outcome))
+                encoded = {
+                    other: theirs.outcome(index)
+                    for other, theirs in seen.results.items()
+                    if theirs.status[index] == Status.ENCODED
+                }
+                parts = (*partition(encoded, seen.contract.standing), Part((name,), outcome))
                 found = self.violation(seen, index, parts, (name,), outcome.status.label)
                 judgement.violations.append(found)
         return judgement

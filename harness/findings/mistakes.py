@@ -6,7 +6,7 @@ the smallest input, of the first one seen and of a dozen inputs like them are th
 and no other mistake of the list gives the same.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -50,14 +50,21 @@ def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation])
     if first.check != "equivalence" or first.undecided or len(first.culprits) != 1:
         return ""
     (culprit,), vocabulary = first.culprits, contract.vocabulary
-    inputs = [one.data for one in violations]
-    trusted = [one.parts[0].outcome for one in violations]
-    wrong = [p.outcome for one in violations for p in one.parts[1:] if culprit in p.names]
-    fits = fitting(contract, inputs, wrong)
     # Nothing is said where the trusted ids are not those of plain byte-pair encoding.
-    if not fits or RIGHT not in fitting(contract, inputs, trusted):
+    if any(RIGHT not in giving(contract, one.data, one.parts[0].outcome) for one in violations):
+        return ""
+    fits = set.intersection(
+        *(
+            giving(contract, one.data, part.outcome)
+            for one in violations
+            for part in one.parts[1:]
+            if culprit in part.names
+        )
+    )
+    if not fits:
         return ""
     # Inputs like these: one behind another, several times, and with something between.
+    inputs = [one.data for one in violations]
     made = [part * count for part in (inputs[0], inputs[0][:1]) for count in (2, 3, 5, 7)]
     made += [one + between + other for one in inputs for other in inputs for between in BETWEEN]
     made += map(str.encode, TEXTS)
@@ -66,39 +73,34 @@ def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation])
         answers = pool.again(contract.among({culprit}), Inputs.of(probes)).results[culprit]
     except OutOfTime:
         return ""
-    fits &= fitting(contract, probes, answers)
+    for data, outcome in zip(probes, answers, strict=True):
+        fits &= giving(contract, data, outcome)
     return fits.pop() if len(fits) == 1 else ""
 
 
-def fitting(contract: Contract, inputs: Sequence[bytes], outcomes: Iterable[Outcome]) -> set[str]:
-    """The mistakes, or none (:data:`RIGHT`), that give the ids of all outcomes."""
-    fits = [
-        {said for said, ids in predicted(contract, data).items() if ids == ids_of(outcome)}
-        for data, outcome in zip(inputs, outcomes, strict=True)
-    ]
-    return set.intersection(*fits)
+def giving(contract: Contract, data: bytes, outcome: Outcome) -> set[str]:
+    """The mistakes, or none (:data:`RIGHT`), that give these ids of an input.
 
-
-def predicted(contract: Contract, data: bytes) -> dict[str, tuple[int, ...]]:
-    """The ids of an input by each mistake and by none; empty where nothing can be said."""
+    Empty where nothing can be said.
+    """
     vocabulary, mode = contract.vocabulary, contract.mode
     plain = contract.algorithm == "bpe" and mode.special == "none" and vocabulary.merges.left.size
     if not plain or not 0 < len(data) <= LONGEST:
-        return {}
+        return set()
     ends = sorted(piece_ends(vocabulary, data)) if mode.pretokenize else [len(data)]
     pieces = [data[start:end] for start, end in pairwise([0, *ends])]
     try:
         made = {
-            name: tuple(i for one in pieces for i in way(vocabulary, one))
-            for name, way in WAYS.items()
+            name: [i for one in pieces for i in way(vocabulary, one)] for name, way in WAYS.items()
         }
         # In a toy few merges lie over boundaries, and one that is missing looks like all of them.
         if len(vocabulary) >= LARGE:
-            made["does not cut texts into pre-tokens"] = tuple(WAYS[RIGHT](vocabulary, data))
+            made["does not cut texts into pre-tokens"] = WAYS[RIGHT](vocabulary, data)
     except (KeyError, StopIteration):
-        return {}  # a byte without a token
+        return set()  # a byte without a token
     right = made[RIGHT]
-    return made | {"loses the last token": right[:-1], "loses the first token": right[1:]}
+    made |= {"loses the last token": right[:-1], "loses the first token": right[1:]}
+    return {name for name, ids in made.items() if ids == [*ids_of(outcome)]}
 
 
 def merging(by_rank: int = 1, by_place: int = 1, whole: bool | None = None) -> Way:
