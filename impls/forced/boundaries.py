@@ -16,10 +16,10 @@ from corpora.vocabularies.patterns import PATTERNS
 from impls.forced.characters import whole_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from corpora.vocabularies.model import Vocabulary
     from impls.forced.context import Context, GrammarState
-    from impls.forced.tokenizer import Tokenizer
 
 LETTERS = "abBsStTmMdDlLrRvVeE"
 """The letters of contractions, and one small and one capital letter that are of none."""
@@ -146,15 +146,27 @@ def _seconds(grammar: GrammarState) -> frozenset[str]:
 
 
 class Boundaries:
-    """The boundaries of pre-tokens at the end of texts, remembered."""
+    """The boundaries of pre-tokens at the end of texts, remembered.
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
+    by_patterns: whether the vocabulary's patterns alone decide where a text is cut. piece_ends:
+    where the pre-tokens of a text end. size: how many bytes an id spells.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        piece_ends: Callable[[bytes], list[int]],
+        size: Callable[[int], int],
+        *,
+        by_patterns: bool,
+    ) -> None:
+        self._piece_ends, self._size = piece_ends, size
+        self._form = vocabulary.normalizer.form
         # An added token that comes to its end takes all of its pre-tokens back.
-        self.known = tokenizer.cuts_by_patterns and tokenizer.vocabulary.splits in KNOWN_PATTERNS
+        self.known = by_patterns and vocabulary.splits in KNOWN_PATTERNS
         """Whether it is known which pre-tokens what follows can move, and not only presumed."""
         self._movable = KNOWN_WINDOW_PIECES if self.known else WINDOW_PIECES
-        self._ends = lru_cache(maxsize=4096)(tokenizer.piece_ends)
+        self._ends = lru_cache(maxsize=4096)(piece_ends)
         self._cut = lru_cache(maxsize=4096)(self._cut_anew)
         self._growing: tuple[bytes, Sequence[int]] = (b"", ())
 
@@ -174,7 +186,7 @@ class Boundaries:
         """The ways in which the text ``last`` may be cut before each of these stand-ins."""
         found: dict[tuple[int, ...], str] = {}
         for way in asked:
-            ends = self._tokenizer.piece_ends(last + way.encode())
+            ends = self._piece_ends(last + way.encode())
             found.setdefault(tuple(ends[: bisect_right(ends, len(last))]), way)
         return found
 
@@ -188,7 +200,7 @@ class Boundaries:
         before, ends = self._growing
         fixed = self._lasting(ends) if self.known and text.startswith(before) else ()
         start = fixed[-1] if fixed else 0
-        ends = [*fixed, *(start + end for end in self._tokenizer.piece_ends(text[start:]))]
+        ends = [*fixed, *(start + end for end in self._piece_ends(text[start:]))]
         self._growing = text, ends
         fixed = self._lasting(ends)
         place = bisect_right(fixed, most) - spare
@@ -200,17 +212,16 @@ class Boundaries:
         text: begins with the context's. The place is within that, so that its tokens show where
         they change. (0, 0) where no token of the context ends there.
         """
-        size, form = self._tokenizer.size, self._tokenizer.vocabulary.normalizer.form
         # What goes on from the context may move the boundaries at its end, and so change its
         # tokens. That they change is seen where they are compared from before these on.
         spare = WINDOW_PIECES if len(text) > len(context.text) else 0
         start = self.start(text[: whole_characters(text)], len(context.text), spare)
         first = len(context.ids)
         # A normalized text is spelled, which may be of another length.
-        place = len(context.text) if form is None else sum(map(size, context.ids))
+        place = len(context.text) if self._form is None else sum(map(self._size, context.ids))
         while place > start and first:
             first -= 1
-            place -= size(context.ids[first])
+            place -= self._size(context.ids[first])
         return (start, first) if place == start else (0, 0)
 
     def _lasting(self, ends: Sequence[int]) -> Sequence[int]:

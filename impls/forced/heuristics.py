@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from impls.forced.boundaries import Boundaries
 from impls.forced.characters import anything, whole_characters
 from impls.forced.interface import Healed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from impls.forced.boundaries import Boundaries
     from impls.forced.context import Context, GrammarState
     from impls.forced.tokenizer import AnyTokenizer, Tokenizer
 
@@ -111,7 +111,7 @@ class DropPretoken:
 
     @cached_property
     def _boundaries(self) -> Boundaries:
-        return Boundaries(self.tokenizer)
+        return self.tokenizer.boundaries()
 
     def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
         """See :class:`impls.forced.interface.Policy`."""

@@ -145,15 +145,15 @@ class Tokenizer(AnyTokenizer):
         self._remembered = lru_cache(REMEMBERED_TEXTS)(self._encode)
         self.size = cache(lambda token_id: len(self.spelling(token_id)))
         """How many bytes an id spells."""
-        self._boundaries, self._growing = Boundaries(self), Boundaries(self)
+        self._boundaries, self._growing = self.boundaries(), self.boundaries()
         self._beginnings = lru_cache(REMEMBERED_ENDS)(
             lambda piece: Beginnings(self._merged, piece, self.spellings)
         )
 
-    @property
-    def cuts_by_patterns(self) -> bool:
-        """Whether the vocabulary's patterns alone decide where a text is cut."""
-        return self._cut is not None
+    def boundaries(self) -> Boundaries:
+        """The boundaries of its pre-tokens, for texts of which each begins the next."""
+        by_patterns = self._cut is not None
+        return Boundaries(self.vocabulary, self.piece_ends, self.size, by_patterns=by_patterns)
 
     @cached_property
     def spellings(self) -> Spellings:

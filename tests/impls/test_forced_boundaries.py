@@ -15,7 +15,6 @@ from impls.forced.boundaries import (
     KNOWN_WINDOW_PIECES,
     STAND_INS,
     WINDOW_PIECES,
-    Boundaries,
 )
 from impls.forced.context import Context
 from impls.forced.exact import Exact
@@ -84,7 +83,7 @@ def test_ways_are_those_of_the_whole_text(seed, splits):
     """By the definition: the whole text with each stand-in, cut from its beginning."""
     rng = random.Random(f"ways/{seed}/{splits}")
     tokenizer = tokenizer_of(splits)
-    boundaries = Boundaries(tokenizer)
+    boundaries = tokenizer.boundaries()
     for _ in range(30):
         text = drawn(rng, 12).encode()
         asked = [stand_in for stand_in in STAND_INS if rng.random() < 0.1] or ["b"]
@@ -99,11 +98,11 @@ def test_windows_of_a_text_that_grows_are_those_of_each_text_by_itself():
     rng = random.Random(3)
     for splits in KNOWN:
         tokenizer = tokenizer_of(splits)
-        text, growing = b"", Boundaries(tokenizer)
+        text, growing = b"", tokenizer.boundaries()
         for _ in range(40):
             text = b"" if rng.random() < 0.05 else text + drawn(rng, 3).encode()
             most = rng.randint(0, len(text))
-            assert growing.start(text, most) == Boundaries(tokenizer).start(text, most)
+            assert growing.start(text, most) == tokenizer.boundaries().start(text, most)
             ends = tokenizer.piece_ends(text)
             lasting = [0, *ends[: max(0, len(ends) - KNOWN_WINDOW_PIECES)]]
             assert growing.start(text, most) == max(end for end in lasting if end <= most)
@@ -114,11 +113,11 @@ def test_an_added_token_takes_more_pretokens_back():
     token = AddedToken("<|a|>", 5_000, special=False)
     plain = tokenizer_of(PATTERNS["gpt2"])
     added = Tokenizer(replace(plain.vocabulary, added_tokens=(token,)))
-    assert plain.cuts_by_patterns and not added.cuts_by_patterns
+    assert plain.boundaries().known and not added.boundaries().known
     text = b"a b c d e <|a|"
     assert moved(added, text.decode(), ">") == 3 > KNOWN_WINDOW_PIECES
-    assert Boundaries(plain).start(text, len(text)) == len(b"a b c d e <|")
-    assert Boundaries(added).start(text, len(text)) == len(b"a b")
+    assert plain.boundaries().start(text, len(text)) == len(b"a b c d e <|")
+    assert added.boundaries().start(text, len(text)) == len(b"a b")
     assert WINDOW_PIECES > 3
 
 
