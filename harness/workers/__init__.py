@@ -1,9 +1,8 @@
 """Worker processes: limits, clocks, the format of the exchange, restarts.
 
 Import one way: ``limits`` and ``wire`` know no other module here; ``clock`` reads the kernel's
-counters; ``keeper`` is the parent of a process, ``keeping`` is it seen from the harness;
-``fork_server`` is the process of which our own workers are copies, ``forking`` is it seen from the
-harness; ``process`` is one process, ``serving`` the inside of any; ``requests`` says what a request
+counters; ``keeper`` is the parent of a process, a copy of the ``nursery``; ``kept`` is both seen
+from the harness; ``process`` is one process, ``serving`` the inside of any; ``requests`` says what a request
 asks about; ``worker`` is one implementation, whose process is started again as often as its limits
 allow, and which is asked until its failures are sure; ``server`` is what answers for it.
 """

@@ -61,17 +61,19 @@ class Usage:
 def usage_of(pid: int, *, keeper: bool = False) -> Usage:
     """What a process and all its descendants have spent; nothing of those that are gone.
 
-    keeper: whether the process itself is a keeper, whose memory is the harness's.
+    keeper: whether the process itself is a keeper, which is the harness's.
     """
     cpu, memory, awake = 0.0, 0, False
     for one in (pid, *descendants(pid)):
         with contextlib.suppress(OSError, ValueError, IndexError):
             folder = Path(f"/proc/{one}")
+            kept = one != pid or not keeper
             fields = _stat(folder / "stat")
             # utime, stime, and those of children that have ended.
-            cpu += sum(int(ticks) for ticks in fields[11:15]) * TICK
-            if one != pid or not keeper:
-                memory += int((folder / "statm").read_text().split()[1]) * PAGE
+            cpu += sum(map(int, fields[11 if kept else 13 : 15])) * TICK
+            if not kept:
+                continue
+            memory += int((folder / "statm").read_text().split()[1]) * PAGE
             awake = awake or any(
                 _stat(thread / "stat")[0] in AWAKE for thread in (folder / "task").iterdir()
             )

@@ -19,9 +19,7 @@ from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 from harness.workers.claims import Claims
 from harness.workers.costly import CostlyBatches
-from harness.workers.forking import ForkServer, shared_server
 from harness.workers.reasons import TOO_LONG
-from impls import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
@@ -129,31 +127,17 @@ class WorkerPool:
         participants: Sequence[Participant],
         limits: Limits,
         environment: Mapping[str, str] | None = None,
-        server: ForkServer | None = None,
         watched: Collection[str] = (),
     ) -> None:
         """Start no worker yet.
 
-        server: one that several pools share, else it has its own. watched: participants of which
-        the costly batches are kept (:meth:`costly`).
+        watched: participants of which the costly batches are kept (:meth:`costly`).
         """
         self._participants = {participant.name: participant for participant in participants}
         # Whoever comes first loads first; all at once would make all of them late.
         turn = threading.Semaphore((os.cpu_count() or 1) + 2)
-        self._closing = contextlib.ExitStack()
-        if server is None:
-            ours = [] if environment else participants
-            server = self._closing.enter_context(shared_server(ours))
         self._workers = {
-            c.name: Worker(
-                c.name,
-                c.spec,
-                limits,
-                environment,
-                turn,
-                c.about.needs,
-                server if registry.our_own(c.spec) else None,
-            )
+            c.name: Worker(c.name, c.spec, limits, environment, turn, c.about.needs)
             for c in participants
         }
         self.turn = threading.Lock()
@@ -404,4 +388,3 @@ class WorkerPool:
             worker.close(wait=False)  # all at once: each has its own thread
         for worker in self._workers.values():
             worker.close()
-        self._closing.close()

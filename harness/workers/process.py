@@ -31,7 +31,7 @@ from harness.core.outcomes import Failed, Results, Status
 from harness.workers import logs, wire
 from harness.workers.cell import Cell
 from harness.workers.clock import Stopwatch, control, usage_of
-from harness.workers.keeping import Kept, pipe
+from harness.workers.kept import Kept, numbers, pipe
 from harness.workers.requests import FAULT, KILLED_WITH_KEEPER
 from harness.workers.tracebacks import without_own
 from impls.external import OUT_OF_MEMORY_SIGNS, signal_name
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from harness.workers.clock import Usage
-    from harness.workers.forking import ForkServer
 
 T = TypeVar("T")
 
@@ -83,13 +82,12 @@ class Process:
         *,
         others: str | None = None,
         needs: Sequence[str] = (),
-        server: ForkServer | None = None,
     ) -> None:
         """Start. module: has a ``main``, as :mod:`harness.confinement.start` says. memory: bytes.
 
         others: names what code runs in it that is not ours, needs: what that declares; see
-        :func:`harness.confinement.probing.launch`. server: of which the process may be a copy.
-        Raises OSError where the machine has no room for a process.
+        :func:`harness.confinement.probing.launch`. Raises OSError where the machine has no room for
+        a process.
         """
         self._memory = memory
         # What fails here leaves nothing open: the harness goes on.
@@ -109,11 +107,11 @@ class Process:
             )
             inherited = (requests, answers, self._cell.descriptor)
             self._kept = Kept(
-                [*launch.command, *map(str, inherited), str(memory)],
+                [*launch.command, *numbers(len(inherited)), str(memory)],
                 descriptors=inherited,
                 environment=launch.environment,
-                errors=self._log,
-                server=server,
+                log=self._log.fileno(),
+                ours=others is None,
             )
             ours.callback(self._kept.end)
             os.set_blocking(outlet, False)

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.messages import Way
-    from harness.workers.forking import ForkServer
     from harness.workers.limits import Limits
     from impls.interface import Mode
 
@@ -104,12 +103,11 @@ class Worker:
         environment: Mapping[str, str] | None = None,
         turn: AbstractContextManager[object] | None = None,
         needs: Sequence[str] = (),
-        server: ForkServer | None = None,
     ) -> None:
         self.name = name
         self.withdrawn: str | None = None
         """Why it is no longer asked on this vocabulary, or None."""
-        self._spec, self._limits, self._server = spec, limits, server
+        self._spec, self._limits = spec, limits
         programs = spec.startswith(("cmd:", "pip:", "npm:"))
         self._needs = (*needs, OF_PROGRAMS) if programs else needs
         self._environment = environment or {}
@@ -291,7 +289,6 @@ class Worker:
                     self._environment,
                     others=None if registry.our_own(self._spec) else self._spec,
                     needs=self._needs,
-                    server=self._server,
                 )
             except OSError as error:
                 raise WorkerDied(Failed(Status.CRASHED, f"{FAULT}: {error}")) from error

@@ -28,7 +28,7 @@ from harness.core.outcomes import (
     Status,
     Unsupported,
 )
-from harness.workers import Limits, Worker, rows
+from harness.workers import Limits, Worker, kept, rows
 from harness.workers.tracebacks import EACH_REQUEST
 from impls.interface import Mode
 from impls.standard_error import LOG_TAIL
@@ -373,7 +373,8 @@ def test_a_death_while_decoding_is_pinned(make: Make) -> None:
 
 
 def descendants() -> set[int]:
-    return {child.pid for child in psutil.Process().children(recursive=True)}
+    every = {child.pid for child in psutil.Process().children(recursive=True)}
+    return every - {kept.ANEW.pid, kept.OURS.pid}
 
 
 def test_nothing_is_left_after_close(
