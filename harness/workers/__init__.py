@@ -2,9 +2,9 @@
 
 Import one way: ``limits`` and ``wire`` know no other module here; ``clock`` reads the kernel's
 counters; ``keeper`` is the parent of a process, a copy of the ``nursery``; ``kept`` is both seen
-from the harness; ``process`` is one process, ``serving`` the inside of any; ``requests`` says what a request
-asks about; ``worker`` is one implementation, whose process is started again as often as its limits
-allow, and which is asked until its failures are sure; ``server`` is what answers for it.
+from the harness; ``process`` is one process, ``serving`` the inside of any; ``requests`` says what
+a request asks about; ``worker`` is one implementation, whose process is started again as often as
+its limits allow, and which is asked until its failures are sure; ``server`` is what answers for it.
 """
 
 from __future__ import annotations

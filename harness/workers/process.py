@@ -176,7 +176,7 @@ class Process:
         self._watch = None  # it is at nothing any more; one that died may be, until it is told
         return answer
 
-    def _message(self) -> wire.Alive | wire.Answer | wire.Columns | None:
+    def _message(self) -> tuple[int, wire.Body] | None:
         """The next message, None where it is not there yet. Raises EOFError, Garbled.
 
         It is held once, and memory is taken for what has come, not for what was claimed.
