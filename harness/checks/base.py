@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
+from harness.core.comparisons import Observation
 from harness.core.messages import Decode, Encode, Serve
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
+from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
 from harness.core.partition import Part, blames, partition
 
 if TYPE_CHECKING:
@@ -30,15 +31,6 @@ if TYPE_CHECKING:
     from harness.core.comparisons import ComparedGroup, Contract
     from harness.core.participants import Participant
     from impls.interface import Capability
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Observation:
-    """The answers of all participants of a contract to one batch, by name."""
-
-    contract: Contract
-    inputs: Inputs
-    results: Mapping[str, Results]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

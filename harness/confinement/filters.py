@@ -60,16 +60,15 @@ SECCOMP = {"x86_64": 317, "aarch64": 277}
 """The number of ``seccomp`` itself."""
 
 
-def program_for(machine: str, *, network: bool = False) -> bytes | None:
-    """Return the program for a machine; None for one whose numbers are not known here.
+def program_for(machine: str, *, network: bool = False) -> bytes:
+    """Return the program for a machine. Raises ValueError where its numbers are not known here.
 
     network: whether sockets and rings are left to the process.
     """
-    known = CALLS.get(machine)
-    if known is None:
-        return None
+    if machine not in CALLS:
+        raise ValueError(f"no filter for {machine}")
     program: list[Instruction] = [(LOAD, 0, 0, ARCHITECTURE)]
-    for calls in known:
+    for calls in CALLS[machine]:
         block = _block(calls, network=network)
         program += [(EQUAL, 0, len(block), calls.audit), *block]
     program.append((RETURN, 0, 0, ALLOW))

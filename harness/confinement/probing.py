@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from corpora.vocabularies.caches import COMPILED, OURS, TABLES, compiled_folder, tables_folder
 from harness.confinement.plan import (
     CONFINEMENT,
@@ -64,10 +66,10 @@ def plan_for(
     """
     wanted = understood(needs)
     folders = [*own, str(compiled_folder(environment)), str(tables_folder(environment))]
-    declared = [path for path in wanted.writable if not os.path.lexists(path)]
-    for folder in [*folders, *declared]:
-        with contextlib.suppress(OSError):  # what cannot be made cannot be written to
-            Path(folder).mkdir(parents=True, exist_ok=True)
+    for folder in (*folders, *wanted.writable):
+        if not os.path.lexists(folder):
+            with contextlib.suppress(OSError):  # what cannot be made cannot be written to
+                Path(folder).mkdir(parents=True)
     allowed = (*folders, *wanted.writable, SHARED_MEMORY, OWN_PROCESS, STANDARD_ERROR, *DEVICES)
     shared = SHARED_MEMORY in wanted.writable  # with others, as it declares
     own_memory = held_here().own_memory and not shared
@@ -92,7 +94,7 @@ def caches_of(others: str | None, environment: Mapping[str, str]) -> dict[str, s
 
 def argument(plan: Plan | None) -> str:
     """Return a plan as :mod:`harness.confinement.start` takes it; None is no confinement."""
-    return NOT_CONFINED if plan is None else plan.to_json()
+    return NOT_CONFINED if plan is None else msgspec.json.encode(plan).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +138,8 @@ def _probed() -> Held:
         done = subprocess.run(
             [*START, empty], capture_output=True, text=True, timeout=PROBE_SECONDS, check=True
         )
-        return Held.from_json(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
+        return msgspec.json.decode(done.stdout, type=Held)
+    except (OSError, subprocess.SubprocessError, msgspec.MsgspecError) as error:
         return Held(missing=(f"a process to try it in ({type(error).__name__})",))
 
 

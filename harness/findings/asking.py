@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from harness.checks import CHECKS
 from harness.checks.base import Violation
+from harness.checks.questions import examine, judge
 from harness.core.excused import TOGETHER
 from harness.core.outcomes import Failed, Inputs, Status, Unsupported
 from harness.core.partition import Part, comparable, standing_of
@@ -92,7 +93,7 @@ class Asking:
     def ask(self, inputs: Sequence[bytes], contract: Contract | None = None) -> Judgement:
         """Put inputs to the check of the violation."""
         check = CHECKS[self.entry.violation.check]
-        return self.pool.examine(contract or self.entry.contract, check, inputs)
+        return examine(self.pool, contract or self.entry.contract, check, inputs)
 
     def same(self, violation: Violation) -> bool:
         """Whether a violation is of the same signature."""
@@ -200,7 +201,7 @@ class Asking:
         )
         inputs = [data] if once else [b"", data, data] * (times // 2)
         answers = pool.again(contract, Inputs.of(inputs))
-        judged = pool.judge(check, answers)
+        judged = judge(pool, check, answers)
         now = [one for one in judged.violations if one.data == data]
         # By place: a check may find more than one thing wrong with an input.
         seen = {one.index for one in now if self.same(one)}
@@ -246,7 +247,7 @@ class Asking:
         """
         pool, violation = self.pool, self.entry.violation
         compared = violation.check == "equivalence"
-        for death in pool.judge(CHECKS["survival"], seen).violations if compared else ():
+        for death in judge(pool, CHECKS["survival"], seen).violations if compared else ():
             if death.data == violation.data and _crashed(death.parts[-1].outcome):
                 return death
         withdrawn, silent = pool.withdrawn(), False
