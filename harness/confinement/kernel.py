@@ -45,7 +45,11 @@ class Linux:
         """Make a system call. ``None`` is a null pointer. Raises OSError."""
         # The C library's function takes machine words, whose upper halves an int would leave open.
         words = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
-        result = int(self._c.syscall(ctypes.c_long(number), *words))
+        return self._done(self._c.syscall(ctypes.c_long(number), *words))
+
+    @staticmethod
+    def _done(result: int) -> int:
+        """What a function of the C library gave. Raises OSError where it failed."""
         if result < 0:
             error = ctypes.get_errno()
             raise OSError(error, os.strerror(error))
@@ -54,18 +58,11 @@ class Linux:
     def no_new_privileges(self) -> None:
         """Give up what setuid programs would bring, which the other calls ask for."""
         nothing = ctypes.c_ulong(0)
-        self._zero(self._c.prctl(NO_NEW_PRIVILEGES, ctypes.c_ulong(1), nothing, nothing, nothing))
-
-    @staticmethod
-    def _zero(result: int) -> None:
-        """Raise OSError for a result other than 0."""
-        if result:
-            error = ctypes.get_errno()
-            raise OSError(error, os.strerror(error))
+        self._done(self._c.prctl(NO_NEW_PRIVILEGES, ctypes.c_ulong(1), nothing, nothing, nothing))
 
     def _mount(self, what: str, where: str, kind: str, flags: int, options: str = "") -> None:
         words = [os.fsencode(text) for text in (what, where, kind)]
-        self._zero(self._c.mount(*words, ctypes.c_ulong(flags), options.encode()))
+        self._done(self._c.mount(*words, ctypes.c_ulong(flags), options.encode()))
 
     def own_memory(self, folder: str, size: int) -> None:
         """Put a file system in memory over a folder, seen by this process and its children alone.
@@ -75,7 +72,7 @@ class Linux:
         """
         user, group = os.geteuid(), os.getegid()
         # Root is left in its name space of users: in another one it could not read others' files.
-        self._zero(self._c.unshare(NEW_MOUNTS | (NEW_USER if user else 0)))
+        self._done(self._c.unshare(NEW_MOUNTS | (NEW_USER if user else 0)))
         if user:
             maps = {"uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
             for name, text in {"setgroups": "deny", **maps}.items():
@@ -92,7 +89,7 @@ class Linux:
         if user:
             # A new name space of users comes with all capabilities in it, which nobody needs.
             header = struct.pack("Ii", CAPABILITIES, 0)
-            self._zero(self._c.capset(header, bytes(24)))
+            self._done(self._c.capset(header, bytes(24)))
 
     def _show(self, old: Path, new: Path) -> None:
         """Have a file or a folder appear at another place as well; others are passed over."""

@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,17 +96,6 @@ def argument(plan: Plan | None) -> str:
     return NOT_CONFINED if plan is None else msgspec.json.encode(plan).decode()
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How a process is started that confines itself before it becomes a server.
-
-    command: all but the arguments of its module. environment: all of its variables.
-    """
-
-    command: tuple[str, ...]
-    environment: dict[str, str]
-
-
 def launch(
     module: str,
     folder: str,
@@ -115,19 +103,19 @@ def launch(
     others: str | None,
     needs: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-) -> Launch:
-    """Return how to start a server: its module, and the folder for its temporary files.
+) -> tuple[list[str], dict[str, str]]:
+    """Return how to start a process that confines itself before it becomes a server.
 
-    others: as :func:`caches_of` takes it. needs: what its implementation declares. environment:
-    variables besides this process's. Raises ValueError for what is no need.
+    That is its command, but for the arguments of its module, and all of its variables. folder: for
+    its temporary files. others: as :func:`caches_of` takes it. needs: what its implementation
+    declares. environment: variables besides this process's. Raises ValueError for what is no need.
     """
     variables = {**os.environ, **(environment or {}), "TMPDIR": folder}
     variables |= caches_of(others, variables)
-    confined = switched_on()
-    plan = plan_for([folder], needs, variables) if confined else None
-    if confined and not variables.get("PYTHONDONTWRITEBYTECODE"):
+    plan = plan_for([folder], needs, variables) if switched_on() else None
+    if plan is not None and not variables.get("PYTHONDONTWRITEBYTECODE"):
         variables["PYTHONDONTWRITEBYTECODE"] = "1"  # it would only be refused
-    return Launch((*START, argument(plan), module), variables)
+    return [*START, argument(plan), module], variables
 
 
 @cache

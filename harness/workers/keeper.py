@@ -87,6 +87,17 @@ class Report(msgspec.Struct, frozen=True):
     all: bool = True
     error: str = ""
 
+    @property
+    def exit_code(self) -> int:
+        """How the worker ended: its status, or a negative signal."""
+        return os.waitstatus_to_exitcode(self.status)
+
+    @property
+    def line(self) -> str | None:
+        """What the worker left behind that would not end by itself, on one line."""
+        several = "a process" if self.count == 1 else f"{self.count:,} processes"
+        return f"left {several} behind: {'; '.join(self.left)}" if self.count else None
+
 
 def keep(control: int, report: int, begin: Callable[[int], None]) -> None:
     """Keep a worker to its end, in the process that is its keeper.
@@ -194,7 +205,7 @@ class Keeper:
         WORKING_SECONDS of CPU time. The clock ticks with each look: a pause that has become longer
         is one in which this process had to wait itself.
         """
-        watch = Stopwatch.start(GRACE_SECONDS, 0.0, usage_of(os.getpid(), keeper=True))
+        watch = Stopwatch(GRACE_SECONDS, 0.0, usage_of(os.getpid(), keeper=True).cpu)
         while not over():
             if watch.sitting >= GRACE_SECONDS or watch.spent > WORKING_SECONDS:
                 return False

@@ -30,7 +30,7 @@ import psutil
 
 from harness.confinement.probing import START, caches_of
 from harness.workers.keeper import Report
-from harness.workers.nursery import FIRST, Order
+from harness.workers.nursery import Order
 from impls.external import IN_WORKER
 
 if TYPE_CHECKING:
@@ -158,7 +158,8 @@ ANEW, OURS = Nursery(), Nursery(*MODULES)
 class Kept:
     """A running process with its keeper. Thread-safe.
 
-    pid: of the keeper, from which all the rest descends.
+    pid: of the keeper, from which all the rest descends. report: what that said at the end; None
+    before it, or where it was killed itself, as an implementation may do.
     """
 
     def __init__(
@@ -178,7 +179,7 @@ class Kept:
         """
         self._word = secrets.token_hex(8)
         self._lock = threading.Lock()
-        self._report: Report | None = None
+        self.report: Report | None = None
         self._ended = False
         variables = {**environment, IN_WORKER: self._word}
         begin = list(command)
@@ -198,33 +199,6 @@ class Kept:
                 raise OSError(errno.EAGAIN, "no process can be started")
             self.pid = int.from_bytes(number, "little")
             mine.pop_all()
-
-    @property
-    def report(self) -> Report | None:
-        """What the keeper said at the end; None before it, or where it was killed itself."""
-        return self._report
-
-    @property
-    def left(self) -> str | None:
-        """What the process left behind that would not end by itself, on one line."""
-        report = self._report
-        if report is None or not report.count:
-            return None
-        several = "a process" if report.count == 1 else f"{report.count:,} processes"
-        return f"left {several} behind: {'; '.join(report.left)}"
-
-    @property
-    def exit_code(self) -> int | None:
-        """How the process ended: its status, or a negative signal; None where nobody knows."""
-        return None if self._report is None else os.waitstatus_to_exitcode(self._report.status)
-
-    @property
-    def fault(self) -> str | None:
-        """Why the process was not begun or was not kept, which is no fault of its own.
-
-        A keeper that a signal has ended is none: an implementation may have killed it.
-        """
-        return None if self._report is None else self._report.error or None
 
     def wait(self, seconds: float) -> bool:
         """Wait for the process to end by itself, as long as that; whether it has."""
@@ -255,17 +229,12 @@ class Kept:
             with contextlib.suppress(BlockingIOError, msgspec.MsgspecError, UnicodeDecodeError):
                 os.set_blocking(self._told, False)
                 said = os.read(self._told, REPORT_BYTES)
-                self._report = msgspec.json.decode(said, type=Report)
-            if self._report is None or not self._report.all:
+                self.report = msgspec.json.decode(said, type=Report)
+            if self.report is None or not self.report.all:
                 kill_marked(self._word)
             self._ended = True
             os.close(self._control)
             os.close(self._told)
-
-
-def numbers(count: int) -> list[str]:
-    """The numbers under which a kept process finds so many descriptors, as arguments."""
-    return [str(FIRST + place) for place in range(count)]
 
 
 def pipe(reading: contextlib.ExitStack, writing: contextlib.ExitStack) -> tuple[int, int]:

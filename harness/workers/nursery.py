@@ -110,8 +110,6 @@ def _become(order: Order, inherited: tuple[int, ...], told: int) -> None:
     try:
         start.main(order.command)
         status = 0
-    except SystemExit as ended:
-        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except BaseException:
         traceback.print_exc()
     finally:

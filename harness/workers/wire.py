@@ -96,8 +96,8 @@ _DECODER = msgspec.msgpack.Decoder(tuple[int, Body], dec_hook=_column)
 def packed_answer(sequence: int, answer: object) -> bytes:
     """The message of an answer: of results, or of dataclasses and builtins. Raises TypeError."""
     if isinstance(answer, Results):
-        said = {row: text[:MESSAGE_LIMIT] for row, text in answer.messages.items()}
-        plain = {row: text.encode(errors="backslashreplace").decode() for row, text in said.items()}
+        said = answer.messages.items()
+        plain = {row: text.encode(errors="backslashreplace").decode() for row, text in said}
         return _packed(sequence, replace(answer, messages=plain))
     return _packed(sequence, json.dumps(msgspec.to_builtins(answer)).encode("ascii"))
 

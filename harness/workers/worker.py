@@ -19,7 +19,7 @@ import contextlib
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -28,13 +28,13 @@ from harness.confinement.plan import OF_PROGRAMS
 from harness.core.excused import LEAKING, TOGETHER, Excused
 from harness.core.messages import Encode, Load, Loaded, packed
 from harness.core.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.workers.limits import Limits, Losses
 from harness.workers.process import Process, WorkerDied
 from harness.workers.reasons import (
     ABANDONED,
     ENOUGH,
     NOT_STARTED,
     STOPPED,
-    TIME_OUTS,
     TOO_LONG,
 )
 from harness.workers.requests import (
@@ -43,12 +43,11 @@ from harness.workers.requests import (
     Asking,
     doubtful,
     failed_at,
+    failures_in_doubt,
     first_line,
-    joined,
     load_in_doubt,
     part,
     rows,
-    rows_in_doubt,
     size_of,
     whole,
 )
@@ -60,8 +59,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.messages import Way
-    from harness.workers.limits import Limits
     from impls.interface import Mode
 
 T = TypeVar("T")
@@ -88,38 +85,6 @@ PRINTED = "The last that it printed:"
 
 PROGRAMS = ("cmd:", "pip:", "npm:")
 """Implementations that begin so run a program."""
-
-
-@dataclass(slots=True)
-class Losses:
-    """What one vocabulary has cost so far.
-
-    leaks: inputs on which it has run out of memory that it answers alone. hanging: what took too
-    long twice, the second time alone and with more time: when it does so once more, that is no
-    longer in doubt. batch_seconds: which a batch was given that took too long, though none of its
-    inputs does.
-    """
-
-    deaths: int = 0
-    hangs: int = 0
-    leaks: int = 0
-    hanging: set[tuple[Mode, Way | None, bytes]] = field(default_factory=set)
-    batch_seconds: float = 0.0
-
-    def add(self, failure: Failed) -> None:
-        """Count a failure that is sure."""
-        if failure.status is Status.TIMED_OUT:
-            self.hangs += 1
-        else:
-            self.deaths += 1
-
-    def too_many(self, limits: Limits) -> str | None:
-        """Why it has died or hung too often to be asked on, if it has."""
-        if self.hangs >= limits.hangs:
-            return f"withdrawn after {self.hangs} {TIME_OUTS}"
-        if self.deaths >= limits.deaths:
-            return f"withdrawn after {self.deaths} deaths"
-        return None
 
 
 class Worker:
@@ -405,114 +370,116 @@ class Worker:
         except WorkerDied as death:
             return failed_at(death.index, death.outcome, len(request))
 
-    def _rows(self, request: Asking, *, again: bool = False) -> Results:
-        """The outcome of each input: asked together, and after a death around who was at work.
-
-        again: whether they stood before such a one; where they bring a death, too, each is asked.
-        """
+    def _rows(self, request: Asking) -> Results:
+        """The outcome of each input: asked together, and after a failure around who was at work."""
         count = len(request)
-        if self._left_of_batch <= 0:
-            return Results.of([Unsupported(self.withdrawn or ENOUGH)] * count)
         try:
             answer = self._asked(request, self._lost.batch_seconds if count > 1 else 0.0)
         except WorkerDied as death:
-            threads = isinstance(request, Encode) and request.threads
-            if count > 1 and (death.index < 0 or again or threads):
-                return self._singly(request, death)
-            at = max(death.index, 0)
-            before = self._rows(part(request, 0, at), again=True) if at else Results.of([])
-            self._left_of_batch -= 1
-            self._discard()  # it may keep the memory of the inputs before
-            settled = Results.of([self._settled(part(request, at, at + 1), death)])
-            after = self._rows(part(request, at + 1, count)) if at + 1 < count else Results.of([])
-            return joined((before, settled, after))
-        places = rows_in_doubt(answer)
-        return self._without_doubts(request, rows(answer), places) if places else answer
-
-    def _without_doubts(
-        self, request: Asking, outcomes: list[Outcome], places: Sequence[int]
-    ) -> Results:
-        """An answer with its failures in doubt asked again, each alone and in a new process.
-
-        A program that the implementation runs may be killed, and an allocation refused, as
-        the machine is short of memory, and yet the worker lives to say so. Where one comes back,
-        it is not the machine's doing, and the others of this answer are not asked again.
-        """
+            began, known = time.monotonic(), death.index >= 0 or count == 1
+            deaths = {max(death.index, 0): death} if known else {}
+            outcomes = self._resolved(request, [None] * count, deaths)
+            if not known and not self._let_go:
+                return self._of_all(request, death, outcomes, time.monotonic() - began)
+            return self._refused(count) if self._let_go else Results.of(outcomes)
+        failures = failures_in_doubt(answer)
+        if not failures:
+            return answer
+        # A program that the implementation runs may be killed, and an allocation refused, as the
+        # machine is short of memory, and yet the worker lives to say so.
         self._doubting = True
         process = self._process
         full = process is not None and process.usage().memory > self._limits.memory * FULL
-        self._discard()
-        for place in places:
-            failure = outcomes[place]
-            assert isinstance(failure, Failed)
-            over = full and failure.status is Status.OUT_OF_MEMORY
-            alone = part(request, place, place + 1)
-            outcomes[place] = self._settled(alone, WorkerDied(failure, over=over))
-            if self._let_go:
-                return self._refused(len(outcomes))
-            if self.withdrawn is not None or isinstance(outcomes[place], Failed):
-                for rest in [one for one in places if one > place]:
-                    outcomes[rest] = Unsupported(self.withdrawn or ENOUGH)
-                break
-        return Results.of(outcomes)
+        deaths = {
+            row: WorkerDied(one, over=full and one.status is Status.OUT_OF_MEMORY)
+            for row, one in failures.items()
+        }
+        outcomes = self._resolved(request, rows(answer), deaths)
+        return self._refused(count) if self._let_go else Results.of(outcomes)
+
+    def _resolved(
+        self, request: Asking, known: Sequence[Outcome | None], deaths: Mapping[int, WorkerDied]
+    ) -> list[Outcome]:
+        """The outcomes of a batch, of which those that are not known are asked one by one.
+
+        deaths: the failures of some of them, which are settled. Too many in a batch have the rest
+        go unanswered.
+        """
+        outcomes: list[Outcome] = []
+        for row, outcome in enumerate(known):
+            if outcome is None or row in deaths:
+                alone = part(request, row, row + 1)
+                if self._left_of_batch <= 0:
+                    outcome = Unsupported(self.withdrawn or ENOUGH)
+                elif row in deaths:
+                    outcome = self._settled(alone, deaths[row])
+                else:
+                    outcome = self._rows(alone).outcome(0)
+            outcomes.append(outcome)
+        return outcomes
 
     def _settled(self, alone: Asking, death: WorkerDied) -> Outcome:
         """The outcome of one input that failed: sure, or after asking again alone.
 
         alone: the request for this input and no other. Counts the death, unless it is excused.
         """
-        failure = outcome = death.outcome
+        failure = death.outcome
+        outcome: Outcome = failure
         data, question = b"", None
         if isinstance(alone, Encode):
             data = alone.inputs.data
             question = alone.mode, alone.way, data
+        self._left_of_batch -= 1
         if failure.status is Status.TIMED_OUT and question in self._lost.hanging:
             self._count(failure)
         elif doubtful(failure):
+            self._discard()  # it may keep the memory of other inputs
             try:
                 answer = self._again(alone)
-                if self.withdrawn is not None or self._abandoned or rows_in_doubt(answer):
-                    return answer.outcome(0)  # it was not asked, or has failed again
-                self._lost.leaks += death.over
-                if not death.over or self._lost.leaks < LEAKS:
-                    self._excuse(failure, data)
-                    return answer.outcome(0)
-                outcome = Failed(failure.status, f"{failure.message}\n{LEAKING}")
+                outcome = answer.outcome(0)
+                # Else it was not asked, or has failed again, which its process has survived.
+                if not (self.withdrawn or self._abandoned or failures_in_doubt(answer)):
+                    self._lost.leaks += death.over
+                    if death.over and self._lost.leaks >= LEAKS:
+                        outcome = Failed(failure.status, f"{failure.message}\n{LEAKING}")
+                        self._count(outcome)
+                    else:
+                        self._excuse(failure, data)
             except WorkerDied as again:
                 outcome = again.outcome
                 if question and failure.status is outcome.status is Status.TIMED_OUT:
                     self._lost.hanging.add(question)
-            if doubtful(outcome):
-                self._count(outcome)
+                if doubtful(again.outcome):
+                    self._count(again.outcome)
         if outcome.status in SLOW_DEATHS:
             self._left_of_batch = 0
         return outcome
 
-    def _singly(self, request: Asking, first: WorkerDied) -> Results:
-        """Ask again input by input after a death, to find whose it was."""
-        began, left = time.monotonic(), self._left_of_batch
-        count = len(request)
-        singly = joined(self._rows(part(request, row, row + 1)) for row in range(count))
-        outcomes, failure, over = rows(singly), first.outcome, first.over
-        if self._let_go:  # not all of them were asked
-            return self._refused(count)
-        if any(isinstance(o, Failed) and o.status == failure.status for o in outcomes):
-            return singly
-        # It does not come back by itself: it is the batch's, or the machine's.
+    def _of_all(
+        self, request: Asking, death: WorkerDied, outcomes: list[Outcome], seconds: float
+    ) -> Results:
+        """The outcomes of a batch that brought a death, nobody knows at which input.
+
+        outcomes: of the inputs one by one, which took so many seconds. A death that does not come
+        back with one of them is the batch's, or the machine's.
+        """
+        failure, over = death.outcome, death.over
+        if any(isinstance(one, Failed) and one.status == failure.status for one in outcomes):
+            return Results.of(outcomes)
         if doubtful(failure):
-            if self.withdrawn is not None or self._left_of_batch < left:
+            if self.withdrawn is not None or self._left_of_batch < self._limits.batch_deaths:
                 self._excuse(failure, b"")
-                return singly
-            seconds = PATIENCE_FOR_BATCHES * (time.monotonic() - began)
+                return Results.of(outcomes)
+            seconds *= PATIENCE_FOR_BATCHES
             try:
-                answer = self._again_whole(request, first, seconds)
+                answer = self._again_whole(request, death, seconds)
                 # What is slow alone is slow in a batch: the next ones have as much time.
                 self._lost.batch_seconds = seconds
                 return answer
-            except WorkerDied as death:
-                failure, over = death.outcome, death.over
+            except WorkerDied as again:
+                failure, over = again.outcome, again.over
         note = LEAKING if over and failure.status is Status.OUT_OF_MEMORY else TOGETHER
-        outcomes[max(first.index, 0)] = Failed(failure.status, f"{failure.message}\n{note}")
+        outcomes[0] = Failed(failure.status, f"{failure.message}\n{note}")
         return Results.of(outcomes)
 
     def _count(self, failure: Failed) -> None:

@@ -156,8 +156,8 @@ def test_a_command_that_cannot_be_run_is_no_crash_of_it() -> None:
     made = started("/no/such/file")
     made.wait(HANG_SECONDS)
     made.end(gently=True)
-    assert made.fault is not None
-    assert "No such file or directory: '/no/such/file'" in made.fault
+    assert made.report is not None and made.report.error
+    assert "No such file or directory: '/no/such/file'" in made.report.error
 
 
 def test_a_process_that_cannot_be_forked_is_no_crash_of_it(patched: Patch) -> None:
@@ -173,8 +173,8 @@ def test_a_process_that_cannot_be_forked_is_no_crash_of_it(patched: Patch) -> No
     made = kept("")
     made.wait(HANG_SECONDS)
     made.end(gently=True)
-    assert made.fault is not None
-    assert "Resource temporarily unavailable" in made.fault
+    assert made.report is not None and made.report.error
+    assert "Resource temporarily unavailable" in made.report.error
 
 
 def test_a_keeper_that_cannot_be_forked_is_no_process(patched: Patch) -> None:
@@ -188,7 +188,6 @@ def test_a_killed_keeper_is_no_fault_of_the_machine() -> None:
     made.wait(HANG_SECONDS)
     made.end(gently=True)
     assert made.report is None
-    assert made.fault is None
 
 
 def test_a_blocked_sigchld_is_no_hang() -> None:

@@ -111,15 +111,15 @@ def test_at_once_means_at_once(mark: str) -> None:
     assert marked(mark) == []
     assert made.report is not None
     assert made.report.count == 0  # nobody has waited for it to end by itself
-    assert made.exit_code == -9
+    assert made.report.exit_code == -9
 
 
 def test_what_is_left_is_told_with_its_command_line(mark: str) -> None:
     made, _ = kept(mark, "sys.exit(7)")
     made.wait(30)
     made.end(gently=True)
-    assert made.exit_code == 7
     assert made.report is not None
+    assert made.report.exit_code == 7
     (line,) = made.report.left
     assert made.report.count == 1
     assert "time.sleep(600)" in line

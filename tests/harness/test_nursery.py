@@ -126,7 +126,7 @@ def test_a_copy_dies_with_its_keeper(copy: Process) -> None:
     with pytest.raises(WorkerDied):
         answers(copy)
     copy.close()
-    assert copy._kept.fault is None  # an implementation may have killed it
+    assert copy._kept.report is None  # an implementation may have killed it
 
 
 def test_nothing_is_left_of_a_copy() -> None:

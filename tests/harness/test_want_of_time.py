@@ -241,7 +241,7 @@ def test_all_questions_of_a_check_that_are_queued_are_dropped() -> None:
     left = iter([1.0])
     scene.pool.limit_by(lambda: next(left, 0.0))
     with pytest.raises(OutOfTime):
-        scene.pool._in_time([("ref", Encode(Inputs.of([b"a"]), RAW))] * 2)
+        scene.pool.answers([("ref", Encode(Inputs.of([b"a"]), RAW))] * 2)
     assert silent.abandoned == 1
     assert futures[1].cancelled()
 
