@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -93,7 +94,7 @@ def caches_of(others: str | None, environment: Mapping[str, str]) -> dict[str, s
 
 def argument(plan: Plan | None) -> str:
     """Return a plan as :mod:`harness.confinement.start` takes it; None is no confinement."""
-    return NOT_CONFINED if plan is None else msgspec.json.encode(plan).decode()
+    return NOT_CONFINED if plan is None else json.dumps(msgspec.to_builtins(plan))
 
 
 def launch(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import json
 import sys
 
 import msgspec
@@ -26,7 +27,7 @@ def main(arguments: list[str]) -> None:
     held = OFF
     if plan != NOT_CONFINED:
         lower_limits()
-        held = apply(msgspec.json.decode(plan, type=Plan))
+        held = apply(msgspec.convert(json.loads(plan), Plan))
     if not rest:
         print(msgspec.json.encode(held).decode())
         return

@@ -69,8 +69,10 @@ class Sessions:
         run, plan = self._run, self._run.plan
         unvisited = Unvisited(plan.visited, embedded.algorithm, plan.weight)
         with contextlib.ExitStack() as open_:
-            if any(registry.our_own(one.spec) for one in plan.participants):
-                kept.OURS.start()  # it imports meanwhile, once for all examiners
+            with contextlib.suppress(OSError):  # who has no room for a worker says so later
+                kept.ANEW.start()
+                if any(registry.our_own(one.spec) for one in plan.participants):
+                    kept.OURS.start()  # it imports meanwhile, once for all examiners
             for _ in range(self._jobs):
                 examiner = self._begun()
                 open_.callback(examiner.close)

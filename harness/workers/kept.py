@@ -30,11 +30,12 @@ import psutil
 
 from harness.confinement.probing import START, caches_of
 from harness.workers.keeper import Report
-from harness.workers.nursery import Order
 from impls.external import IN_WORKER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from harness.workers.nursery import Order
 
 MODULES = (
     "harness.workers.server",
@@ -184,12 +185,12 @@ class Kept:
         variables = {**environment, IN_WORKER: self._word}
         begin = list(command)
         copy = ours and tuple(begin[: len(START)]) == START and OURS.fits(variables)
-        order = Order(begin[len(START) :] if copy else begin, copy, variables, str(Path.cwd()))
+        order: Order = begin[len(START) * copy :], copy, variables, str(Path.cwd())
         with contextlib.ExitStack() as theirs, contextlib.ExitStack() as mine:
             control, self._control = pipe(theirs, mine)
             self._told, report = pipe(mine, theirs)
             file = theirs.enter_context(tempfile.TemporaryFile())
-            pickle.dump(tuple(order), file)
+            pickle.dump(order, file)
             file.seek(0)
             nursery = OURS if copy else ANEW
             nursery.begin([control, report, file.fileno(), log, *descriptors])

@@ -7,7 +7,7 @@ nursery which has imported what our own workers run begins these as copies. Whoe
 is not ours is started anew, so that a library finds what it would find in any process.
 
 A request is one message on the socket, with four descriptors and those that the worker inherits: to
-hear the harness, to tell it, an :class:`Order`, a log. The process copies itself. The copy is the
+hear the harness, to tell it, an :data:`Order`, a log. The process copies itself. The copy is the
 worker's keeper (:mod:`harness.workers.keeper`), whose own copy becomes the worker. Whether and how
 is told by the keeper; nobody waits for it here.
 
@@ -29,7 +29,6 @@ import socket
 import sys
 import tempfile
 import traceback
-from typing import NamedTuple, NoReturn
 
 from harness.confinement import start
 from harness.workers import keeper
@@ -41,17 +40,9 @@ FIRST = 3
 """A worker inherits its descriptors under the numbers from here on."""
 
 
-class Order(NamedTuple):
-    """A worker to be begun.
-
-    command: all arguments. copy: whether it is a copy of the nursery, and the arguments are those
-    of :mod:`harness.confinement.start`. environment: all variables of the worker.
-    """
-
-    command: list[str]
-    copy: bool
-    environment: dict[str, str]
-    folder: str
+Order = tuple[list[str], bool, dict[str, str], str]
+"""A worker to be begun: its command; whether it is a copy of the nursery, and the command has the
+arguments of :mod:`harness.confinement.start`; all of its variables; and the folder it is in."""
 
 
 def main(arguments: list[str]) -> None:
@@ -71,23 +62,23 @@ def main(arguments: list[str]) -> None:
             return
         with contextlib.suppress(OSError):  # no room for a process: its report ends without a word
             if os.fork() == 0:
-                connection.close()
-                _keep(*descriptors)
+                try:
+                    connection.close()
+                    _keep(*descriptors)
+                finally:
+                    os._exit(0)
         for one in descriptors:
             os.close(one)
 
 
-def _keep(control: int, report: int, order: int, log: int, *inherited: int) -> NoReturn:
-    """Become the keeper of a worker."""
-    try:
-        os.setsid()
-        for number in (sys.stdout.fileno(), sys.stderr.fileno()):
-            os.dup2(log, number)
-        with os.fdopen(order, "rb") as file:
-            wanted = Order(*pickle.load(file))
-        keeper.keep(control, report, lambda told: _become(wanted, inherited, told))
-    finally:
-        os._exit(0)
+def _keep(control: int, report: int, order: int, log: int, *inherited: int) -> None:
+    """Be the keeper of a worker."""
+    os.setsid()
+    for number in (sys.stdout.fileno(), sys.stderr.fileno()):
+        os.dup2(log, number)
+    with os.fdopen(order, "rb") as file:
+        wanted: Order = pickle.load(file)
+    keeper.keep(control, report, lambda told: _become(wanted, inherited, told))
 
 
 def _become(order: Order, inherited: tuple[int, ...], told: int) -> None:
@@ -97,18 +88,19 @@ def _become(order: Order, inherited: tuple[int, ...], told: int) -> None:
     for number, one in enumerate(spare, FIRST):
         os.dup2(one, number)
         os.close(one)
-    os.chdir(order.folder)
-    if not order.copy:
-        os.execve(order.command[0], order.command, order.environment)
+    command, copy, environment, folder = order
+    os.chdir(folder)
+    if not copy:
+        os.execve(command[0], command, environment)
     os.close(told)
     os.environ.clear()
-    os.environ.update(order.environment)
+    os.environ.update(environment)
     tempfile.tempdir = None  # it is the worker's own, by its environment
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
-    sys.argv = [start.__file__, *order.command]
+    sys.argv = [start.__file__, *command]
     status = 1
     try:
-        start.main(order.command)
+        start.main(command)
         status = 0
     except BaseException:
         traceback.print_exc()

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from corpora.vocabularies import scratch
 from harness.confinement import probing
-from harness.core.outcomes import Failed, Results, Status
+from harness.core.outcomes import Failed, Status
 from harness.workers import wire
 from harness.workers.cell import Cell
 from harness.workers.clock import Stopwatch, control, usage_of
@@ -56,9 +56,6 @@ CHUNK = 1 << 20
 ENDING_SECONDS = 5.0
 """A process that has closed its descriptors has so many seconds to end, and its keeper to say how
 it did."""
-
-MUCH = 0.2
-"""Share of the allowed memory that no single request should need besides."""
 
 
 class WorkerDied(Exception):
@@ -119,7 +116,7 @@ class Process:
             os.set_blocking(outlet, False)
             os.set_blocking(self._inlet, False)
             self._open = ours.pop_all()
-        self._at_rest = self._sequence = self._count = self._largest = 0
+        self._sequence = self._count = self._largest = 0
         self._seconds = self._look_at = 0.0
         self._moved = False
         self._unsent = memoryview(b"")
@@ -172,8 +169,6 @@ class Process:
             self.die(None)
         except (MemoryError, OverflowError) as error:
             self.die(Failed(Status.PROTOCOL, f"its answer cannot be held: {error}"))
-        if answer is not None and kind is not Results:
-            self._at_rest = self.usage().memory
         self._watch = None  # it is at nothing any more; one that died may be, until it is told
         return answer
 
@@ -219,7 +214,7 @@ class Process:
             self.die(Failed(Status.OUT_OF_MEMORY, self._memory_message()), over=True)
         late = self._watch.overdue(control().slowness)
         if late is not None:
-            self.die(self._too_late(late, usage.memory - self._at_rest))
+            self.die(Failed(Status.TIMED_OUT, late))
 
     @property
     def at_work(self) -> float:
@@ -245,13 +240,6 @@ class Process:
     def printed(self) -> str:
         """The last that it printed."""
         return log_tail(self._log)
-
-    def _too_late(self, late: str, taken: int) -> Failed:
-        """A time-out; of one who has taken much memory since it was loaded, rather that."""
-        if taken < self._memory * MUCH:
-            return Failed(Status.TIMED_OUT, late)
-        taking = f"took {taken / 2**30:.1f} GiB of memory and was still at it"
-        return Failed(Status.OUT_OF_MEMORY, f"{taking}; {late}")
 
     def _memory_message(self) -> str:
         return f"took more than {self._memory / 2**30:.1f} GiB of memory"

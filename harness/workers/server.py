@@ -194,7 +194,15 @@ class Server:
         A failure that none of them explains happened all the same: it is told of the first one.
         """
         try:
-            return self._in_one_call(inputs, mode, encoder)
+            if isinstance(encoder, ExternalEncoder):
+                each = encoder.encode_each(list(inputs), mode)
+                return Results.of(list(map(one_of_several, each)))
+            ids, ends = encoder.encode_batch(inputs.data, inputs.ends, mode)
+            if not is_batch(ids, ends, len(inputs)):
+                message = "encode_batch gave no int32 ids with an int64 end for each of"
+                raise TypeError(f"{message} {len(inputs)} inputs")
+            self._gives_batches = True
+            return Results.all_encoded(ids, ends)
         except BaseException as error:
             failure = told(error)
         results = self._plain(inputs, mode, encoder)
@@ -202,16 +210,6 @@ class Server:
             return results
         first = Failed(failure.status, f"{failure.message}\n{TOGETHER}")
         return Results.of([first, *rows(results)[1:]])
-
-    def _in_one_call(self, inputs: Inputs, mode: Mode, encoder: EncodesBatches) -> Results:
-        if isinstance(encoder, ExternalEncoder):
-            return Results.of(list(map(one_of_several, encoder.encode_each(list(inputs), mode))))
-        ids, ends = encoder.encode_batch(inputs.data, inputs.ends, mode)
-        if not is_batch(ids, ends, len(inputs)):
-            message = f"encode_batch gave no int32 ids with an int64 end for each of {len(inputs)}"
-            raise TypeError(f"{message} inputs")
-        self._gives_batches = True
-        return Results.all_encoded(ids, ends)
 
     def _explained(self, failure: Failed, results: Results, encoder: EncodesBatches) -> bool:
         """Whether an input shows by itself why all of them together failed.

@@ -121,7 +121,7 @@ class Worker:
         self._left: list[str] = []
         self._owed: list[Future[Any]] = []
         self._asking = threading.Lock()
-        self._abandoned = self._doubting = self._closed = False
+        self._abandoned = self._doubting = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"worker-{name}")
 
     @property
@@ -206,10 +206,9 @@ class Worker:
         wait: until both are gone; else they are, once it is closed again.
         """
         self.stop()
-        if not self._closed:
-            self._closed = True
+        with contextlib.suppress(RuntimeError):  # it was closed before
             self._thread.submit(self._discard)
-        self._thread.shutdown(wait=wait, cancel_futures=False)
+        self._thread.shutdown(wait=wait)
 
     def _submit(self, call: Callable[..., T], *given: object) -> Future[T]:
         with self._asking:
