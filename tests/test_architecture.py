@@ -39,8 +39,8 @@ HARNESS = (
     "verdict",
     "confinement",
     "cluster",
-    "checks",
     "workers",
+    "checks",
     "findings",
     "engine",
     "ledger",
@@ -249,6 +249,7 @@ RUNNING = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "mult
 UNPICKLING = {
     Path("harness/workers/wire.py"): ["pickle.loads"],  # in a worker, what the harness wrote
     Path("harness/workers/server.py"): ["pickle.loads"],  # likewise: the vocabulary
+    Path("harness/workers/nursery.py"): ["pickle.load"],  # likewise: the worker to be begun
 }
 """Where the harness's code reads a pickle: nowhere in the harness itself."""
 

@@ -19,21 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpora.vocabularies.model import Vocabulary
-from harness.core.comparisons import ComparedGroup, Contract
+from harness.core.comparisons import ComparedGroup, Contract, Observation
 from harness.core.messages import Decode, Encode, Serve
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results
+from harness.core.outcomes import Encoded, Failed, Outcome, Results
 from harness.core.participants import Participant
 from harness.core.partition import Part, blames, partition
 from impls.interface import Capability
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Observation:
-    """The answers of all participants of a contract to one batch, by name."""
-
-    contract: Contract
-    inputs: Inputs
-    results: Mapping[str, Results]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,6 +5,7 @@ by :mod:`impls.needs`. ``filters`` makes the seccomp program; ``kernel`` makes t
 ``applying`` confines the process that calls it; ``start`` is what a worker process runs first;
 ``probing`` is the harness's side: what this machine can do, and the line that says so.
 
-``plan``, ``filters``, ``kernel``, ``applying`` and ``start`` import the standard library alone and
-start no thread, because Landlock holds for the threads that are there when it is applied.
+``plan``, ``filters``, ``kernel``, ``applying`` and ``start`` import the standard library and
+msgspec alone and start no thread, because Landlock holds for the threads that are there when it is
+applied.
 """

@@ -22,11 +22,10 @@ import os
 import platform
 import resource
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 from harness.confinement import filters
-from harness.confinement.kernel import Kernel, Linux
+from harness.confinement.kernel import Linux
 from harness.confinement.plan import (
     LARGEST_FILE,
     OPEN_FILES,
@@ -62,98 +61,66 @@ TASKS_BESIDE_PER_CORE = 1 << 10
 start a thread for each core, and there may be a worker for each core."""
 
 
-def apply(
-    plan: Plan,
-    kernel: Kernel | None = None,
-    machine: str | None = None,
-    limits: Callable[[], tuple[int, int]] | None = None,
-) -> Held:
+FAULTS = (OSError, AttributeError, ValueError)
+"""What a system call raises that this kernel, or its C library, does not have, or refuses."""
+
+
+def why(error: Exception) -> str:
+    """The kernel's reason."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def apply(plan: Plan, kernel: Linux | None = None, machine: str | None = None) -> Held:
     """Confine this process, and say what holds. Nothing is raised.
 
-    kernel, machine, limits: those of this machine, and :func:`lowered_limits`, by default.
+    kernel, machine: those that this process runs on, by default.
     """
-    files_open, processes = (limits or lowered_limits)()
+    try:
+        kernel = kernel or Linux()
+        kernel.no_new_privileges()
+    except FAULTS as error:
+        return Held(missing=(f"no_new_privs ({why(error)})",))
     missing: list[str] = []
-
-    def tried(what: str, call: Callable[[], int]) -> int:
-        try:
-            return call()
-        except (OSError, AttributeError, ValueError) as error:
-            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-            missing.append(f"{what} ({reason})")
-            return 0
-
-    asked: list[Kernel] = []
-
-    def privileges() -> int:
-        asked.append(kernel or Linux())
-        asked[0].no_new_privileges()
-        return 1
-
-    version = blocked = 0
-    own_memory = False
-    if tried("no_new_privs", privileges):
-        own_memory = plan.own_memory and _own_memory(asked[0])
-        version = tried("Landlock", lambda: _landlock(plan, asked[0], missing))
-        named = machine or platform.machine()
-        filtered = tried("seccomp", lambda: _seccomp(plan, asked[0], named))
-        blocked = 0 if plan.network else filtered
-    tcp = version >= TCP_SINCE and not plan.network
-    return Held(
-        network="seccomp" if blocked else "Landlock" if tcp else "",
-        files=version,
-        signals=version >= SCOPES_SINCE,
-        files_open=files_open,
-        processes=processes,
-        own_memory=own_memory,
-        missing=tuple(missing),
-    )
+    own_memory, network, version = False, "", 0
+    if plan.own_memory:
+        with contextlib.suppress(*FAULTS):
+            kernel.own_memory(SHARED_MEMORY, SHARED_MEMORY_BYTES)
+            own_memory = True
+    try:
+        version = _landlock(plan, kernel, missing)
+        network = "Landlock" if version >= TCP_SINCE else ""
+    except FAULTS as error:
+        missing.append(f"Landlock ({why(error)})")
+    try:
+        kernel.seccomp(filters.program_for(machine or platform.machine(), network=plan.network))
+        network = "seccomp"
+    except FAULTS as error:
+        missing.append(f"seccomp ({why(error)})")
+    return Held("" if plan.network else network, version, own_memory, tuple(missing))
 
 
-def lowered_limits() -> tuple[int, int]:
-    """Lower the limits of this process; open files, and processes, or 0 where it is not limited."""
-    files = _lowered(resource.RLIMIT_NOFILE, OPEN_FILES)
-    _lowered(resource.RLIMIT_FSIZE, LARGEST_FILE)
-    _lowered(resource.RLIMIT_CORE, 0)
-    tasks = 0
+def lower_limits() -> None:
+    """Lower the limits of this process, as far as they are not lower already."""
+    limits = {
+        resource.RLIMIT_NOFILE: OPEN_FILES,
+        resource.RLIMIT_FSIZE: LARGEST_FILE,
+        resource.RLIMIT_CORE: 0,
+    }
     with contextlib.suppress(OSError, ValueError, IndexError):
         # The fourth number is "running/all" tasks of the kernel, whoever's they are.
         tasks = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
-    if tasks == 0:
-        return files, 0
-    most = tasks + TASKS_BESIDE + TASKS_BESIDE_PER_CORE * (os.cpu_count() or 1)
-    limit = _lowered(resource.RLIMIT_NPROC, most)
-    return files, limit if os.geteuid() else 0
+        more = TASKS_BESIDE + TASKS_BESIDE_PER_CORE * (os.cpu_count() or 1)
+        limits[resource.RLIMIT_NPROC] = tasks + more
+    for which, most in limits.items():
+        with contextlib.suppress(OSError, ValueError):
+            soft, hard = (
+                most if one == resource.RLIM_INFINITY else min(one, most)
+                for one in resource.getrlimit(which)
+            )
+            resource.setrlimit(which, (soft, hard))
 
 
-def _lowered(which: int, most: int) -> int:
-    """Lower a limit to ``most`` at the most; the limit that holds then."""
-    soft, hard = resource.getrlimit(which)
-    infinite = resource.RLIM_INFINITY
-    new_hard = most if hard == infinite else min(hard, most)
-    new_soft = new_hard if soft == infinite else min(soft, new_hard)
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(which, (new_soft, new_hard))
-    return new_hard
-
-
-def _own_memory(kernel: Kernel) -> bool:
-    """Give this process shared memory of its own; whether it has it."""
-    with contextlib.suppress(OSError, AttributeError, ValueError):
-        kernel.own_memory(SHARED_MEMORY, SHARED_MEMORY_BYTES)
-        return True
-    return False
-
-
-def _seccomp(plan: Plan, kernel: Kernel, machine: str) -> int:
-    program = filters.program_for(machine, network=plan.network)
-    if program is None:
-        raise ValueError(f"no filter for {machine}")
-    kernel.seccomp(program)
-    return 1
-
-
-def _landlock(plan: Plan, kernel: Kernel, missing: list[str]) -> int:
+def _landlock(plan: Plan, kernel: Linux, missing: list[str]) -> int:
     """Apply Landlock and return its ABI. Raises OSError.
 
     missing: gets a line for each path that cannot be looked at.
@@ -177,7 +144,7 @@ def _landlock(plan: Plan, kernel: Kernel, missing: list[str]) -> int:
     return version
 
 
-def _allow(kernel: Kernel, ruleset: int, path: str, handled: int) -> str | None:
+def _allow(kernel: Linux, ruleset: int, path: str, handled: int) -> str | None:
     """Allow to write to a file, or to all below a folder; the fault of a path that is none.
 
     Raises OSError where the kernel takes no rule. What is not there, or not to be seen, is no
@@ -188,15 +155,12 @@ def _allow(kernel: Kernel, ruleset: int, path: str, handled: int) -> str | None:
     """
     try:
         opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        folder = stat.S_ISDIR(os.fstat(opened).st_mode)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except OSError as error:  # a circle of links, a file system whose server is gone
         return error.strerror
     try:
-        try:
-            folder = stat.S_ISDIR(os.fstat(opened).st_mode)
-        except OSError as error:  # the server of a file system ended
-            return error.strerror
         kernel.landlock_allow(ruleset, opened, handled if folder else handled & OF_FILES)
     except OSError as error:
         if error.errno != errno.EBADFD:

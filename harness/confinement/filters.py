@@ -60,16 +60,15 @@ SECCOMP = {"x86_64": 317, "aarch64": 277}
 """The number of ``seccomp`` itself."""
 
 
-def program_for(machine: str, *, network: bool = False) -> bytes | None:
-    """Return the program for a machine; None for one whose numbers are not known here.
+def program_for(machine: str, *, network: bool = False) -> bytes:
+    """Return the program for a machine. Raises ValueError where its numbers are not known here.
 
     network: whether sockets and rings are left to the process.
     """
-    known = CALLS.get(machine)
-    if known is None:
-        return None
+    if machine not in CALLS:
+        raise ValueError(f"no filter for {machine}")
     program: list[Instruction] = [(LOAD, 0, 0, ARCHITECTURE)]
-    for calls in known:
+    for calls in CALLS[machine]:
         block = _block(calls, network=network)
         program += [(EQUAL, 0, len(block), calls.audit), *block]
     program.append((RETURN, 0, 0, ALLOW))
@@ -80,22 +79,15 @@ def _block(calls: Calls, *, network: bool) -> list[Instruction]:
     """Return the instructions for the calls of one architecture, which always return."""
     # Masking the bit of x32 changes no number of the others.
     block: list[Instruction] = [(LOAD, 0, 0, NUMBER), (AND, 0, 0, ~X32 & 0xFFFFFFFF)]
+    # By the first argument: one value, what is said to it, and what to any other. A process number
+    # has 32 bits, whatever is above them.
+    asked = [(calls.prlimit, 0, ALLOW, ERRNO | errno.EPERM)]
     if not network:
         block += [(EQUAL, 0, 1, calls.socket), (RETURN, 0, 0, ERRNO | errno.EACCES)]
         block += [(EQUAL, 0, 1, IO_URING_SETUP), (RETURN, 0, 0, ERRNO | errno.EPERM)]
-    # A process number has 32 bits, whatever is above them.
-    others: list[Instruction] = [
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-        (EQUAL, 1, 0, 0),
-        (RETURN, 0, 0, ERRNO | errno.EPERM),
-        (RETURN, 0, 0, ALLOW),
-    ]
-    block += [(EQUAL, 0, len(others), calls.prlimit), *others]
-    if calls.socketcall is not None and not network:
-        refusing: list[Instruction] = [
-            (LOAD, 0, 0, FIRST_ARGUMENT),
-            (EQUAL, 0, 1, SYS_SOCKET),
-            (RETURN, 0, 0, ERRNO | errno.EACCES),
-        ]
-        block += [(EQUAL, 0, len(refusing), calls.socketcall), *refusing]
+        if calls.socketcall is not None:
+            asked.append((calls.socketcall, SYS_SOCKET, ERRNO | errno.EACCES, ALLOW))
+    for number, value, same, other in asked:
+        block += [(EQUAL, 0, 4, number), (LOAD, 0, 0, FIRST_ARGUMENT), (EQUAL, 0, 1, value)]
+        block += [(RETURN, 0, 0, same), (RETURN, 0, 0, other)]
     return [*block, (RETURN, 0, 0, ALLOW)]

@@ -13,7 +13,6 @@ import platform
 import stat
 import struct
 from pathlib import Path
-from typing import Protocol
 
 from harness.confinement.filters import INSTRUCTION, SECCOMP
 
@@ -35,44 +34,8 @@ RULESET = struct.Struct("<QQQ")
 RULE = struct.Struct("<Qi")
 
 
-class Kernel(Protocol):
-    """What confinement asks of the kernel. Each method raises OSError where it is refused."""
-
-    def no_new_privileges(self) -> None:
-        """Give up what setuid programs would bring, which the other calls ask for."""
-        ...
-
-    def own_memory(self, folder: str, size: int) -> None:
-        """Put a file system in memory over a folder, seen by this process and its children alone.
-
-        It is gone when they are. What is in the folder by now stays in it. size: bytes at most.
-        Where this fails, the process is fit for nothing but to end.
-        """
-        ...
-
-    def landlock_version(self) -> int:
-        """Return the Landlock ABI of this kernel."""
-        ...
-
-    def landlock_ruleset(self, files: int, network: int, scopes: int, size: int) -> int:
-        """Return a new rule set that handles these, as a descriptor; size: of its structure."""
-        ...
-
-    def landlock_allow(self, ruleset: int, path: int, access: int) -> None:
-        """Allow an access at and below an open path."""
-        ...
-
-    def landlock_restrict(self, ruleset: int) -> None:
-        """Hold this thread, and those that come of it, to a rule set."""
-        ...
-
-    def seccomp(self, program: bytes) -> None:
-        """Hold all threads of this process to a filter."""
-        ...
-
-
 class Linux:
-    """The kernel itself."""
+    """What confinement asks of the kernel. Each method raises OSError where it is refused."""
 
     def __init__(self) -> None:
         self._c = ctypes.CDLL(None, use_errno=True)
@@ -82,33 +45,34 @@ class Linux:
         """Make a system call. ``None`` is a null pointer. Raises OSError."""
         # The C library's function takes machine words, whose upper halves an int would leave open.
         words = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
-        result = int(self._c.syscall(ctypes.c_long(number), *words))
+        return self._done(self._c.syscall(ctypes.c_long(number), *words))
+
+    @staticmethod
+    def _done(result: int) -> int:
+        """What a function of the C library gave. Raises OSError where it failed."""
         if result < 0:
             error = ctypes.get_errno()
             raise OSError(error, os.strerror(error))
         return result
 
     def no_new_privileges(self) -> None:
-        """See :class:`Kernel`."""
+        """Give up what setuid programs would bring, which the other calls ask for."""
         nothing = ctypes.c_ulong(0)
-        self._zero(self._c.prctl(NO_NEW_PRIVILEGES, ctypes.c_ulong(1), nothing, nothing, nothing))
-
-    @staticmethod
-    def _zero(result: int) -> None:
-        """Raise OSError for a result other than 0."""
-        if result:
-            error = ctypes.get_errno()
-            raise OSError(error, os.strerror(error))
+        self._done(self._c.prctl(NO_NEW_PRIVILEGES, ctypes.c_ulong(1), nothing, nothing, nothing))
 
     def _mount(self, what: str, where: str, kind: str, flags: int, options: str = "") -> None:
         words = [os.fsencode(text) for text in (what, where, kind)]
-        self._zero(self._c.mount(*words, ctypes.c_ulong(flags), options.encode()))
+        self._done(self._c.mount(*words, ctypes.c_ulong(flags), options.encode()))
 
     def own_memory(self, folder: str, size: int) -> None:
-        """See :class:`Kernel`."""
+        """Put a file system in memory over a folder, seen by this process and its children alone.
+
+        It is gone when they are. What is in the folder by now stays in it. size: bytes at most.
+        Where this fails, the process is fit for nothing but to end.
+        """
         user, group = os.geteuid(), os.getegid()
         # Root is left in its name space of users: in another one it could not read others' files.
-        self._zero(self._c.unshare(NEW_MOUNTS | (NEW_USER if user else 0)))
+        self._done(self._c.unshare(NEW_MOUNTS | (NEW_USER if user else 0)))
         if user:
             maps = {"uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
             for name, text in {"setgroups": "deny", **maps}.items():
@@ -125,7 +89,7 @@ class Linux:
         if user:
             # A new name space of users comes with all capabilities in it, which nobody needs.
             header = struct.pack("Ii", CAPABILITIES, 0)
-            self._zero(self._c.capset(header, bytes(24)))
+            self._done(self._c.capset(header, bytes(24)))
 
     def _show(self, old: Path, new: Path) -> None:
         """Have a file or a folder appear at another place as well; others are passed over."""
@@ -142,23 +106,23 @@ class Linux:
             return
 
     def landlock_version(self) -> int:
-        """See :class:`Kernel`."""
+        """Return the Landlock ABI of this kernel."""
         return self._call(CREATE_RULESET, None, 0, ASK_VERSION)
 
     def landlock_ruleset(self, files: int, network: int, scopes: int, size: int) -> int:
-        """See :class:`Kernel`."""
+        """Return a new rule set that handles these, as a descriptor; size: of its structure."""
         return self._call(CREATE_RULESET, RULESET.pack(files, network, scopes), size, 0)
 
     def landlock_allow(self, ruleset: int, path: int, access: int) -> None:
-        """See :class:`Kernel`."""
+        """Allow an access at and below an open path."""
         self._call(ADD_RULE, ruleset, PATH_BENEATH, RULE.pack(access, path), 0)
 
     def landlock_restrict(self, ruleset: int) -> None:
-        """See :class:`Kernel`."""
+        """Hold this thread, and those that come of it, to a rule set."""
         self._call(RESTRICT_SELF, ruleset, 0)
 
     def seccomp(self, program: bytes) -> None:
-        """See :class:`Kernel`."""
+        """Hold all threads of this process to a filter."""
         number = SECCOMP.get(platform.machine())
         # What the machine is called says nothing of an interpreter of 32 bits on it.
         if number is None or POINTER_BYTES != 8:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+
+import msgspec
 
 CONFINEMENT, CONFINEMENT_OFF = "TOKGATE_CONFINEMENT", "off"
 """The variable of the environment, and its value, that have workers start without confinement."""
@@ -58,9 +58,8 @@ REFUSALS = (
 Kernels before 5.19 refuse to rename from one folder to another as if they were on two disks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a worker may do besides reading and computing.
+class Plan(msgspec.Struct, frozen=True):
+    """What a worker may do besides reading and computing. It travels as JSON, as one argument.
 
     network: whether it may have sockets. writable: paths of files and folders that it may write
     to; those that are not there are passed over. own_memory: whether it is to have
@@ -72,47 +71,21 @@ class Plan:
     writable: tuple[str, ...]
     own_memory: bool = False
 
-    def to_json(self) -> str:
-        """Return the plan as one argument of a command line."""
-        return json.dumps(asdict(self))
 
-    @staticmethod
-    def from_json(text: str) -> Plan:
-        """Return the plan of an argument that :meth:`to_json` made."""
-        raw = json.loads(text)
-        return Plan(raw["network"], tuple(raw["writable"]), raw["own_memory"])
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(msgspec.Struct, frozen=True):
     """What confines a process.
 
     network: by what it has no sockets (``seccomp``), or at least no TCP (``Landlock``); empty where
-    it has them. files: the Landlock ABI that keeps files from it, or 0. signals: whether it can
-    signal no process outside. files_open: the most descriptors. processes: the most tasks that
-    its user may have, or 0 for no limit. own_memory: whether what it makes in
-    :data:`SHARED_MEMORY` is seen by nobody else, and goes with it. missing: what could not be
-    applied, each with the kernel's reason. off: nothing was to be applied.
+    it has them. files: the Landlock ABI that keeps files from it, or 0. own_memory: whether what it
+    makes in :data:`SHARED_MEMORY` is seen by nobody else, and goes with it. missing: what could not
+    be applied, each with the kernel's reason. off: nothing was to be applied.
     """
 
     network: str = ""
     files: int = 0
-    signals: bool = False
-    files_open: int = 0
-    processes: int = 0
     own_memory: bool = False
     missing: tuple[str, ...] = ()
     off: bool = False
-
-    def to_json(self) -> str:
-        """Return it as one line."""
-        return json.dumps(asdict(self))
-
-    @staticmethod
-    def from_json(text: str) -> Held:
-        """Return what :meth:`to_json` made a line of. Raises ValueError, KeyError, TypeError."""
-        raw = json.loads(text)
-        return Held(**{**raw, "missing": tuple(raw["missing"])})
 
     @property
     def refuses(self) -> bool:
@@ -131,17 +104,11 @@ def sentence(held: Held, memory: int, needs: Mapping[str, Sequence[str]] | None 
     amount = f"{memory >> 20} MiB"
     if held.off:
         return f"workers: not confined, as --no-confinement asks, {amount}"
-    network = {
-        "seccomp": "no network (seccomp)",
-        "Landlock": f"no TCP (Landlock ABI {held.files})",
-    }.get(held.network, "network open")
-    files = (
-        f"files read-only but for their own folders (Landlock ABI {held.files})"
-        if held.files
-        else "files open"
-    )
+    abi = f"(Landlock ABI {held.files})"
+    network = {"seccomp": "no network (seccomp)", "Landlock": f"no TCP {abi}"}
+    files = f"files read-only but for their own folders {abi}" if held.files else "files open"
     shared = f", {SHARED_MEMORY} of their own" if held.own_memory else ""
-    line = f"workers: {network}, {files}{shared}, {amount}"
+    line = f"workers: {network.get(held.network, 'network open')}, {files}{shared}, {amount}"
     asked = [f"{name} declares {', '.join(its)}" for name, its in (needs or {}).items() if its]
     return "; ".join([line, *asked])
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from corpora.vocabularies.caches import COMPILED, OURS, TABLES, compiled_folder, tables_folder
 from harness.confinement.plan import (
@@ -64,10 +66,10 @@ def plan_for(
     """
     wanted = understood(needs)
     folders = [*own, str(compiled_folder(environment)), str(tables_folder(environment))]
-    declared = [path for path in wanted.writable if not os.path.lexists(path)]
-    for folder in [*folders, *declared]:
-        with contextlib.suppress(OSError):  # what cannot be made cannot be written to
-            Path(folder).mkdir(parents=True, exist_ok=True)
+    for folder in (*folders, *wanted.writable):
+        if not os.path.lexists(folder):
+            with contextlib.suppress(OSError):  # what cannot be made cannot be written to
+                Path(folder).mkdir(parents=True)
     allowed = (*folders, *wanted.writable, SHARED_MEMORY, OWN_PROCESS, STANDARD_ERROR, *DEVICES)
     shared = SHARED_MEMORY in wanted.writable  # with others, as it declares
     own_memory = held_here().own_memory and not shared
@@ -92,18 +94,7 @@ def caches_of(others: str | None, environment: Mapping[str, str]) -> dict[str, s
 
 def argument(plan: Plan | None) -> str:
     """Return a plan as :mod:`harness.confinement.start` takes it; None is no confinement."""
-    return NOT_CONFINED if plan is None else plan.to_json()
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How a process is started that confines itself before it becomes a server.
-
-    command: all but the arguments of its module. environment: all of its variables.
-    """
-
-    command: tuple[str, ...]
-    environment: dict[str, str]
+    return NOT_CONFINED if plan is None else json.dumps(msgspec.to_builtins(plan))
 
 
 def launch(
@@ -113,19 +104,19 @@ def launch(
     others: str | None,
     needs: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-) -> Launch:
-    """Return how to start a server: its module, and the folder for its temporary files.
+) -> tuple[list[str], dict[str, str]]:
+    """Return how to start a process that confines itself before it becomes a server.
 
-    others: as :func:`caches_of` takes it. needs: what its implementation declares. environment:
-    variables besides this process's. Raises ValueError for what is no need.
+    That is its command, but for the arguments of its module, and all of its variables. folder: for
+    its temporary files. others: as :func:`caches_of` takes it. needs: what its implementation
+    declares. environment: variables besides this process's. Raises ValueError for what is no need.
     """
     variables = {**os.environ, **(environment or {}), "TMPDIR": folder}
     variables |= caches_of(others, variables)
-    confined = switched_on()
-    plan = plan_for([folder], needs, variables) if confined else None
-    if confined and not variables.get("PYTHONDONTWRITEBYTECODE"):
+    plan = plan_for([folder], needs, variables) if switched_on() else None
+    if plan is not None and not variables.get("PYTHONDONTWRITEBYTECODE"):
         variables["PYTHONDONTWRITEBYTECODE"] = "1"  # it would only be refused
-    return Launch((*START, argument(plan), module), variables)
+    return [*START, argument(plan), module], variables
 
 
 @cache
@@ -136,8 +127,8 @@ def _probed() -> Held:
         done = subprocess.run(
             [*START, empty], capture_output=True, text=True, timeout=PROBE_SECONDS, check=True
         )
-        return Held.from_json(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
+        return msgspec.json.decode(done.stdout, type=Held)
+    except (OSError, subprocess.SubprocessError, msgspec.MsgspecError) as error:
         return Held(missing=(f"a process to try it in ({type(error).__name__})",))
 
 

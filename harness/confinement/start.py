@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import gc
 import importlib
+import json
 import sys
 
-from harness.confinement.applying import apply
+import msgspec
+
+from harness.confinement.applying import apply, lower_limits
 from harness.confinement.plan import OFF, Plan
 
 NOT_CONFINED = "off"
@@ -21,9 +24,12 @@ NOT_CONFINED = "off"
 def main(arguments: list[str]) -> None:
     """Confine this process and serve."""
     plan, *rest = arguments
-    held = OFF if plan == NOT_CONFINED else apply(Plan.from_json(plan))
+    held = OFF
+    if plan != NOT_CONFINED:
+        lower_limits()
+        held = apply(msgspec.convert(json.loads(plan), Plan))
     if not rest:
-        print(held.to_json())
+        print(msgspec.json.encode(held).decode())
         return
     gc.disable()  # it takes a sixth of the time of an import, and there is nothing to collect
     module = importlib.import_module(rest[0])

@@ -20,6 +20,7 @@ from impls.interface import Law, Mode
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
+    from harness.core.outcomes import Inputs, Results
     from harness.core.participants import Participant
 
 
@@ -193,3 +194,12 @@ def contracts_of(
             contracts.append(Contract(vocabulary, mode, members, references, excluded, proper))
     compared = [contract for contract in contracts if len(contract.participants) > 1]
     return compared or contracts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observation:
+    """The answers of all participants of a contract to one batch, by name."""
+
+    contract: Contract
+    inputs: Inputs
+    results: Mapping[str, Results]

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Sized
-
-    from numpy.typing import NDArray
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 

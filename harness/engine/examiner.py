@@ -23,20 +23,16 @@ if TYPE_CHECKING:
     from harness.engine.parts import Part, Parts, Tell, Turn
     from harness.engine.state import RunState
     from harness.engine.study import Study
-    from harness.workers.forking import ForkServer
 
 
 class Examiner:
-    """Examines vocabularies of a run.
+    """Examines vocabularies of a run. jobs: how many do so at the same time."""
 
-    jobs: how many do so at the same time. server: of which workers are copies, if any.
-    """
-
-    def __init__(self, run: RunState, parts: Parts, jobs: int, server: ForkServer | None) -> None:
+    def __init__(self, run: RunState, parts: Parts, jobs: int) -> None:
         self._run, self._parts, self._jobs = run, parts, jobs
         plan = run.plan
         own = own_candidates(plan.participants, plan.named, plan.references)
-        self._pool = WorkerPool(plan.participants, plan.limits, server=server, watched=own)
+        self._pool = WorkerPool(plan.participants, plan.limits, watched=own)
         self._pool.limit_by(run.left_for_questions)
         self._asked: dict[str, tuple[str, str, list[str]]] = {}
         """The last contract under which each implementation was asked, its vocabulary, and who took

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from corpora.generators.base import Case
 from harness.checks import CHECKS
+from harness.checks.questions import examine
 from harness.findings.entries import EXAMPLES, UNSURE, Entry
 from harness.verdict.coverage import EQUIVALENCE
 from harness.workers.pool import OutOfTime
@@ -71,7 +72,7 @@ def exercises(
                 found = known[contract.id].get(example) if check.name == EQUIVALENCE else None
                 if found is None:
                     try:
-                        judgement = pool.examine(contract, check, [example])
+                        judgement = examine(pool, contract, check, [example])
                     except OutOfTime:
                         unjudged.add(example)
                         continue
@@ -114,7 +115,7 @@ def together(
     if len(asked) < 2:
         return {}
     try:
-        judgement = pool.examine(contract, CHECKS[EQUIVALENCE], asked)
+        judgement = examine(pool, contract, CHECKS[EQUIVALENCE], asked)
     except OutOfTime:
         return {}
     names = {name for one in mine for name in one.implementations} & set(contract.names)

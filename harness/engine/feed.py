@@ -17,14 +17,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from harness.checks.base import Observation
+from harness.core.comparisons import Observation
 from harness.core.outcomes import Inputs
+from harness.workers.pool import heard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 
     from harness.core.comparisons import Contract
-    from harness.core.outcomes import Results
     from harness.engine.streams import Batch
     from harness.workers.pool import Pending, WorkerPool
 
@@ -93,11 +93,6 @@ class Flight:
         """Whether somebody keeps it waiting for longer than all have patience."""
         return now - self.began > PATIENCE
 
-    def results(self, name: str) -> Results:
-        """What one has answered. Raises Stopped."""
-        pending = self.asked[name]
-        return pending.futures[name].wait(pending.stopped)
-
     def rows(self, part: Part) -> Batch:
         """The inputs of a part as a batch of their own."""
         batch = self.batch
@@ -106,8 +101,14 @@ class Flight:
 
     def observed(self, part: Part) -> Observation:
         """What those who were asked a part have answered. Raises Stopped."""
-        results = {name: self.results(name).part(part.start, part.stop) for name in part.names}
-        inputs = Inputs.of(self.batch.inputs[part.start : part.stop])
+        asked = {name: self.asked[name] for name in part.names}
+        results = {
+            name: heard(one.futures[name].future, one.stopped) for name, one in asked.items()
+        }
+        inputs = next(iter(asked.values())).inputs
+        if part.start or any(len(one) > part.stop for one in results.values()):
+            results = {name: one.part(part.start, part.stop) for name, one in results.items()}
+            inputs = inputs.part(part.start, part.stop)
         return Observation(self.contract.among(results), inputs, results)
 
 

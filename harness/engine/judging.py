@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from harness.checks.questions import judge
 from harness.core.outcomes import Status
 from harness.engine.examples import exercises
 from harness.engine.taking import comparisons, due, sample
@@ -99,7 +100,7 @@ class Judge:
             if time.monotonic() > end and check.asks_further:
                 continue
             try:
-                judgement = pool.judge(check, part)
+                judgement = judge(pool, check, part)
             except OutOfTime:
                 continue  # as if it had never been put
             exercised[check.name] = dict(judgement.exercised)

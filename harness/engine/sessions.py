@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies import embedded
@@ -23,7 +22,8 @@ from harness.engine.examiner import Examiner
 from harness.engine.parts import Turn, Undivided
 from harness.engine.unvisited import Unvisited
 from harness.findings.entries import inputless
-from harness.workers.forking import shared_server
+from harness.workers import kept
+from impls import registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from harness.engine.parts import Examines, Left, Parts
     from harness.engine.state import RunState
     from harness.engine.study import Study
-    from harness.workers.forking import ForkServer
 
 
 class Sessions:
@@ -77,11 +76,13 @@ class Sessions:
         run, plan = self._run, self._run.plan
         unvisited = Unvisited(plan.visited, embedded.algorithm, plan.weight)
         with contextlib.ExitStack() as open_:
-            server = None
             if not self._elsewhere:
-                server = open_.enter_context(shared_server(plan.participants, self._jobs))
+                with contextlib.suppress(OSError):  # who has no room for a worker says so later
+                    kept.ANEW.start()
+                    if any(registry.our_own(one.spec) for one in plan.participants):
+                        kept.OURS.start()  # it imports meanwhile, once for all examiners
             for job in range(self._jobs):
-                examiner = self._begun(job, server)
+                examiner = self._begun(job)
                 open_.callback(examiner.close)
                 with run.lock:
                     self._examiners.append(examiner)
@@ -114,21 +115,19 @@ class Sessions:
         for one in examiners:
             one.stop()
 
-    def _begun(self, job: int, server: ForkServer | None) -> Examines:
+    def _begun(self, job: int) -> Examines:
         """The examiner of a job."""
         if self._elsewhere:
             return self._elsewhere[job]
         if self._jobs == 1:
-            return Examiner(self._run, self._parts, 1, server)
+            return Examiner(self._run, self._parts, 1)
         others = [one for one in self._examiners if isinstance(one, ExaminerProcess)]
-        return ExaminerProcess(partial(self._copied, job, server), others)
+        return ExaminerProcess(self._copied, others)
 
-    def _copied(self, job: int, server: ForkServer | None) -> Examiner:
-        """The examiner of a job, in its own process, which has no use for the locks of this one."""
+    def _copied(self) -> Examiner:
+        """An examiner in its own process, which has no use for the locks of this one."""
         self._run.lock = threading.Lock()
-        if server is not None:
-            server.speak_as(job)
-        return Examiner(self._run, self._parts, self._jobs, server)
+        return Examiner(self._run, self._parts, self._jobs)
 
     def _note_left(self) -> None:
         """Tell what workers left behind, once for each implementation."""

@@ -30,7 +30,6 @@ from harness.engine.suites import Budget
 from harness.engine.unit_results import UnitResult, packed_files, write_files
 from harness.events import Event, Phase, UnitDone, UnitResumed, VocabularyLoaded
 from harness.findings.folder import FindingsFolder
-from harness.workers.forking import shared_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -298,15 +297,14 @@ def perform(
         run = RunState(plan, events.append, tracker)
         tracker.limit_by(run.left_for_findings)
         prepare(plan, run.emit, run.stop)
-        with shared_server(plan.participants) as server:
-            examiner = Examiner(run, Undivided(run, studies(run)), 1, server)
-            weight = plan.weight(source)
-            try:
-                ended = examiner.examine(Turn(source, weight, 0.0, len(plan.scaled)), run.emit)
-            except NamedFailed as error:
-                failed = [error.name, error.vocabulary, error.trace]
-            finally:
-                left = examiner.close()
+        examiner = Examiner(run, Undivided(run, studies(run)), 1)
+        weight = plan.weight(source)
+        try:
+            ended = examiner.examine(Turn(source, weight, 0.0, len(plan.scaled)), run.emit)
+        except NamedFailed as error:
+            failed = [error.name, error.vocabulary, error.trace]
+        finally:
+            left = examiner.close()
         files = packed_files(Path(path))
     told = [event.to_json() for event in events]
     return UnitResult(told, ended.tally, failed, ended.unexpected, left, files).packed()

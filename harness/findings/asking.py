@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from harness.checks import CHECKS, inputless
-from harness.checks.base import Judgement, Observation, Violation
-from harness.core.comparisons import Contract
+from harness.checks.base import Judgement, Violation
+from harness.checks.questions import examine, judge
+from harness.core.comparisons import Contract, Observation
 from harness.core.excused import TOGETHER
 from harness.core.outcomes import Failed, Inputs, Outcome, Status, Unsupported
 from harness.core.partition import Part, comparable, standing_of
@@ -97,7 +98,7 @@ class Asking:
     def ask(self, inputs: Sequence[bytes], contract: Contract | None = None) -> Judgement:
         """Put inputs to the check of the violation."""
         check = CHECKS[self.entry.violation.check]
-        return self.pool.examine(contract or self.entry.contract, check, inputs)
+        return examine(self.pool, contract or self.entry.contract, check, inputs)
 
     def same(self, violation: Violation) -> bool:
         """Whether a violation is of the same signature."""
@@ -205,7 +206,7 @@ class Asking:
         )
         inputs = [data] if once else [b"", data, data] * (times // 2)
         answers = self.pool.again(self.entry.contract, Inputs.of(inputs))
-        judged = self.pool.judge(check, answers)
+        judged = judge(self.pool, check, answers)
         now = [one for one in judged.violations if one.data == data]
         # By place: a check may find more than one thing wrong with an input. Of answers that are
         # drawn at random one that is wrong is proof, and comes back now and then; one that does not
@@ -245,7 +246,7 @@ class Asking:
         """
         violation, withdrawn, silent = self.entry.violation, self.pool.withdrawn(), False
         compared = violation.check == "equivalence"
-        for death in self.pool.judge(CHECKS["survival"], seen).violations if compared else ():
+        for death in judge(self.pool, CHECKS["survival"], seen).violations if compared else ():
             if death.data == violation.data and crashed(death.parts[-1].outcome):
                 return death
         rows = [row for row, data in enumerate(seen.inputs) if data == violation.data]

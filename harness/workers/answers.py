@@ -1,37 +1,29 @@
-"""What an encoder answers, or raises, as an outcome."""
+"""What an encoder is asked, as calls; and what it answers, or raises, as an outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from harness.core.messages import PAST_THE_LIMIT, Serve
+from harness.core.messages import (
+    PAST_THE_LIMIT,
+    Dropout,
+    Padding,
+    Template,
+    Windows,
+    numbers_of,
+)
 from harness.core.outcomes import Encoded, Failed, Outcome, Status
 from harness.core.outcomes import Rejected as RejectedOutcome
 from harness.core.outcomes import Unsupported as UnsupportedOutcome
-from harness.workers.healing import healed
 from harness.workers.tracebacks import Tracebacks
-from impls.interface import (
-    Appends,
-    Capability,
-    Counts,
-    CountsIntervals,
-    CountsTillLimit,
-    Decodes,
-    Died,
-    Encoder,
-    EncodesMany,
-    GivesOffsets,
-    Heals,
-    Mode,
-    Prepends,
-    Rejected,
-    Splits,
-    Unsupported,
-)
+from impls.interface import Capability, Died, Encoder, Mode, Rejected, Unsupported
+
+if TYPE_CHECKING:
+    from harness.core.messages import Decode, Serve, Shape
 
 T = TypeVar("T")
 
@@ -110,89 +102,18 @@ def encoded(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
     return Encoded(clean_ids(encoder.encode(data, mode)))
 
 
-def one_of_several(answer: Sequence[int] | Exception) -> Outcome:
-    """The outcome of one input of several; an exception is what would have been raised for it."""
-    if isinstance(answer, Exception):
-        return told(answer)
-    return outcome_of(lambda: Encoded(clean_ids(answer)))
+def method(encoder: Encoder, name: str, claim: str = "") -> Callable[..., Any]:
+    """A method that an encoder may have, looked up once for a request.
 
-
-def many(encoder: EncodesMany, inputs: Sequence[bytes], mode: Mode) -> list[Outcome]:
-    """The outcomes of one call for all inputs; if it fails, it fails for all."""
-    try:
-        answers = expected_length(encoder.encode_many(inputs, mode), len(inputs))
-        return [Encoded(clean_ids(ids)) for ids in answers]
-    except BaseException as error:
-        return [told(error)] * len(inputs)
-
-
-def decoder_of(encoder: Encoder) -> Callable[[list[int]], Outcome]:
-    """What gives the outcome of ``decode``; a claim without the method is an error of its own.
-
-    What an encoder can do is looked up once: that takes ten times as long as a call.
+    claim: the capability that it has claimed, by which it must have it. Raises Unsupported of who
+    lacks it, or TypeError for a claim.
     """
-    decode = encoder.decode if isinstance(encoder, Decodes) else None
-
-    def decoded(ids: list[int]) -> Outcome:
-        if decode is None:
-            message = "claims the capability 'decode' but has no method decode"
-            raise TypeError(message)
-        text = decode(ids)
-        if not isinstance(text, bytes):
-            message = f"decode returned a {type(text).__name__}, not bytes"
-            raise TypeError(message)
-        return Encoded(tuple(ids), text=text)
-
-    return decoded
-
-
-def located(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
-    """The outcome of ``encode_with_offsets``."""
-    if not isinstance(encoder, GivesOffsets):
-        message = "claims the capability 'offsets' but has no method encode_with_offsets"
-        raise TypeError(message)
-    ids, spans = encoder.encode_with_offsets(data, mode)
-    if len(ids) != len(spans):
-        message = f"{len(ids)} ids but {len(spans)} offsets"
-        raise ValueError(message)
-    return Encoded(clean_ids(ids), offsets=tuple((int(a), int(b)) for a, b in spans))
-
-
-def served(encoder: Encoder, request: Serve, data: bytes, numbers: tuple[int, ...]) -> Outcome:
-    """The outcome of a service, its numbers as ids; see :class:`harness.core.messages.Serve`."""
-    service, mode = request.service, request.mode
-    answer: Sequence[int]
-    if service is Capability.HEAL and isinstance(encoder, Heals):
-        ids, leftover = healed(encoder, data, numbers, mode)
-        return Encoded(clean_ids(ids), text=leftover)
-    if service is Capability.COUNT and isinstance(encoder, Counts):
-        answer = [encoder.count(data, mode)]
-    elif service is Capability.COUNT_TILL_LIMIT and isinstance(encoder, CountsTillLimit):
-        counted = encoder.count_till_limit(data, numbers[0], mode)
-        if counted is None:
-            return Encoded((PAST_THE_LIMIT,))
-        answer = [counted]
-    elif service is Capability.SPLIT and isinstance(encoder, Splits):
-        answer = encoder.split(data, numbers[0], mode)
-    elif service is Capability.APPEND and isinstance(encoder, Appends):
-        bounds = (0, *numbers)
-        chunks = [data[start:end] for start, end in pairwise(bounds)]
-        answer = expected_length(encoder.append(chunks, mode), len(chunks))
-    elif service is Capability.PREPEND and isinstance(encoder, Prepends):
-        bounds = (len(data), *numbers)
-        chunks = [data[start:end] for end, start in pairwise(bounds)]
-        answer = expected_length(encoder.prepend(chunks, mode), len(chunks))
-    elif service is Capability.INTERVAL and isinstance(encoder, CountsIntervals):
-        ranges = list(zip(numbers[::2], numbers[1::2], strict=True))
-        answer = expected_length(encoder.interval(data, ranges, mode), len(ranges))
-    else:
-        message = f"claims the capability '{service}' but has no method {service}"
-        raise TypeError(message)
-    found = clean_ids(answer)
-    if min(found, default=0) < 0:
-        message = f"{service} gave {min(found)}, less than none"
-        raise ValueError(message)
-    return Encoded(found)
+    found: Callable[..., Any] | None = getattr(encoder, name, None)
+    if found is None:
+        if claim:
+            raise TypeError(f"claims the capability '{claim}' but has no method {name}")
+        raise Unsupported(f"has no method {name}")
+    return found
 
 
 def expected_length(answer: Sequence[T], length: int) -> Sequence[T]:
@@ -201,3 +122,144 @@ def expected_length(answer: Sequence[T], length: int) -> Sequence[T]:
         message = f"{len(answer)} answers for {length} asked for"
         raise ValueError(message)
     return answer
+
+
+def text_of(name: str, text: object) -> bytes:
+    """What a method gave as a text; TypeError where it is none."""
+    if not isinstance(text, bytes):
+        message = f"{name} returned a {type(text).__name__}, not bytes"
+        raise TypeError(message)
+    return text
+
+
+def decoder_of(encoder: Encoder, request: Decode) -> Callable[[list[int]], bytes]:
+    """What gives the text of ids, as a request asks for it. Raises as :func:`method` does."""
+    if request.stream:
+        stream = method(encoder, "decode_stream")
+        return lambda ids: b"".join(stream(ids))
+    name, claim = "decode", "decode"
+    if request.skip or request.clean:
+        name, claim = "decode_without_specials" if request.skip else "decode_cleaned", ""
+    decode = method(encoder, name, claim)
+    return lambda ids: text_of(name, decode(ids))
+
+
+def locator_of(encoder: Encoder, mode: Mode) -> Callable[[bytes], Outcome]:
+    """What gives the outcome of ``encode_with_offsets``. Raises as :func:`method` does."""
+    locate = method(encoder, "encode_with_offsets", "offsets")
+
+    def located(data: bytes) -> Outcome:
+        ids, spans = locate(data, mode)
+        if len(ids) != len(spans):
+            message = f"{len(ids)} ids but {len(spans)} offsets"
+            raise ValueError(message)
+        return Encoded(clean_ids(ids), offsets=tuple((int(a), int(b)) for a, b in spans))
+
+    return located
+
+
+Ids = Sequence[int]
+
+Numbers = tuple[int, ...]
+"""What a service takes besides a text: see :class:`harness.core.messages.Serve`."""
+
+
+def chunks(data: bytes, numbers: Numbers) -> tuple[list[bytes]]:
+    """A text in parts that end at these numbers."""
+    return ([data[start:end] for start, end in pairwise((0, *numbers))],)
+
+
+def chunks_from_the_end(data: bytes, numbers: Numbers) -> tuple[list[bytes]]:
+    """A text in parts that begin at these numbers, the last one first."""
+    return ([data[start:end] for end, start in pairwise((len(data), *numbers))],)
+
+
+def healing(data: bytes, numbers: Numbers) -> tuple[object, ...]:
+    """What a healer takes, of :func:`harness.core.messages.healing_numbers`."""
+    size = numbers[0]
+    recent, place, strings = numbers[1 : size + 1], numbers[size + 1], numbers[size + 2]
+
+    def allowed() -> Iterator[bytes]:
+        start = place
+        for one in numbers[size + 3 :]:
+            yield data[start : start + one]
+            start += one
+
+    return data[:place], list(recent), None if strings < 0 else list(allowed())
+
+
+GIVEN: dict[Capability, Callable[[bytes, Numbers], tuple[Any, ...]]] = {
+    Capability.COUNT: lambda data, numbers: (data,),
+    Capability.COUNT_TILL_LIMIT: lambda data, numbers: (data, numbers[0]),
+    Capability.SPLIT: lambda data, numbers: (data, numbers[0]),
+    Capability.APPEND: chunks,
+    Capability.PREPEND: chunks_from_the_end,
+    Capability.INTERVAL: lambda data, numbers: (
+        data,
+        list(zip(numbers[::2], numbers[1::2], strict=True)),
+    ),
+    Capability.HEAL: healing,
+}
+"""What the method of a service takes, besides the mode."""
+
+
+def service_of(encoder: Encoder, request: Serve) -> Callable[[tuple[bytes, Numbers]], Outcome]:
+    """What gives the outcome of a service, its numbers as ids. Raises as :func:`method` does."""
+    service, mode = request.service, request.mode
+    serve, given = method(encoder, service, service), GIVEN[service]
+
+    def served(asked: tuple[bytes, Numbers]) -> Outcome:
+        arguments = given(*asked)
+        answer = serve(*arguments, mode)
+        text = None
+        if service is Capability.HEAL:
+            answer, text = answer
+            text = text_of("heal", text)
+        elif service in {Capability.COUNT, Capability.COUNT_TILL_LIMIT}:
+            if answer is None and service is Capability.COUNT_TILL_LIMIT:
+                return Encoded((PAST_THE_LIMIT,))
+            answer = [answer]
+        elif service is not Capability.SPLIT:
+            answer = expected_length(answer, len(arguments[-1]))
+        found = clean_ids(answer)
+        if min(found, default=0) < 0:
+            message = f"{service} gave {min(found)}, less than none"
+            raise ValueError(message)
+        return Encoded(found, text=text)
+
+    return served
+
+
+def shaper_of(encoder: Encoder, shape: Shape, mode: Mode) -> Callable[[bytes], Sequence[int]]:
+    """What gives windows or rows one after another, as :class:`harness.core.messages.Encode` says.
+
+    Raises as :func:`method` does, and in a call ValueError for an answer that is none.
+    """
+    if isinstance(shape, Windows):
+        cut, how = method(encoder, "truncated"), (shape.length, shape.overlap, shape.left, mode)
+        return lambda data: numbers_of(cut(data, *how))
+    if isinstance(shape, Padding):
+        pad = method(encoder, "padded")
+        return lambda data: in_rows(pad([data, data + data, b""], shape.multiple, shape.left, mode))
+    if isinstance(shape, Template):
+        add, two = method(encoder, "encode_with_added"), shape.pair
+        return lambda data: add(data, data + data if two else None, mode)
+    if isinstance(shape, Dropout):
+        drop, draws = method(encoder, "encode_with_dropout"), range(shape.draws)
+        return lambda data: numbers_of(drop(data, mode) for _ in draws)
+    encode, most = method(encoder, "encode_with_unstable"), shape.most
+    return lambda data: unstable(encode(data, mode), most)
+
+
+def in_rows(rows: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Sequence[int]:
+    """Padded rows of a text, of it twice over, and of nothing: each its length, mask, and ids."""
+    if len(rows) != 3 or any(len(ids) != len(mask) for ids, mask in rows):
+        raise ValueError("padded gave no mask for each id, or not a row for each text")
+    return [number for ids, mask in rows for number in (len(ids), *mask, *ids)]
+
+
+def unstable(answer: tuple[Ids, Sequence[Ids]], most: int) -> Sequence[int]:
+    """What is stable of a text, and some of its completions, as far apart as there is room for."""
+    stable, completions = answer
+    every = sorted(completions, key=tuple)
+    return numbers_of([stable, *every[:: -(-len(every) // most) or 1]])

@@ -142,5 +142,6 @@ def is_batch(ids: object, ends: object, count: int) -> bool:
         return False
     if ids.dtype != np.int32 or ends.dtype != np.int64 or ids.ndim != 1 or ends.shape != (count,):
         return False
-    bounds = [0, *ends.tolist(), len(ids)]
-    return bounds[-2] == len(ids) and all(start <= end for start, end in pairwise(bounds))
+    return bool(np.all(np.diff(ends, prepend=0, append=len(ids)) >= 0)) and (
+        len(ids) == (ends[-1] if count else 0)
+    )

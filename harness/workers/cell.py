@@ -2,19 +2,16 @@
 
 A process maps the cell, since it writes there for every input. The harness reads it as a file and
 never maps it: a process that made the file shorter would have the harness killed by SIGBUS at the
-next look. Where the kernel can, the cell's size is sealed, so that nobody can change it at all, or
-fill it.
+next look.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import mmap
 import os
 import struct
-import tempfile
-import threading
+from tempfile import TemporaryFile
 
 CELL_BYTES = mmap.PAGESIZE
 
@@ -42,42 +39,26 @@ class Progress:
 
 
 class Cell:
-    """A cell that is read. Thread-safe.
-
-    descriptor: of the file, which the process inherits. What cannot be read says nothing.
-    """
+    """A cell that is read, in a file without a name, which the process inherits. Raises OSError."""
 
     def __init__(self) -> None:
-        self.descriptor = _sealed()
-        self._lock = threading.Lock()
+        # Some builds of Python were made against a C library that has no file in memory.
+        named = hasattr(os, "memfd_create")
+        self._file = os.fdopen(os.memfd_create("cell"), "wb") if named else TemporaryFile()  # noqa: SIM115
+        self.descriptor = self._file.fileno()
+        os.ftruncate(self.descriptor, CELL_BYTES)
 
     @property
     def said(self) -> tuple[int, bool]:
-        """The input that the process is at, by what it says, or -1; whether it compiles."""
-        with self._lock, contextlib.suppress(OSError, struct.error):
-            if self.descriptor >= 0:
-                index, compiling = _SAID.unpack(os.pread(self.descriptor, _SAID.size, 0))
-                return max(-1, index), bool(compiling)
+        """The input that the process is at, by what it says, or -1; whether it compiles.
+
+        What cannot be read says nothing.
+        """
+        with contextlib.suppress(OSError, struct.error, ValueError):
+            index, compiling = _SAID.unpack(os.pread(self._file.fileno(), _SAID.size, 0))
+            return max(-1, index), bool(compiling)
         return -1, False
 
     def close(self) -> None:
         """Close the file. Nothing is said from then on."""
-        with self._lock:
-            if self.descriptor >= 0:
-                os.close(self.descriptor)
-                self.descriptor = -1
-
-
-def _sealed() -> int:
-    """Return a new file of the cell's size, that has no name. Raises OSError."""
-    # Some builds of Python were made against a C library that has no such call.
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("tokgate-progress", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    else:
-        with tempfile.TemporaryFile() as file:
-            descriptor = os.dup(file.fileno())
-    os.ftruncate(descriptor, CELL_BYTES)
-    with contextlib.suppress(OSError):  # no file system but that of memory has seals
-        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
-    return descriptor
+        self._file.close()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from harness.core.outcomes import Results
+    from harness.workers.requests import Asking
 
 LEAST = 100
 """After so many requests a capability that was never shown is a false claim."""
@@ -49,18 +50,17 @@ class Claims:
         self._lock = threading.Lock()
         self._claims: list[Claim] = []
 
-    def note(self, name: str, request: Encode | Decode | Serve, answer: Results) -> None:
+    def note(self, name: str, request: Asking, answer: Results) -> None:
         """Take note of an answer; what the harness itself has not asked says nothing."""
         capability = asked_for(request)
-        if capability is None:
-            return
-        unsupported = answer.status == Status.UNSUPPORTED
-        said = [answer.messages.get(row, "") for row in unsupported.nonzero()[0].tolist()]
-        said = [one for one in said if not kept_from_answering(one)]
-        reason = said[0][:LONGEST_REASON] if said else ""
-        one = Claim(name, str(capability), len(said), not unsupported.all(), reason)
-        with self._lock:
-            self._claims = summed([*self._claims, one])
+        if capability is not None:
+            unsupported = answer.status == Status.UNSUPPORTED
+            said = [answer.messages.get(row, "") for row in unsupported.nonzero()[0].tolist()]
+            said = [one for one in said if not kept_from_answering(one)]
+            reason = said[0][:LONGEST_REASON] if said else ""
+            one = Claim(name, str(capability), len(said), not unsupported.all(), reason)
+            with self._lock:
+                self._claims = summed([*self._claims, one])
 
     def take(self) -> list[Claim]:
         """What was noted since this was asked last."""
@@ -69,37 +69,34 @@ class Claims:
         return found
 
 
-def asked_for(request: Encode | Decode | Serve) -> Capability | None:
+def asked_for(request: Asking) -> Capability | None:
     """The capability that a request asks for, where who claims it has to have it."""
     if isinstance(request, Serve):
         optional = request.service in RAW_ONLY and request.mode.pretokenize
         return None if optional else request.service
-    if isinstance(request, Decode):
-        other = request.stream or request.skip or request.clean
-        return None if other else Capability.DECODE
-    return Capability.OFFSETS if request.offsets else None
+    if isinstance(request, Decode) and not (request.stream or request.skip or request.clean):
+        return Capability.DECODE
+    return Capability.OFFSETS if isinstance(request, Encode) and request.offsets else None
 
 
 def summed(claims: Iterable[Claim]) -> list[Claim]:
     """One for each implementation and capability, of several claims."""
     total: dict[tuple[str, str], Claim] = {}
     for one in claims:
-        key = one.name, one.capability
-        known = total.get(key, Claim(*key, 0, False, ""))
-        total[key] = known._replace(
-            declined=known.declined + one.declined,
-            kept=known.kept or one.kept,
-            reason=known.reason or one.reason,
-        )
+        known = total.get(one[:2])
+        if known is not None:
+            declined, kept = known.declined + one.declined, known.kept or one.kept
+            one = Claim(*one[:2], declined, kept, known.reason or one.reason)
+        total[one[:2]] = one
     return list(total.values())
 
 
 def false_claims(claims: Iterable[Claim]) -> dict[str, str]:
     """A line for each implementation with false claims, of the claims on all vocabularies."""
     lines: dict[str, list[str]] = {}
-    for one in summed(claims):
-        if not one.kept and one.declined >= LEAST:
-            why = f" ({one.reason})" if one.reason else ""
-            line = f"claims {one.capability!r} and answered none of {one.declined:,} requests{why}"
-            lines.setdefault(one.name, []).append(line)
+    for name, capability, declined, kept, reason in summed(claims):
+        if not kept and declined >= LEAST:
+            why = f" ({reason})" if reason else ""
+            line = f"claims {capability!r} and answered none of {declined:,} requests{why}"
+            lines.setdefault(name, []).append(line)
     return {name: "; ".join(sorted(of)) for name, of in lines.items()}

@@ -61,17 +61,19 @@ class Usage:
 def usage_of(pid: int, *, keeper: bool = False) -> Usage:
     """What a process and all its descendants have spent; nothing of those that are gone.
 
-    keeper: whether the process itself is a keeper, whose memory is the harness's.
+    keeper: whether the process itself is a keeper, which is the harness's.
     """
     cpu, memory, awake = 0.0, 0, False
     for one in (pid, *descendants(pid)):
         with contextlib.suppress(OSError, ValueError, IndexError):
             folder = Path(f"/proc/{one}")
+            kept = one != pid or not keeper
             fields = _stat(folder / "stat")
             # utime, stime, and those of children that have ended.
-            cpu += sum(int(ticks) for ticks in fields[11:15]) * TICK
-            if one != pid or not keeper:
-                memory += int((folder / "statm").read_text().split()[1]) * PAGE
+            cpu += sum(map(int, fields[11 if kept else 13 : 15])) * TICK
+            if not kept:
+                continue
+            memory += int((folder / "statm").read_text().split()[1]) * PAGE
             awake = awake or any(
                 _stat(thread / "stat")[0] in AWAKE for thread in (folder / "task").iterdir()
             )
@@ -88,54 +90,42 @@ class Stopwatch:
     """The time that one request has taken so far, as far as it counts.
 
     seconds: what one input of the request may take. A worker that says at which input it is has
-    so much for each of them. count: the inputs; what it says is not believed beyond what can be.
-    Fed by :meth:`look` now and then; it reads no clock itself.
+    so much for each of them. looked, cpu: the clock, and the CPU time, when it was last looked at.
+    count: the inputs; what a worker says is not believed beyond what can be. wall, spent, sitting:
+    seconds of the input at work: all, of CPU time, and those in which nobody had work. It is fed by
+    :meth:`look` now and then, and reads no clock itself.
     """
 
     seconds: float
-    began: float
-    cpu_then: float
     looked: float
-    cpu_before: float
+    cpu: float
     count: int = 0
-    sitting: float = 0.0
+    wall: float = 0.0
     spent: float = 0.0
+    sitting: float = 0.0
+    compiled: float = 0.0
     place: int = -1
     moves: int = 0
-    compiled: float = 0.0
-
-    @classmethod
-    def start(cls, seconds: float, now: float, usage: Usage, count: int = 0) -> Stopwatch:
-        """Return a watch that begins to run."""
-        return cls(seconds, now, usage.cpu, now, usage.cpu, count)
-
-    def _moved(self, place: int) -> bool:
-        """Whether the worker is at another input, as far as it may be believed.
-
-        Each input is begun once, and again where a batch is asked for one by one.
-        """
-        believed = 0 <= place < self.count and self.moves < 2 * self.count + 2
-        if place == self.place or not believed:
-            return False
-        self.moves += 1
-        return True
 
     def look(self, now: float, usage: Usage, *, place: int, compiling: bool) -> None:
         """Take note of what was spent up to now, and of the input that the worker is at."""
-        passed, worked = now - self.looked, usage.cpu - self.cpu_before
-        self.looked, self.cpu_before = now, usage.cpu
-        if compiling:
-            self.compiled += passed  # in all, as it is never set back
-        moved = self._moved(place)
+        passed, worked = now - self.looked, usage.cpu - self.cpu
+        self.looked, self.cpu = now, usage.cpu
+        # Each input is begun once, and again where a batch is asked for one by one.
+        believed = 0 <= place < self.count and self.moves < 2 * self.count + 2
+        moved = believed and place != self.place
         if moved or compiling:
             # A new input, or a compiler at work: the time begins anew with what follows.
-            self.place = place if moved else self.place
-            self.began, self.cpu_then = now, usage.cpu
-            self.sitting = self.spent = 0.0
+            if compiling:
+                self.compiled += passed  # in all, as it is never set back
+            if moved:
+                self.place, self.moves = place, self.moves + 1
+            self.wall = self.spent = self.sitting = 0.0
             return
+        self.wall += passed
+        self.spent += worked
         if not usage.awake and worked <= STILL * passed:
             self.sitting += passed
-        self.spent = usage.cpu - self.cpu_then
 
     def overdue(self, slowness: Callable[[], float]) -> str | None:
         """Why the request has had its time, or None.
@@ -150,7 +140,7 @@ class Stopwatch:
         if self.compiled > COMPILING_SECONDS:
             return f"no answer within {COMPILING_SECONDS:.0f} s in which it said that it compiles"
         wall = max(LEAST_WALL, WALL * self.seconds)
-        if self.looked - self.began > wall:
+        if self.wall > wall:
             return f"no answer within {wall:.0f} s"
         return None
 

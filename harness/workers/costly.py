@@ -9,6 +9,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from harness.core.messages import Meter
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
@@ -42,27 +44,26 @@ class CostlyBatches:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def watch(self, request: Encode, answer: Future[Results]) -> None:
-        """Take note of how long the answer to a request takes once its turn has come."""
-        began = time.monotonic()
+        """Take note of how long the answer to a request takes once its turn has come.
+
+        What is measured otherwise (but for what is held afterwards) says nothing of its pace.
+        """
+        began, size = time.monotonic(), len(request.inputs.data) + CALL * len(request.inputs)
 
         def answered(done: Future[Results]) -> None:
             now = time.monotonic()
             with self._lock:
                 seconds = now - max(began, self._idle_since)
                 self._idle_since = now
-                if len(request.inputs) and not done.cancelled() and done.exception() is None:
-                    self._note(request, done.result(), seconds)
+                if size and not done.cancelled() and done.exception() is None:
+                    self._paces.append(seconds / size)
+                    beyond = seconds - size * statistics.median(self._paces[-RECENT:])
+                    one = (beyond, len(self._paces), request, done.result())
+                    if size <= LARGEST:
+                        self._kept = heapq.nlargest(KEPT, [*self._kept, one])
 
-        answer.add_done_callback(answered)
-
-    def _note(self, request: Encode, results: Results, seconds: float) -> None:
-        size = len(request.inputs.data) + CALL * len(request.inputs)
-        self._paces.append(seconds / size)
-        if len(request.inputs.data) <= LARGEST:
-            beyond = seconds - size * statistics.median(self._paces[-RECENT:])
-            one = (beyond, len(self._paces), request, results)
-            keep = heapq.heappush if len(self._kept) < KEPT else heapq.heappushpop
-            keep(self._kept, one)
+        if request.meter in {None, Meter.HELD}:
+            answer.add_done_callback(answered)
 
     def taken(self) -> tuple[float, list[tuple[Encode, Results]]]:
         """The usual nanoseconds for each byte, and the costliest batches, the worst first.
@@ -71,7 +72,5 @@ class CostlyBatches:
         """
         with self._lock:
             usual = statistics.median(self._paces) * 1e9 if self._paces else 0.0
-            worst = [(request, results) for *_, request, results in sorted(self._kept)[::-1]]
-            self._paces.clear()
-            self._kept.clear()
-            return usual, worst
+            kept, self._kept, self._paces = self._kept, [], []
+            return usual, [(request, results) for *_, request, results in kept]

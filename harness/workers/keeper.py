@@ -3,64 +3,57 @@
 A process that has left its group and its session, and whose parent has ended, belongs to nobody:
 the kernel gives it to the nearest ancestor that has asked for such orphans
 (``PR_SET_CHILD_SUBREAPER``). Were that the harness itself, the orphans of one worker could not be
-told from those of another, and a program that uses the harness as a library would get children
-that it has not started. So each worker has a parent of its own that does nothing else. It runs
-none of the implementation's code.
+told from those of another. So each worker has a parent of its own that does nothing else, a copy
+of the nursery (:mod:`harness.workers.nursery`). It runs none of the implementation's code. Steps:
 
-Started by :mod:`harness.workers.keeping` as a script, by a Python without ``site``, or a copy of
-:mod:`harness.workers.fork_server`; the former as ``keeper.py CONTROL REPORT COMMAND..``: two file
-descriptors, and the command of the worker. Steps:
-
-1. The command is started in a session of its own.
-2. It ends by itself; or CONTROL says ``k`` or ends, and it is killed; or CONTROL says ``c``, and
-   it is killed, too, but may end by itself before if there are processes that have left its
-   session: it may be about to end them.
+1. It writes its own number, 4 bytes. The worker is begun in a session of its own.
+2. The worker ends by itself; or the harness writes ``k`` or ends, and it is killed; or the harness
+   writes ``c``, and it is killed, too, but may end by itself before if there are processes that
+   have left its session: it may be about to end them.
 3. What is left of its session is killed. What has left its session may end by itself for
    GRACE_SECONDS. The rest is noted and killed. Nothing is waited for and nothing is noted after
-   ``k``, or where the command was killed by SIGKILL: it had no chance to end what it had started.
-4. REPORT gets a line of JSON with the wait status of the command, what was left, and whether all
-   of it is gone. Where the command could not be started, it says why instead.
+   ``k``, or where the worker was killed by SIGKILL: it had no chance to end what it had started.
+4. It writes a :class:`Report`.
 
 Only time in which the processes that are waited for do nothing counts against GRACE_SECONDS: a
 machine that is busy is no reason to say that somebody has left processes behind. Who works all the
-time is waited for until one of them has had WORKING_SECONDS of CPU time, which a busy machine does
-not shorten either.
-
-It does without pathlib, which would be a good part of what it takes to start.
-
-No process is killed by a number that may be another's by now: only own children are killed, and the
-number of a child is not given to another process before its parent has waited for it. The children
-of what is killed become children of the keeper, and are killed in their turn.
+time is waited for until they have had WORKING_SECONDS of CPU time, which a busy machine does not
+shorten either.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
+import fcntl
 import os
 import select
 import signal
-import sys
-import time
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # the module typing would take longer to import than all the rest
+import msgspec
+import psutil
+
+from harness.workers.clock import Stopwatch, usage_of
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
-PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
+PR_SET_CHILD_SUBREAPER = 36
 
 GRACE_SECONDS = 2.0
 """A process that was left behind and ends before it has been idle for so long is not worth a word.
 It is only waited for where there is such a process."""
 
 WORKING_SECONDS = 3.0
-"""CPU time that one of the processes that are waited for may have meanwhile: to end takes far less,
-and one that computes for ever is not waited for any longer."""
+"""CPU time that the processes that are waited for may have meanwhile: to end takes far less, and
+one that computes for ever is not waited for any longer."""
 
 LONGEST_GRACE_SECONDS = 30.0
-"""Processes that were left behind are waited for so long on the wall's clock at the most, though
-they work; then nobody can say whether they would have ended, and nothing is noted."""
+"""Processes that were left behind are waited for so long at the most, though they work; then nobody
+can say whether they would have ended, and nothing is noted."""
 
 ENDING_SECONDS = 8.0
 """All that is left has so many seconds to be gone after SIGKILL; a process may be held up by a slow
@@ -71,308 +64,214 @@ SHOWN, SHOWN_CHARACTERS = 3, 120
 
 LOOK_SECONDS = 0.05
 
-SHOWING = ("hidepid=0", "hidepid=off")
-"""Options of ``/proc`` by which a user is shown all of their own processes."""
+FREE = 64
+"""Descriptors are moved out of each other's way to numbers from here on."""
 
 DEAF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that end others: this process ends when it has done its work."""
 
-
-def stat(place: str) -> list[bytes]:
-    """The fields of a process's or a thread's ``stat`` from its state on; none where it is gone."""
-    with contextlib.suppress(OSError), open(f"/proc/{place}/stat", "rb") as file:
-        return file.read().rpartition(b")")[2].split()
-    return []
+GONE = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
-def children(pid: int) -> list[int]:
-    """The children of a process, by the kernel's own list or else by a search."""
-    found: list[int] = []
+class Report(msgspec.Struct, frozen=True):
+    """What a keeper says at the end: the wait status, and the command lines of what was left.
+
+    count: of all that were left; ``left`` has the first of them. all: whether all that was to be
+    killed is gone. error: why the worker was not begun or not kept, which is the machine's fault;
+    empty where it was.
+    """
+
+    status: int = 0
+    count: int = 0
+    left: tuple[str, ...] = ()
+    all: bool = True
+    error: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """How the worker ended: its status, or a negative signal."""
+        return os.waitstatus_to_exitcode(self.status)
+
+    @property
+    def line(self) -> str | None:
+        """What the worker left behind that would not end by itself, on one line."""
+        several = "a process" if self.count == 1 else f"{self.count:,} processes"
+        return f"left {several} behind: {'; '.join(self.left)}" if self.count else None
+
+
+def keep(control: int, report: int, begin: Callable[[int], None]) -> None:
+    """Keep a worker to its end, in the process that is its keeper.
+
+    control, report: descriptors to hear the harness, and to tell it. begin: becomes the worker, in
+    the process that is to be it; the descriptor that it is given takes the reason if it cannot, and
+    is closed when it can.
+    """
+    for number in DEAF:
+        signal.signal(number, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    os.write(report, os.getpid().to_bytes(4, "little"))
     try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            place = f"/proc/{pid}/task/{task}/children"
-            with contextlib.suppress(ProcessLookupError), open(place, "rb") as file:
-                found += map(int, file.read().split())
-    except FileNotFoundError:
-        if not os.path.exists("/proc/thread-self/children"):
-            every = filter(str.isdigit, os.listdir("/proc"))
-            return [int(one) for one in every if stat(one)[1:2] == [str(pid).encode()]]
-    return found
+        said = Keeper(control, report, begin).kept()
+    except OSError as error:
+        said = Report(error=str(error), all=False)
+    os.write(report, msgspec.json.encode(said))
 
 
-def descendants() -> list[int]:
-    """The children of this process, theirs, and so on."""
-    found = children(os.getpid())
-    for pid in found:  # which grows meanwhile
-        found += children(pid)
-    return found
-
-
-def gone(pid: int) -> bool:
-    """Whether a process has ended, waited for or not."""
-    return stat(str(pid))[:1] in ([], [b"Z"], [b"X"])
-
-
-def ended(pid: int) -> bool:
-    """Whether a child has ended; it stays to be waited for, so that its number stays its own."""
-    return how_ended(pid) != 0
-
-
-def how_ended(pid: int) -> int:
-    """0 of a child that runs, the number of the signal that ended it, or -1; see :func:`ended`."""
-    try:
-        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return signal.SIGKILL
-    if found is None:
-        return 0
-    return -1 if found.si_code == os.CLD_EXITED else found.si_status
-
-
-def busy(pid: int) -> bool:
-    """Whether a thread of a process is running, waits for a processor, or waits for a disk."""
-    with contextlib.suppress(OSError):
-        tasks = os.listdir(f"/proc/{pid}/task")
-        return any(stat(f"{pid}/task/{one}")[:1] in ([b"R"], [b"D"]) for one in tasks)
-    return False
-
-
-def worked(pid: int) -> float:
-    """Seconds of CPU time that a process has had; 0 where there is no such process."""
-    return sum(map(int, stat(str(pid))[11:13])) / os.sysconf("SC_CLK_TCK")
-
-
-def kill(pid: int) -> None:
-    """Kill an own child that was not waited for yet."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, signal.SIGKILL)
-
-
-def close_others(kept: set[int]) -> None:
+def close_others(kept: Collection[int]) -> None:
     """Close all descriptors of this process but the standard ones and these."""
-    for descriptor in map(int, os.listdir("/proc/self/fd")):
+    for descriptor in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208 (numbers)
         if descriptor > 2 and descriptor not in kept:  # the listing's own is closed by now
             with contextlib.suppress(OSError):
                 os.close(descriptor)
 
 
-def hides_processes(mounts: str) -> bool:
-    """Whether a user is not shown all of their own processes below ``/proc``.
-
-    mounts: the text of ``/proc/self/mountinfo``. With the option ``hidepid`` a process that is not
-    dumpable is hidden from its own user.
-    """
-    for line in mounts.splitlines():
-        before, _, after = line.partition(" - ")
-        fields, kind = before.split(), after.split()
-        if kind[:1] == ["proc"] and fields[4:5] == ["/proc"]:
-            options = ",".join([*fields[5:6], *kind[2:3]]).split(",")
-            if any(o.startswith("hidepid=") and o not in SHOWING for o in options):
-                return True
-    return False
-
-
-def shown(pid: int) -> str:
-    """The command line of a process, or its name; cut off where it is long."""
-    for place in ("cmdline", "comm"):
-        with contextlib.suppress(OSError):
-            with open(f"/proc/{pid}/{place}", "rb") as file:
-                text = b" ".join(file.read(4096).split(b"\0")).decode("utf-8", "replace").strip()
-            if text:
-                return text[:SHOWN_CHARACTERS]
-    return "a process"
-
-
-class Failed(Exception):
-    """The command cannot be started, which is the machine's fault; says why."""
-
-
 class Keeper:
-    """The command and all that comes of it. Raises Failed where it cannot be started."""
+    """The worker and all that comes of it. Raises OSError where it cannot be begun."""
 
-    def __init__(self, control: int, report: int, begin: Callable[[], None]) -> None:
-        """Start the command. control, report: the descriptors that this process keeps.
-
-        begin: becomes the command, in the process that is to be it.
-        """
+    def __init__(self, control: int, report: int, begin: Callable[[int], None]) -> None:
+        """Begin the worker; see :func:`keep`."""
         self._control = control
         self._woken, wake = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(wake, False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-        # Nothing is ever written to it but the reason for which the command was not started.
-        fault, own_fault = os.pipe()
-        try:
-            self._worker = os.fork()
-        except OSError as error:
-            raise Failed(f"no process can be started: {error}") from error
+        fault, told = os.pipe()
+        self._worker = os.fork()
         if self._worker == 0:
             try:
                 signal.set_wakeup_fd(-1)
                 for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, *DEAF):
                     signal.signal(number, signal.SIG_DFL)
                 os.setsid()
-                begin()
-            except (OSError, Failed) as error:
-                os.write(own_fault, str(error).encode())
+                told = fcntl.fcntl(told, fcntl.F_DUPFD_CLOEXEC, FREE)
+                begin(told)
+            except OSError as error:
+                os.write(told, str(error).encode())
             finally:
                 os._exit(127)
-        os.close(own_fault)
         # The worker's pipes are its own: who reads them is to see their end when it closes them.
         close_others({control, report, self._woken, wake, fault})
-        said = os.read(fault, 4096)  # ends when the command runs, or the child has ended
-        os.close(fault)
-        if said:
+        if said := os.read(fault, 4096):  # ends when the worker has begun, or the child has ended
             os.waitpid(self._worker, 0)
-            raise Failed(said.decode("utf-8", "replace"))
+            raise OSError(said.decode("utf-8", "replace"))
+        os.close(fault)
 
-    def keep(self) -> dict[str, object]:
-        """See the module. Return what is reported."""
-        said, late = self._wait(), False
-        if said == "c" and self._others(strays=True):
-            late = self._until(lambda: ended(self._worker)) is None
+    def kept(self) -> Report:
+        """See the module."""
+        said, late = self._said(), False
+        if said == b"c" and self._strays():
+            late = self._patient(lambda: self._ended() != 0) is None
         # Who was killed by now, by the kernel or itself, could not end what it had started.
-        hurried = late or said == "k" or how_ended(self._worker) == signal.SIGKILL
-        kill(self._worker)
-        self._until(lambda: ended(self._worker), ENDING_SECONDS)
+        hurried = late or said == b"k" or self._ended() == signal.SIGKILL
         # The worker is not waited for yet: its number, and that of its group, are still its own.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._worker, signal.SIGKILL)
-        self._until(lambda: not self._others(strays=False), ENDING_SECONDS)
+        for kill in (os.kill, os.killpg):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(self._worker, signal.SIGKILL)
+        self._cleared(self._within)
         left: list[str] = []
-        if not hurried and self._until(lambda: not self._others(strays=True)) is False:
-            rest = (pid for pid in descendants() if pid != self._worker and not gone(pid))
-            left = [shown(pid) for pid in rest]
-        every = self._until(lambda: not self._rest(), ENDING_SECONDS)
-        try:
-            _, status = os.waitpid(self._worker, os.WNOHANG)
-        except ChildProcessError:
-            status = signal.SIGKILL
-        return {"status": status, "count": len(left), "left": left[:SHOWN], "all": bool(every)}
+        if not hurried and self._patient(lambda: not self._strays()) is False:
+            left = list(map(shown, self._strays()))
+        every = self._cleared(self._others)
+        _, status = os.waitpid(self._worker, os.WNOHANG)
+        return Report(status, len(left), tuple(left[:SHOWN]), every)
 
-    def _wait(self) -> str:
+    def _said(self) -> bytes:
         """Wait for the worker's end (empty), or a word of the harness; its end is as ``k``."""
         poller = select.poll()
         poller.register(self._control, select.POLLIN)
         poller.register(self._woken, select.POLLIN)
-        while not ended(self._worker):
-            ready = {descriptor for descriptor, _ in poller.poll()}
-            self._drain()
-            if self._control in ready:
-                return os.read(self._control, 1).decode("ascii", "replace") or "k"
-            self._own()
-        return ""
-
-    def _until(self, over: Callable[[], bool], seconds: float | None = None) -> bool | None:
-        """Wait until something is so, but no longer than that; whether it is so.
-
-        seconds: by default GRACE_SECONDS in which no descendant has any work, or until one of them
-        has had WORKING_SECONDS of CPU time. None where neither comes in time.
-        """
-        idle = 0.0
-        before = {} if seconds is not None else {pid: worked(pid) for pid in descendants()}
-        end = time.monotonic() + (LONGEST_GRACE_SECONDS if seconds is None else seconds)
-        while not over():
-            if idle >= GRACE_SECONDS:
-                return False
-            if time.monotonic() >= end:
-                return None
-            began, working = time.monotonic(), seconds is None and self._working(before)
+        while not self._ended():
+            if self._control in (descriptor for descriptor, _ in poller.poll()):
+                return os.read(self._control, 1) or b"k"
             self._pause()
-            if working is None:
+            self._reap()
+        return b""
+
+    def _ended(self) -> int:
+        """0 of a worker that runs, the number of the signal that ended it, or -1.
+
+        It stays to be waited for, so that its number stays its own.
+        """
+        found = os.waitid(os.P_PID, self._worker, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if found is None:
+            return 0
+        return -1 if found.si_code == os.CLD_EXITED else found.si_status
+
+    def _patient(self, over: Callable[[], bool]) -> bool | None:
+        """Wait until something is so; whether it is so, None where that is undecided.
+
+        Not longer than GRACE_SECONDS in which no descendant has any work, or until they have had
+        WORKING_SECONDS of CPU time. The clock ticks with each look: a pause that has become longer
+        is one in which this process had to wait itself.
+        """
+        watch = Stopwatch(GRACE_SECONDS, 0.0, usage_of(os.getpid(), keeper=True).cpu)
+        while not over():
+            if watch.sitting >= GRACE_SECONDS or watch.spent > WORKING_SECONDS:
                 return False
-            if seconds is None and not (working or self._working(before)):
-                # A pause that has become longer is one in which this process had to wait itself.
-                idle += min(time.monotonic() - began, LOOK_SECONDS)
+            if watch.looked >= LONGEST_GRACE_SECONDS:
+                return None
+            self._pause(LOOK_SECONDS)
+            usage = usage_of(os.getpid(), keeper=True)
+            watch.look(watch.looked + LOOK_SECONDS, usage, place=-1, compiling=False)
         return True
 
-    @staticmethod
-    def _working(before: dict[int, float]) -> bool | None:
-        """Whether a descendant has work; None where one has had too much since ``before``."""
-        family = descendants()
-        if any(worked(pid) - before.get(pid, 0.0) > WORKING_SECONDS for pid in family):
-            return None
-        return any(map(busy, family))
+    def _cleared(self, some: Callable[[], list[psutil.Process]]) -> bool:
+        """Kill the worker and some others until all are gone; whether they are."""
+        end = monotonic() + ENDING_SECONDS
+        while (found := some()) or not self._ended():
+            if monotonic() > end:
+                return False
+            for one in found:
+                with contextlib.suppress(psutil.Error):
+                    one.kill()
+            self._pause(LOOK_SECONDS)
+        return True
 
-    def _pause(self) -> None:
-        select.select([self._woken], [], [], LOOK_SECONDS)
-        self._drain()
-
-    def _drain(self) -> None:
+    def _pause(self, seconds: float = 0.0) -> None:
+        """Wait so long for the end of a child."""
+        select.select([self._woken], [], [], seconds)
         with contextlib.suppress(BlockingIOError):
             os.read(self._woken, 4096)
 
-    def _own(self) -> list[int]:
-        """The own children but the worker; those that have ended are waited for."""
-        for pid in (others := [pid for pid in children(os.getpid()) if pid != self._worker]):
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-        return [pid for pid in others if not gone(pid)]
+    def _reap(self) -> None:
+        """Wait for the orphans that have ended."""
+        for one in psutil.Process().children():
+            if one.pid != self._worker:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(one.pid, os.WNOHANG)
 
-    def _others(self, *, strays: bool) -> bool:
-        """Whether descendants are left that have left the worker's session, or children in it.
-
-        The latter are killed.
-        """
-        own = self._own()
-        found = False
-        for pid in descendants() if strays else own:
-            with contextlib.suppress(ProcessLookupError):
-                outside = os.getsid(pid) != self._worker
-                if pid != self._worker and outside == strays and not gone(pid):
-                    found = True
-                    if not strays:
-                        kill(pid)
+    def _others(self) -> list[psutil.Process]:
+        """All that descends from this process and lives, but the worker."""
+        self._reap()
+        found = []
+        for one in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                if one.pid != self._worker and one.status() not in GONE:
+                    found.append(one)
         return found
 
-    def _rest(self) -> bool:
-        """Kill all that is left; whether there was anything."""
-        found = self._own()
-        for pid in found:
-            kill(pid)
-        return bool(found)
+    def _within(self) -> list[psutil.Process]:
+        """The others that are in the worker's session."""
+        return [one for one in self._others() if session(one) == self._worker]
+
+    def _strays(self) -> list[psutil.Process]:
+        """The others that have left the worker's session."""
+        return [one for one in self._others() if session(one) not in (0, self._worker)]
 
 
-def main() -> None:
-    """Keep the command of the arguments."""
-    command = sys.argv[3:]
-
-    def begin() -> None:
-        try:
-            os.execv(command[0], command)
-        except OSError as error:
-            raise Failed(f"{command[0]} cannot be run: {error}") from error
-
-    run(int(sys.argv[1]), int(sys.argv[2]), begin)
-
-
-def run(control: int, report: int, begin: Callable[[], None]) -> None:
-    """Keep a command, and report how it ended; see :class:`Keeper`."""
-    for number in DEAF:
-        signal.signal(number, signal.SIG_IGN)
-    # Whoever started the harness may have blocked SIGCHLD, which wakes this process up.
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    for descriptor in (control, report):
-        os.set_inheritable(descriptor, False)
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def session(process: psutil.Process) -> int:
+    """The session of a process; 0 of one that is gone."""
     try:
-        with open("/proc/self/mountinfo", "rb") as file:
-            mounts = file.read().decode("utf-8", "replace")
-        if not hides_processes(mounts):
-            # Nobody but root reaches its descriptors by /proc, as the implementation might.
-            libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-        tell(report, **Keeper(control, report, begin).keep())
-    except (Failed, OSError) as error:
-        tell(report, status=127 << 8, all=False, error=str(error))
+        return os.getsid(process.pid)
+    except ProcessLookupError:
+        return 0
 
 
-def tell(report: int, **said: object) -> None:
-    """Write a report."""
+def shown(process: psutil.Process) -> str:
+    """The command line of a process; cut off where it is long."""
+    text = ""
     with contextlib.suppress(OSError):
-        os.write(report, json.dumps(said).encode("ascii") + b"\n")
-
-
-if __name__ == "__main__":
-    main()
+        raw = Path(f"/proc/{process.pid}/cmdline").read_bytes()[:4096]
+        text = raw.replace(b"\0", b" ").decode("utf-8", "replace").strip()
+    return text[:SHOWN_CHARACTERS] or "a process"

@@ -1,8 +1,16 @@
-"""The limits of a worker: how much time and memory one request may take."""
+"""The limits of a worker: how much time and memory a request may take, and how often it may die."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.core.outcomes import Failed, Status
+from harness.workers.reasons import TIME_OUTS
+
+if TYPE_CHECKING:
+    from harness.core.messages import Way
+    from impls.interface import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +40,35 @@ class Limits:
     def for_bytes(self, count: int) -> float:
         """The seconds that a request of ``count`` bytes may take."""
         return self.seconds + self.seconds_per_megabyte * count / 1e6
+
+
+@dataclass(slots=True)
+class Losses:
+    """What one vocabulary has cost so far.
+
+    leaks: inputs on which it has run out of memory that it answers alone. hanging: what took too
+    long twice, the second time alone and with more time: when it does so once more, that is no
+    longer in doubt. batch_seconds: which a batch was given that took too long, though none of its
+    inputs does.
+    """
+
+    deaths: int = 0
+    hangs: int = 0
+    leaks: int = 0
+    hanging: set[tuple[Mode, Way | None, bytes]] = field(default_factory=set)
+    batch_seconds: float = 0.0
+
+    def add(self, failure: Failed) -> None:
+        """Count a failure that is sure."""
+        if failure.status is Status.TIMED_OUT:
+            self.hangs += 1
+        else:
+            self.deaths += 1
+
+    def too_many(self, limits: Limits) -> str | None:
+        """Why it has died or hung too often to be asked on, if it has."""
+        if self.hangs >= limits.hangs:
+            return f"withdrawn after {self.hangs} {TIME_OUTS}"
+        if self.deaths >= limits.deaths:
+            return f"withdrawn after {self.deaths} deaths"
+        return None

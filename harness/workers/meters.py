@@ -12,8 +12,9 @@ import gc
 import os
 import sys
 import time
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from zlib import crc32
@@ -24,7 +25,7 @@ from impls.interface import Unsupported
 from impls.processes import descendants
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from types import CodeType, FrameType
 
     from impls.interface import Encoder
@@ -112,19 +113,23 @@ def memory(encoder: Encoder, call: Callable[[], object]) -> tuple[int, int, int]
     shrinks: what an earlier call needed is not seen again.
     """
     release()
-    before = {
-        pid: fields for pid in watched(encoder) if (fields := pages(pid, reset=True)) is not None
-    }
+    before: dict[int, Counter[str]] = {}
+    for pid in watched(encoder):
+        with contextlib.suppress(OSError):  # it has ended
+            Path(f"/proc/{pid}/clear_refs").write_text(RESET_PEAK)
+            before[pid] = sizes(pid)
     answer = call()
-    after = {pid: fields for pid in before if (fields := pages(pid, reset=False)) is not None}
+    after = {pid: sizes(pid) for pid in before}
     given = 0 if isinstance(encoder, Timed) else size_of(answer)
     del answer
     release()
-    left = {pid: fields for pid in after if (fields := pages(pid, reset=False)) is not None}
-    peak = sum(max(0, most - before[pid][0]) for pid, (_, most, _) in after.items())
-    kept = sum(max(0, rest - before[pid][0]) for pid, (rest, _, _) in left.items())
-    stack = max((fields[2] - before[pid][2] for pid, fields in after.items()), default=0)
-    return max(0, peak - given), max(0, stack), kept
+
+    def grown(now: Mapping[int, Counter[str]], name: str, since: str) -> list[int]:
+        return [max(0, now[pid][name] - one[since]) for pid, one in before.items()]
+
+    peak = sum(grown(after, "VmHWM", "VmRSS"))
+    kept = sum(grown({pid: sizes(pid) for pid in before}, "VmRSS", "VmRSS"))
+    return max(0, peak - given), max(grown(after, "VmStk", "VmStk"), default=0), kept
 
 
 def watched(encoder: Encoder) -> list[int]:
@@ -158,28 +163,26 @@ def held(encoder: Encoder) -> tuple[int, int]:
     """
     gc.collect()
     release()
-    resident = sum(anonymous(pid) for pid in watched(encoder))
+    resident = sum(sizes(pid)["RssAnon"] for pid in watched(encoder))
     return resident, 0 if isinstance(encoder, Timed) else given_out()
 
 
-def anonymous(pid: int) -> int:
-    """Resident bytes of a process that are mapped from no file; 0 if it has ended."""
-    with contextlib.suppress(OSError, ValueError, StopIteration):
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("RssAnon:"))
-    return 0
+def sizes(pid: int) -> Counter[str]:
+    """The sizes in bytes that the kernel says of a process, by name; 0 of one that has ended."""
+    found: Counter[str] = Counter()
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            name, _, size = line.partition(":")
+            if size.endswith("kB"):
+                found[name] = int(size.split()[0]) << 10
+    return found
 
 
 class MallocInfo(ctypes.Structure):
     """What ``mallinfo2`` of the GNU C library gives, all of it in bytes or numbers of pieces."""
 
-    _fields_: ClassVar = [
-        (name, ctypes.c_size_t)
-        for name in (
-            "arena", "ordblks", "smblks", "hblks", "hblkhd",
-            "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost",
-        )
-    ]  # fmt: skip
+    NAMES = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+    _fields_: ClassVar = [(name, ctypes.c_size_t) for name in NAMES.split()]
 
 
 def given_out() -> int:
@@ -198,34 +201,13 @@ def release() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def pages(pid: int, *, reset: bool) -> tuple[int, int, int] | None:
-    """Bytes of a process: resident, the most that were, of the stack; None if it has ended."""
-    folder = Path(f"/proc/{pid}")
-    with contextlib.suppress(OSError):
-        if reset:
-            (folder / "clear_refs").write_text(RESET_PEAK)
-        lines = (folder / "status").read_text().splitlines()
-        found = dict(line.split(":", 1) for line in lines if ":" in line)
-        sizes = [int(found[name].split()[0]) << 10 for name in ("VmRSS", "VmHWM", "VmStk")]
-        return sizes[0], sizes[1], sizes[2]
-    return None
-
-
 def steps(call: Callable[[], object]) -> int:
     """Lines of the implementation's own source that a call executes, compiled ones interpreted.
 
     The same every time, whatever the machine is busy with. A call into a library in C is a part
     of its line: only of algorithms written out in Python, or for Numba, is this the whole cost.
     """
-    counted = 0
-
-    def line(frame: FrameType, event: str, argument: object) -> object:
-        nonlocal counted
-        counted += event == "line"
-        return line
-
-    followed(call, lambda code: line)
-    return counted
+    return lines(call)[0]
 
 
 def lines(call: Callable[[], object]) -> tuple[int, ...]:
@@ -234,11 +216,13 @@ def lines(call: Callable[[], object]) -> tuple[int, ...]:
     A line is at the same place in every run and process; some share one.
     """
     # By identity: to hash code is to hash all that is in it.
-    tracers: dict[int, LineTracer] = {}
-    of: list[tuple[CodeType, dict[int, int]]] = []
+    tracers: dict[int, LineTracer | None] = {}
+    of: list[tuple[CodeType, Counter[int]]] = []
 
-    def tracer(code: CodeType) -> LineTracer:
-        counts: dict[int, int] = defaultdict(int)
+    def traced(code: CodeType) -> LineTracer | None:
+        if not own_source(code.co_filename):
+            return None
+        counts: Counter[int] = Counter()
         of.append((code, counts))
 
         def line(frame: FrameType, event: str, argument: object) -> object:
@@ -246,10 +230,21 @@ def lines(call: Callable[[], object]) -> tuple[int, ...]:
                 counts[frame.f_lineno] += 1
             return line
 
-        tracers[id(code)] = line
         return line
 
-    followed(call, lambda code: tracers.get(id(code)) or tracer(code))
+    def entered(frame: FrameType, event: str, argument: object) -> object:
+        code = frame.f_code
+        if id(code) not in tracers:
+            tracers[id(code)] = traced(code)
+        return tracers[id(code)]
+
+    with interpreted():
+        before = sys.gettrace()
+        sys.settrace(entered)  # type: ignore[arg-type]
+        try:
+            call()
+        finally:
+            sys.settrace(before)
     found = [0] * (1 + PLACES)
     for code, counts in of:
         file = Path(code.co_filename).name
@@ -259,34 +254,13 @@ def lines(call: Callable[[], object]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def followed(call: Callable[[], object], tracer: Callable[[CodeType], LineTracer]) -> None:
-    """Make the call, compiled functions interpreted; each function of its own source is followed
-    by the tracer of its code."""
-
-    def entered(frame: FrameType, event: str, argument: object) -> object:
-        return tracer(frame.f_code) if own_source(frame.f_code.co_filename) else None
-
-    with interpreted():
-        before = sys.gettrace()
-        sys.settrace(entered)  # type: ignore[arg-type]
-        try:
-            call()
-        finally:
-            sys.settrace(before)
-
-
-_OWN: dict[str, bool] = {}
-
-
+@cache
 def own_source(file: str) -> bool:
     """Whether lines of a file count: neither the harness's nor a library's."""
-    if file not in _OWN:
-        path = Path(file)
-        folders = set(path.parts)
-        _OWN[file] = not (
-            file.startswith("<") or path.is_relative_to(OURSELVES) or folders.intersection(FOREIGN)
-        )
-    return _OWN[file]
+    path = Path(file)
+    folders = set(path.parts)
+    foreign = path.is_relative_to(OURSELVES) or not folders.isdisjoint(FOREIGN)
+    return not (file.startswith("<") or foreign)
 
 
 @contextlib.contextmanager

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import gc
+import os
 import time
-from dataclasses import replace
+from dataclasses import astuple, replace
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Piece, PieceType
 from harness.core.messages import Opened
-from harness.core.outcomes import Results
+from harness.core.outcomes import Encoded, Results
 from harness.workers import meters
 from harness.workers.calls import encoding_call
 from impls import registry
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.messages import Open
-
-MEMORY = Path("/proc/self/smaps_rollup")
 
 
 def opened(request: Open) -> Results:
@@ -43,20 +41,15 @@ def opened(request: Open) -> Results:
     encode(request.text)
     worked = _held()
     found = Opened(code, cpu, wall, *before, *after, *worked)
-    costs = np.array([[getattr(found, name) for name in Opened.__slots__]], dtype=np.int64)
-    status, ends = np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-    return Results(status, np.empty(0, dtype=np.int32), ends, costs=costs)
+    costs = np.array([astuple(found)], dtype=np.int64)
+    return replace(Results.of([Encoded(())]), costs=costs)
 
 
 def _with_recipe(request: Open) -> Callable[[], Callable[[bytes], object]]:
     """A library by its own lines; what they import is imported here."""
     tree = ast.parse(request.recipe)
-    for line in tree.body:
-        if isinstance(line, ast.Import):
-            for alias in line.names:
-                import_module(alias.name)
-        elif isinstance(line, ast.ImportFrom) and line.module is not None:
-            import_module(line.module)
+    imports = [one for one in tree.body if isinstance(one, ast.Import | ast.ImportFrom)]
+    exec(compile(ast.Module([*imports], []), "<imports>", "exec"), {})
     code = compile(tree, "<recipe>", "exec")
 
     def start() -> Callable[[bytes], object]:
@@ -96,7 +89,5 @@ def _held() -> tuple[int, int]:
     """Bytes that the process has resident, and those of them that are mapped from no file."""
     gc.collect()
     meters.release()
-    lines = MEMORY.read_text(encoding="ascii").splitlines()
-    found = dict(line.split(":", 1) for line in lines if ":" in line)
-    resident, own = (int(found[name].split()[0]) << 10 for name in ("Rss", "Anonymous"))
-    return resident, own
+    found = meters.sizes(os.getpid())
+    return found["VmRSS"], found["RssAnon"]

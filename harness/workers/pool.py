@@ -8,23 +8,18 @@ import os
 import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from harness.checks.base import Check, Judgement, Observation, Probe
+from harness.core.comparisons import Observation
 from harness.core.messages import Encode, Meter, packed
-from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
+from harness.core.outcomes import Inputs, Results
 from harness.workers import Limits, Worker
 from harness.workers.claims import Claims
 from harness.workers.costly import CostlyBatches
-from harness.workers.forking import ForkServer, shared_server
-from harness.workers.reasons import TOO_LONG
-from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
@@ -46,6 +41,23 @@ class OutOfTime(Exception):
     """
 
 
+class Asked:
+    """A question to one participant. finished: when the answer came, in monotonic seconds, or 0."""
+
+    def __init__(self, future: Future[Results]) -> None:
+        self.future = future
+        self.finished = 0.0
+        future.add_done_callback(self._note)
+
+    def _note(self, future: Future[Results]) -> None:
+        self.finished = time.monotonic()
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing to wait for."""
+        return bool(self.finished)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Pending:
     """A batch on its way: who was asked what."""
@@ -55,70 +67,18 @@ class Pending:
     futures: dict[str, Asked]
     stopped: threading.Event
 
-    def without(self, names: Container[str]) -> Pending:
-        """The same batch with the others alone."""
-        futures = {name: asked for name, asked in self.futures.items() if name not in names}
-        return replace(self, contract=self.contract.among(futures), futures=futures)
-
     def wait(self) -> Observation:
         """The answers of all. Raises Stopped."""
-        results = {name: asked.wait(self.stopped) for name, asked in self.futures.items()}
+        results = {name: heard(one.future, self.stopped) for name, one in self.futures.items()}
         return Observation(self.contract, self.inputs, results)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Asked:
-    """A future, and the inputs that were held back as too long (indices), if any."""
-
-    future: Future[Results] | None
-    held_back: list[int]
-    size: int
-    reason: str = ""
-    times: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """Note when the answer comes."""
-        if self.future is not None:
-            self.future.add_done_callback(lambda _: self.times.append(time.monotonic()))
-
-    @property
-    def done(self) -> bool:
-        """Whether there is nothing to wait for."""
-        return self.future is None or bool(self.times)
-
-    @property
-    def finished(self) -> float:
-        """When the answer came, in monotonic seconds; 0 where nothing was asked."""
-        return self.times[0] if self.times else 0.0
-
-    def within(self, seconds: float) -> bool:
-        """Wait for the answer, so many seconds at the most; whether it is there."""
-        if self.future is not None:
-            wait([self.future], None if math.isinf(seconds) else max(0.0, seconds))
-        return self.future is None or self.future.done()
-
-    def dropped(self) -> bool:
-        """Withdraw the question; whether no worker is at it, as it is answered or never begun."""
-        return self.future is None or self.future.cancel() or self.future.done()
-
-    def wait(self, stopped: threading.Event) -> Results:
-        """The results, with the inputs held back as unsupported. Raises Stopped."""
-        results = self.future.result() if self.future is not None else None
-        if stopped.is_set():
-            raise Stopped
-        if not self.held_back:
-            assert results is not None
-            return results
-        outcomes: list[Outcome] = []
-        row = 0
-        held_back = set(self.held_back)
-        for index in range(self.size):
-            if index in held_back or results is None:
-                outcomes.append(Unsupported(self.reason))
-            else:
-                outcomes.append(results.outcome(row))
-                row += 1
-        return Results.of(outcomes)
+def heard(answer: Future[Results], stopped: threading.Event) -> Results:
+    """An answer, which is waited for. Raises Stopped."""
+    results = answer.result()
+    if stopped.is_set():
+        raise Stopped
+    return results
 
 
 class WorkerPool:
@@ -129,40 +89,26 @@ class WorkerPool:
         participants: Sequence[Participant],
         limits: Limits,
         environment: Mapping[str, str] | None = None,
-        server: ForkServer | None = None,
         watched: Collection[str] = (),
     ) -> None:
         """Start no worker yet.
 
-        server: one that several pools share, else it has its own. watched: participants of which
-        the costly batches are kept (:meth:`costly`).
+        watched: participants of which the costly batches are kept (:meth:`costly`).
         """
-        self._participants = {participant.name: participant for participant in participants}
         # Whoever comes first loads first; all at once would make all of them late.
         turn = threading.Semaphore((os.cpu_count() or 1) + 2)
-        self._closing = contextlib.ExitStack()
-        if server is None:
-            ours = [] if environment else participants
-            server = self._closing.enter_context(shared_server(ours))
         self._workers = {
-            c.name: Worker(
-                c.name,
-                c.spec,
-                limits,
-                environment,
-                turn,
-                c.about.needs,
-                server if registry.our_own(c.spec) else None,
+            one.name: Worker(
+                one.name, one.spec, limits, environment, turn, one.about.needs, one.about.max_input
             )
-            for c in participants
+            for one in participants
         }
         self.turn = threading.Lock()
         """Held by whoever asks about one finding after another, which one at a time does."""
         self.claims = Claims()
         self._costly = {name: CostlyBatches() for name in watched}
         self._loading: dict[str, Future[Loaded]] = {}
-        self._loaded: list[str] = []
-        self._load_spent: dict[str, int] = {}
+        self._loaded: dict[str, int] = {}
         self._stopped = threading.Event()
         self._limit: Callable[[], float] = lambda: math.inf
         self._own = threading.local()
@@ -194,6 +140,11 @@ class WorkerPool:
         own: Callable[[float], float] | None = getattr(self._own, "left", None)
         return self._limit() if own is None else own(self._limit())
 
+    def _wait(self, futures: Collection[Future[Any]]) -> None:
+        """Wait for the first of these, until the time is up."""
+        left = self._left()
+        wait(futures, None if math.isinf(left) else max(0.0, left), return_when=FIRST_COMPLETED)
+
     @property
     def out_of_time(self) -> bool:
         """Whether no further question is asked."""
@@ -211,10 +162,8 @@ class WorkerPool:
         while self._loading:
             if self.out_of_time:
                 raise OutOfTime
-            left = self._left()
-            seconds = None if math.isinf(left) else left
-            wait(self._loading.values(), seconds, return_when=FIRST_COMPLETED)
-            failed.update(self.settle())
+            self._wait(self._loading.values())
+            failed |= self.settle()
         return failed
 
     def begin_loading(
@@ -224,22 +173,17 @@ class WorkerPool:
 
         Whatever is asked of one of them meanwhile is answered once it has loaded.
         """
-        self._loaded = []
+        self._loaded = {}
         content = packed(vocabulary)
         self._loading = {name: self._workers[name].load(content, modes) for name in names}
 
     def settle(self) -> dict[str, Loaded]:
         """Take note of who has loaded by now; what those say that could not."""
-        failed: dict[str, Loaded] = {}
-        for name, future in list(self._loading.items()):
-            if future.done():
-                del self._loading[name]
-                self._loaded.append(name)
-                self._load_spent[name] = future.result().spent
-                if future.result().error is not None:
-                    self._loaded.remove(name)
-                    failed[name] = future.result()
-        return failed
+        done = {name: one.result() for name, one in self._loading.items() if one.done()}
+        for name in done:
+            del self._loading[name]
+        self._loaded |= {name: one.spent for name, one in done.items() if one.error is None}
+        return {name: one for name, one in done.items() if one.error is not None}
 
     def loading(self) -> Sequence[str]:
         """Who has not loaded yet."""
@@ -256,7 +200,7 @@ class WorkerPool:
 
     def load_spent(self, name: str) -> int:
         """Nanoseconds of CPU time that one took to load the vocabulary; 0 where nobody knows."""
-        return self._load_spent.get(name, 0)
+        return self._loaded.get(name, 0)
 
     def costly(self, name: str) -> tuple[float, list[tuple[Encode, Results]]]:
         """What :meth:`harness.workers.costly.CostlyBatches.taken` says of one that is watched."""
@@ -307,19 +251,24 @@ class WorkerPool:
         self, contract: Contract, inputs: Inputs, names: Sequence[str] | None = None
     ) -> Pending:
         """Send a batch to all participants of a contract, or to those of these names."""
-        futures = {
-            name: self._ask(name, Encode(inputs, contract.mode))
-            for name in (contract.names if names is None else names)
-        }
+        request = Encode(inputs, contract.mode)
+        some = contract.names if names is None else names
+        futures = {name: Asked(self._ask(name, request)) for name in some}
         return Pending(contract, inputs, futures, self._stopped)
+
+    def _ask(self, name: str, request: Asking) -> Future[Results]:
+        future = self._workers[name].ask(request)
+        if name in self._costly and isinstance(request, Encode):
+            self._costly[name].watch(request, future)
+        return future
 
     def again(self, contract: Contract, inputs: Inputs) -> Observation:
         """The answers of a contract to further inputs. Raises Stopped and OutOfTime."""
-        names = contract.names
-        answers = self._in_time([(name, Encode(inputs, contract.mode)) for name in names])
+        names, request = contract.names, Encode(inputs, contract.mode)
+        answers = self.answers([(name, request) for name in names])
         return Observation(contract, inputs, dict(zip(names, answers, strict=True)))
 
-    def _in_time(self, questions: Sequence[tuple[str, Asking]]) -> list[Results]:
+    def answers(self, questions: Sequence[tuple[str, Asking]]) -> list[Results]:
         """The answers to further questions. Raises Stopped; OutOfTime where one comes too late.
 
         A question that its worker has not begun is dropped then: it may be at another one, whose
@@ -327,63 +276,29 @@ class WorkerPool:
         """
         if questions and self.out_of_time:
             raise OutOfTime
-        every = [(name, self._ask(name, request)) for name, request in questions]
-        for name, asked in every:
-            if not asked.within(self._left()):
-                if not asked.dropped():
+        futures = [self._ask(*question) for question in questions]
+        for (name, _), future in zip(questions, futures, strict=True):
+            self._wait([future])
+            if not future.done():
+                if not (future.cancel() or future.done()):
                     self.abandon([name])
-                for _, one in every:
-                    one.dropped()
+                for one in futures:
+                    one.cancel()
                 raise OutOfTime
-        return [asked.wait(self._stopped) for _, asked in every]
-
-    def _ask(self, name: str, request: Asking) -> Asked:
-        worker = self._workers[name]
-        if not isinstance(request, Encode):
-            return Asked(worker.ask(request), [], len(request))
-        limit = self._participants[name].about.max_input
-        size, held_back = len(request.inputs), list[int]()
-        if limit is not None and len(request.inputs.data) > limit:
-            lengths = np.diff(request.inputs.ends, prepend=0)
-            held_back = np.flatnonzero(lengths > limit).tolist()
-        if held_back:
-            kept = set(range(size)).difference(held_back)
-            request = replace(request, inputs=Inputs.of([request.inputs[i] for i in sorted(kept)]))
-        if held_back and not len(request.inputs):
-            return Asked(None, held_back, size, f"{TOO_LONG} of {limit} bytes")
-        future = worker.ask(request)
-        if name in self._costly and request.meter in (None, Meter.HELD):
-            self._costly[name].watch(request, future)
-        return Asked(future, held_back, size, f"{TOO_LONG} of {limit} bytes" if held_back else "")
-
-    def judge(self, check: Check, seen: Observation) -> Judgement:
-        """Put a check's further questions and let it judge. Raises Stopped and OutOfTime."""
-        return check.judge(seen, self._answers)
-
-    def _answers(self, probes: Sequence[Probe]) -> list[Results]:
-        answers = self._in_time([(one.implementation, one.request) for one in probes])
-        gone = self.withdrawn()
-        for probe, answer in zip(probes, answers, strict=True):
-            if probe.implementation not in gone:
-                self.claims.note(probe.implementation, probe.request, answer)
-        return answers
-
-    def examine(self, contract: Contract, check: Check, inputs: Sequence[bytes]) -> Judgement:
-        """One check on these inputs, from the encoding up. Raises Stopped and OutOfTime."""
-        return self.judge(check, self.again(contract, Inputs.of(inputs)))
-
-    def gauge(
-        self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter
-    ) -> Results:
-        """Encode input by input with what each cost, in ``costs``. Raises Stopped, OutOfTime."""
-        return self.answer(name, Encode(Inputs.of(inputs), contract.mode, meter=meter))
+        return [heard(future, self._stopped) for future in futures]
 
     def answer(self, name: str, request: Asking) -> Results:
         """The answer of one implementation to one request. Raises Stopped and OutOfTime.
 
         To one that measures: its one outcome, and the times in ``timed``.
         """
-        return self._in_time([(name, request)])[0]
+        return self.answers([(name, request)])[0]
+
+    def gauge(
+        self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter
+    ) -> Results:
+        """Encode input by input with what each cost, in ``costs``. Raises Stopped, OutOfTime."""
+        return self.answer(name, Encode(Inputs.of(inputs), contract.mode, meter=meter))
 
     def kill(self) -> None:
         """Ask nothing more, from any thread; who waits for answers gets Stopped.
@@ -404,4 +319,3 @@ class WorkerPool:
             worker.close(wait=False)  # all at once: each has its own thread
         for worker in self._workers.values():
             worker.close()
-        self._closing.close()

@@ -27,26 +27,28 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from corpora.vocabularies import scratch
 from harness.confinement import probing
-from harness.core.outcomes import Failed, Results, Status
-from harness.workers import logs, wire
+from harness.core.outcomes import Failed, Status
+from harness.workers import wire
 from harness.workers.cell import Cell
 from harness.workers.clock import Stopwatch, control, usage_of
-from harness.workers.keeping import Kept, pipe
+from harness.workers.kept import Kept, pipe
 from harness.workers.requests import FAULT, KILLED_WITH_KEEPER
 from harness.workers.tracebacks import without_own
 from impls.external import OUT_OF_MEMORY_SIGNS, signal_name
-from impls.standard_error import log_file, log_tail
+from impls.standard_error import log_file, log_tail, trim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from harness.workers.clock import Usage
-    from harness.workers.forking import ForkServer
 
 T = TypeVar("T")
 
 LOOK_SECONDS = 0.1
 """Seconds between two looks at the time and the memory of a process that has not answered."""
+
+INHERITED = ("3", "4", "5")
+"""The numbers under which a process finds its descriptors: requests, answers, and the cell."""
 
 CHUNK = 1 << 20
 """Bytes that are read or written at once."""
@@ -54,9 +56,6 @@ CHUNK = 1 << 20
 ENDING_SECONDS = 5.0
 """A process that has closed its descriptors has so many seconds to end, and its keeper to say how
 it did."""
-
-MUCH = 0.2
-"""Share of the allowed memory that no single request should need besides."""
 
 
 class WorkerDied(Exception):
@@ -83,13 +82,12 @@ class Process:
         *,
         others: str | None = None,
         needs: Sequence[str] = (),
-        server: ForkServer | None = None,
     ) -> None:
         """Start. module: has a ``main``, as :mod:`harness.confinement.start` says. memory: bytes.
 
         others: names what code runs in it that is not ours, needs: what that declares; see
-        :func:`harness.confinement.probing.launch`. server: of which the process may be a copy.
-        Raises OSError where the machine has no room for a process.
+        :func:`harness.confinement.probing.launch`. Raises OSError where the machine has no room for
+        a process.
         """
         self._memory = memory
         # What fails here leaves nothing open: the harness goes on.
@@ -104,24 +102,21 @@ class Process:
             # next one removes them.
             folder = scratch.temporary("worker-")
             ours.callback(folder.cleanup)
-            launch = probing.launch(
+            command, variables = probing.launch(
                 module, folder.name, others=others, needs=needs, environment=environment
             )
-            inherited = (requests, answers, self._cell.descriptor)
             self._kept = Kept(
-                [*launch.command, *map(str, inherited), str(memory)],
-                descriptors=inherited,
-                environment=launch.environment,
-                errors=self._log,
-                server=server,
+                [*command, *INHERITED, str(memory)],
+                descriptors=(requests, answers, self._cell.descriptor),
+                environment=variables,
+                log=self._log.fileno(),
+                ours=others is None,
             )
             ours.callback(self._kept.end)
             os.set_blocking(outlet, False)
             os.set_blocking(self._inlet, False)
             self._open = ours.pop_all()
-        logs.watch(self._log)
-        self._open.callback(logs.forget, self._log)
-        self._at_rest = self._sequence = self._count = self._largest = 0
+        self._sequence = self._count = self._largest = 0
         self._seconds = self._look_at = 0.0
         self._moved = False
         self._unsent = memoryview(b"")
@@ -144,6 +139,7 @@ class Process:
         self._sequence += 1
         self._seconds, self._count, self._watch = seconds, count, None
         self._look_at = time.monotonic() + LOOK_SECONDS
+        trim(self._log)
         asked = wire.packed_request(self._sequence, request)
         self._largest = wire.largest(len(asked))
         self._unsent = memoryview(asked)
@@ -173,12 +169,10 @@ class Process:
             self.die(None)
         except (MemoryError, OverflowError) as error:
             self.die(Failed(Status.PROTOCOL, f"its answer cannot be held: {error}"))
-        if answer is not None and kind is not Results:
-            self._at_rest = self.usage().memory
         self._watch = None  # it is at nothing any more; one that died may be, until it is told
         return answer
 
-    def _message(self) -> wire.Alive | wire.Answer | wire.Columns | None:
+    def _message(self) -> tuple[int, wire.Body] | None:
         """The next message, None where it is not there yet. Raises EOFError, Garbled.
 
         It is held once, and memory is taken for what has come, not for what was claimed.
@@ -209,8 +203,9 @@ class Process:
         if now < self._look_at:
             return
         self._look_at, usage = now + LOOK_SECONDS, self.usage()
+        trim(self._log)
         if self._watch is None:
-            self._watch = Stopwatch.start(self._seconds, now, usage, self._count)
+            self._watch = Stopwatch(self._seconds, now, usage.cpu, self._count)
             return
         usage, self._moved = replace(usage, awake=usage.awake or self._moved), False
         place, compiling = self._cell.said
@@ -219,7 +214,7 @@ class Process:
             self.die(Failed(Status.OUT_OF_MEMORY, self._memory_message()), over=True)
         late = self._watch.overdue(control().slowness)
         if late is not None:
-            self.die(self._too_late(late, usage.memory - self._at_rest))
+            self.die(Failed(Status.TIMED_OUT, late))
 
     @property
     def at_work(self) -> float:
@@ -246,13 +241,6 @@ class Process:
         """The last that it printed."""
         return log_tail(self._log)
 
-    def _too_late(self, late: str, taken: int) -> Failed:
-        """A time-out; of one who has taken much memory since it was loaded, rather that."""
-        if taken < self._memory * MUCH:
-            return Failed(Status.TIMED_OUT, late)
-        taking = f"took {taken / 2**30:.1f} GiB of memory and was still at it"
-        return Failed(Status.OUT_OF_MEMORY, f"{taking}; {late}")
-
     def _memory_message(self) -> str:
         return f"took more than {self._memory / 2**30:.1f} GiB of memory"
 
@@ -270,17 +258,17 @@ class Process:
         raise WorkerDied(failure, index if index < self._count else -1, over=over)
 
     def _cause_of_death(self) -> Failed:
-        code = self._kept.exit_code
-        log = without_own(self.printed)
-        if self._kept.fault is not None:
-            how = f"{FAULT}: {self._kept.fault}"
+        report, status, log = self._kept.report, Status.CRASHED, without_own(self.printed)
+        if report is not None and report.error:
+            how = f"{FAULT}: {report.error}"
         elif any(sign in log for sign in OUT_OF_MEMORY_SIGNS):
-            return Failed(Status.OUT_OF_MEMORY, f"{self._memory_message()}\n{log}".rstrip())
-        elif code is None:
+            how, status = self._memory_message(), Status.OUT_OF_MEMORY
+        elif report is None:
             how = KILLED_WITH_KEEPER
         else:
+            code = report.exit_code
             how = f"killed by {signal_name(-code)}" if code < 0 else f"exited with status {code}"
-        return Failed(Status.CRASHED, f"{how}\n{log}".rstrip())
+        return Failed(status, f"{how}\n{log}".rstrip())
 
     def kill(self) -> None:
         """Kill the process and all that it has started, at once, from any thread."""
@@ -293,7 +281,8 @@ class Process:
         self._requests.close()
         self._kept.end(gently=True)
         self._open.close()
-        return self._kept.left
+        report = self._kept.report
+        return None if report is None else report.line
 
 
 def listen(processes: Sequence[Process], seconds: float) -> set[int]:

@@ -12,8 +12,6 @@ NOT_ASKED = "not asked"
 
 ENOUGH = f"{NOT_ASKED}: it died too often in this batch"
 
-LATE = f"{NOT_ASKED}: it was too slow in this batch"
-
 ABANDONED = f"{NOT_ASKED}: nobody waited for its answers any more"
 
 NOT_STARTED = "could not be started again"

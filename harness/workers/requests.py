@@ -11,8 +11,6 @@ from harness.core.messages import Decode, Encode, Measure, Serve
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from harness.core.messages import Loaded
 
 Asking = Encode | Decode | Serve | Measure
@@ -52,11 +50,11 @@ def load_in_doubt(loaded: Loaded) -> bool:
     return lacking or (loaded.error or "").startswith((*IN_DOUBT, MemoryError.__name__))
 
 
-def rows_in_doubt(results: Results) -> list[int]:
-    """The rows of an answer whose failures may be the machine's doing."""
+def failures_in_doubt(results: Results) -> dict[int, Failed]:
+    """The failures in an answer, by row, that may be the machine's doing."""
     failed = np.flatnonzero(results.status > Status.UNSUPPORTED).tolist()
-    outcomes = ((row, results.outcome(row)) for row in failed)
-    return [row for row, one in outcomes if isinstance(one, Failed) and doubtful(one)]
+    outcomes = {row: results.outcome(row) for row in failed}
+    return {row: one for row, one in outcomes.items() if isinstance(one, Failed) and doubtful(one)}
 
 
 def size_of(request: Asking) -> int:
@@ -74,37 +72,15 @@ def whole(request: Asking) -> bool:
 def part(request: Asking, first: int, last: int) -> Asking:
     """The rows from ``first`` to before ``last`` of a request. A single one needs no threads."""
     if isinstance(request, Decode):
-        bounds = [0, *request.ends.tolist()]
-        ids = request.ids[bounds[first] : bounds[last]]
-        ends = np.array(bounds[first + 1 : last + 1], dtype=np.int64) - bounds[first]
-        return replace(request, ids=ids, ends=ends)
+        start, end = ([0, *request.ends.tolist()][place] for place in (first, last))
+        ends = request.ends[first:last] - start
+        return replace(request, ids=request.ids[start:end], ends=ends)
     inputs = request.inputs.part(first, last)
     if isinstance(request, Serve):
         return replace(request, inputs=inputs, numbers=request.numbers[first:last])
     if isinstance(request, Encode):
         return replace(request, inputs=inputs, threads=request.threads and last - first > 1)
     return request
-
-
-def spans(request: Encode, most: int) -> Iterator[tuple[int, int]]:
-    """Where a batch is cut so that each part has at most ``most`` bytes, or a single input."""
-    first = start = 0
-    ends = request.inputs.ends.tolist()
-    for row, end in enumerate(ends):
-        if row > first and end - start > most:
-            yield first, row
-            first, start = row, ends[row - 1]
-    yield first, len(ends)
-
-
-def data_of(request: Asking) -> bytes:
-    """The input of a request for one encoding; empty for any other."""
-    return request.inputs.data if isinstance(request, Encode) else b""
-
-
-def joined(parts: Iterable[Results]) -> Results:
-    """The outcomes of the parts of a batch."""
-    return Results.of([outcome for part in parts for outcome in rows(part)])
 
 
 def failed_at(index: int, failure: Failed, count: int) -> Results:
@@ -124,4 +100,4 @@ def first_line(message: str) -> str:
 
 def rows(results: Results) -> list[Outcome]:
     """All outcomes of a batch."""
-    return [results.outcome(index) for index in range(len(results))]
+    return list(results)

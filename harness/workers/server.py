@@ -9,11 +9,13 @@ told apart by the harness, which finds in the progress cell the index of the inp
 
 from __future__ import annotations
 
+import gc
 import pickle
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,43 +34,32 @@ from harness.core.messages import (
     Serve,
     Way,
 )
-from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
-from harness.workers import collecting, compiling, meters
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
+from harness.workers import compiling, meters
 from harness.workers.answers import (
     TRACEBACKS,
     clean_ids,
     decoder_of,
     encoded,
-    line_of,
-    located,
-    many,
-    one_of_several,
+    expected_length,
+    locator_of,
+    method,
     outcome_of,
     plain_ids,
-    served,
+    service_of,
+    shaper_of,
     told,
 )
 from harness.workers.calls import is_batch
 from harness.workers.cell import Progress
 from harness.workers.opening import opened
-from harness.workers.otherwise import otherwise
 from harness.workers.requests import rows
 from harness.workers.serving import serve
-from harness.workers.shapes import cleaned_up, shaper_of, skipped, streamed
 from harness.workers.timing import measured, undisturbed
-from harness.workers.tracebacks import frames
 from impls import registry
 from impls.external import ExternalEncoder
 from impls.external_timing import Timed
-from impls.interface import (
-    Died,
-    Encoder,
-    EncodesBatches,
-    EncodesMany,
-    EncodesStr,
-    Unsupported,
-    WarmsUp,
-)
+from impls.interface import Died, Encoder, EncodesBatches, Mode, Unsupported, WarmsUp
 
 T = TypeVar("T")
 
@@ -79,6 +70,10 @@ DEATHS = 2
 the batch has a time limit."""
 
 ENOUGH = Unsupported("not asked: the program died too often in this batch")
+
+SELDOM = (20_000, 20, 50)
+"""Python's thresholds for collecting garbage while a vocabulary is loaded. By its own, a fifth of
+the time goes into visiting again and again what is being built."""
 
 
 class Server:
@@ -98,12 +93,10 @@ class Server:
         if isinstance(request, Load):
             loaded = self._load(request)
             return replace(loaded, error=loaded.error and self._hinted(loaded.error))
-        if isinstance(request, Open):
-            results = measured_of(lambda: opened(request))
-        elif self._encoder is None:
-            return Loaded("no vocabulary is loaded", "internal")
-        else:
-            results = self._results(request, self._encoder)
+        try:
+            results = self._results(request)
+        except BaseException as error:
+            results = Results.of([told(error)] * len(request))
         results.messages.update(
             {row: self._hinted(text) for row, text in results.messages.items() if refused(text)}
         )
@@ -116,120 +109,107 @@ class Server:
         line, newline, rest = message.partition("\n")
         return f"{line} ({HINT}){newline}{rest}"
 
-    def _results(self, request: Encode | Decode | Serve | Measure, encoder: Encoder) -> Results:
-        if isinstance(request, Decode):
-            return self._decode(request, encoder)
-        if isinstance(request, Serve):
-            return self._serve(request, encoder)
-        if isinstance(request, Measure):
-            return measured_of(lambda: measured(encoder, request))
-        return self._encode(request, encoder)
-
     def _load(self, request: Load) -> Loaded:
         if isinstance(self._encoder, ExternalEncoder):
             self._encoder.close()
         self._gives_batches = False
         self._encoder, self._others = None, {}  # the old vocabulary's memory goes first
+        gc.unfreeze()  # what a measurement left out is visited again
+        usual = gc.get_threshold()
+        gc.set_threshold(*SELDOM)
         try:
-            with collecting.seldom():
-                implementation = registry.resolve(request.spec)
-                vocabulary = pickle.loads(request.packed)
-                before = time.process_time_ns()
-                self._encoder = implementation.load(vocabulary)
-                spent = time.process_time_ns() - before
-                if isinstance(self._encoder, WarmsUp):
-                    self._encoder.warm_up(request.modes)
-        except Died as error:
-            return Loaded(f"{error}\n{error.log}".rstrip(), error.kind)
-        except Unsupported as error:
-            return Loaded(str(error) or "it does not run this vocabulary", "unsupported")
-        except Exception as error:
-            return Loaded(f"{line_of(error)}\n{frames(error)}".rstrip(), Status.ERRORED.label)
-        except BaseException as error:  # a panic
-            return Loaded(f"{line_of(error)}\n{frames(error)}".rstrip(), Status.CRASHED.label)
+            implementation = registry.resolve(request.spec)
+            vocabulary = pickle.loads(request.packed)
+            before = time.process_time_ns()
+            self._encoder = implementation.load(vocabulary)
+            spent = time.process_time_ns() - before
+            if isinstance(self._encoder, WarmsUp):
+                self._encoder.warm_up(request.modes)
+        except BaseException as error:
+            outcome = told(error)
+            # A vocabulary is no input that can be rejected.
+            kind = Status.ERRORED if outcome.status is Status.REJECTED else outcome.status
+            said = getattr(outcome, "message", "")
+            return Loaded(said or "it does not run this vocabulary", kind.label)
         finally:
+            gc.set_threshold(*usual)
             compiling.watch(self._progress)
         if not isinstance(self._encoder, Encoder):
-            kind = type(self._encoder).__name__
-            return Loaded(f"load() returned a {kind} without an encode method", "protocol")
+            name = type(self._encoder).__name__
+            return Loaded(f"load() returned a {name} without an encode method", "protocol")
         if isinstance(self._encoder, Timed):
             spent = self._encoder.processor_time()  # what this process did for it is the harness's
         return Loaded(spent=spent)
 
-    def _decode(self, request: Decode, encoder: Encoder) -> Results:
-        ends: list[int] = request.ends.tolist()
-        spans = zip([0, *ends], ends, strict=False)
-        asked: list[list[int]] = [request.ids[start:end].tolist() for start, end in spans]
-        other = streamed if request.stream else skipped if request.skip else cleaned_up
-        decoded = decoder_of(encoder)
-        if request.timed:
-
-            def call(ids: list[int]) -> object:
-                return other(encoder, ids) if request.stream else decoded(ids)
-
-            return self._metered(
-                asked, 1, lambda ids: meters.processor_time(encoder, lambda: call(ids))
-            )
-        if request.stream or request.skip or request.clean:
-            return self._one_by_one(asked, lambda ids: Encoded(tuple(ids), other(encoder, ids)))
-        return self._one_by_one(asked, decoded)
-
-    def _serve(self, request: Serve, encoder: Encoder) -> Results:
-        numbers = iter(request.numbers)
-        return self._one_by_one(
-            request.inputs, lambda data: served(encoder, request, data, next(numbers))
+    def _results(self, request: Encode | Decode | Serve | Measure | Open) -> Results:
+        """The answer to a request; raises what makes one for all its inputs."""
+        if isinstance(request, Open):
+            return opened(request)
+        encoder = self._encoder
+        assert encoder is not None, "no vocabulary is loaded"
+        if isinstance(request, Measure):
+            return measured(encoder, request)
+        if isinstance(request, Serve):
+            asked = zip(request.inputs, request.numbers, strict=True)
+            return self._each(asked, service_of(encoder, request))
+        if isinstance(request, Encode):
+            return self._encode(request, encoder)
+        bounds: list[int] = [0, *request.ends.tolist()]
+        given = [request.ids[a:b].tolist() for a, b in pairwise(bounds)]
+        decode = decoder_of(encoder, request)
+        if not request.timed:
+            return self._each(given, lambda ids: Encoded(tuple(ids), decode(ids)))
+        return self._metered(
+            given, 1, lambda ids: meters.processor_time(encoder, lambda: decode(ids))
         )
 
     def _encode(self, request: Encode, encoder: Encoder) -> Results:
+        inputs, mode, meter = request.inputs, request.mode, request.meter
         if request.way is not None:
-            return self._by_way(request, encoder, request.way)
+            return self._by_way(inputs, mode, encoder, request.way)
         if request.shape is not None:
-            shaped = shaper_of(encoder, request.shape, request.mode)
-            return self._one_by_one(request.inputs, lambda data: Encoded(clean_ids(shaped(data))))
+            shaped = shaper_of(encoder, request.shape, mode)
+            return self._each(inputs, lambda data: Encoded(clean_ids(shaped(data))))
         if request.threads:
-            return self._in_threads(request, encoder)
+            with ThreadPoolExecutor(THREADS) as pool:
+                once = lambda data: outcome_of(lambda: encoded(encoder, data, mode))  # noqa: E731
+                return Results.of(list(pool.map(once, inputs)))
         if request.offsets:
-            return self._one_by_one(
-                request.inputs, lambda data: located(encoder, data, request.mode)
+            return self._each(inputs, locator_of(encoder, mode))
+        if meter is not None:
+            (width, cost), encode = METERS[meter], encoder.encode
+            results = self._metered(
+                list(inputs), width, lambda data: cost(encoder, lambda: encode(data, mode))
             )
-        if request.meter is Meter.HELD:
-            return self._held_after(request, encoder)
-        if request.meter is not None:
-            (width, cost), inputs = METERS[request.meter], list(request.inputs)
-            mode, encode = request.mode, encoder.encode
-            return self._metered(
-                inputs, width, lambda data: cost(encoder, lambda: encode(data, mode))
-            )
+            if meter is Meter.HELD and results.costs is not None:
+                results.costs[-1:] = meters.held(encoder)
+            return results
         if isinstance(encoder, EncodesBatches):
-            return self._together(request, encoder)
-        return self._plain(request, encoder)
+            return self._together(inputs, mode, encoder)
+        return self._plain(inputs, mode, encoder)
 
-    def _together(self, request: Encode, encoder: Any) -> Results:
+    def _together(self, inputs: Inputs, mode: Mode, encoder: Any) -> Results:
         """All inputs in one call. Where that fails, input by input tells which of them it was.
 
         A failure that none of them explains happened all the same: it is told of the first one.
         """
         try:
-            return self._in_one_call(request, encoder)
+            if isinstance(encoder, ExternalEncoder):
+                each = encoder.encode_each(list(inputs), mode)
+                return Results.of(list(map(one_of_several, each)))
+            ids, ends = encoder.encode_batch(inputs.data, inputs.ends, mode)
+            if not is_batch(ids, ends, len(inputs)):
+                message = "encode_batch gave no int32 ids with an int64 end for each of"
+                raise TypeError(f"{message} {len(inputs)} inputs")
+            self._gives_batches = True
+            return Results.all_encoded(ids, ends)
         except BaseException as error:
             failure = told(error)
-        results = self._plain(request, encoder)
+        results = self._plain(inputs, mode, encoder)
         if not isinstance(failure, Failed) or self._explained(failure, results, encoder):
             return results
         first = Failed(failure.status, f"{failure.message}\n{TOGETHER}")
         return Results.of([first, *rows(results)[1:]])
-
-    def _in_one_call(self, request: Encode, encoder: EncodesBatches) -> Results:
-        inputs, mode = request.inputs, request.mode
-        if isinstance(encoder, ExternalEncoder):
-            each = encoder.encode_each(list(inputs), mode)
-            return Results.of([one_of_several(ids) for ids in each])
-        ids, ends = encoder.encode_batch(inputs.data, inputs.ends, mode)
-        if not is_batch(ids, ends, len(inputs)):
-            message = f"encode_batch gave no int32 ids with an int64 end for each of {len(inputs)}"
-            raise TypeError(f"{message} inputs")
-        self._gives_batches = True
-        return Results.all_encoded(ids, ends)
 
     def _explained(self, failure: Failed, results: Results, encoder: EncodesBatches) -> bool:
         """Whether an input shows by itself why all of them together failed.
@@ -243,32 +223,33 @@ class Server:
             return failure.status in results.status
         return not self._gives_batches or bool(results.status.any())
 
-    def _by_way(self, request: Encode, encoder: Encoder, way: Way) -> Results:
-        inputs = list(request.inputs)
-        if way is Way.SINGLY and isinstance(encoder, EncodesBatches):
-            return self._plain(request, encoder)
-        if way is Way.MANY and isinstance(encoder, EncodesMany):
-            return Results.of(many(encoder, inputs, request.mode))
-        if way is Way.STR and isinstance(encoder, EncodesStr):
-            texts = [data.decode("utf-8", "surrogatepass") for data in inputs]
-            return self._one_by_one(
-                texts, lambda text: Encoded(clean_ids(encoder.encode_str(text, request.mode)))
-            )
-        try:
-            if way not in self._others:
-                self._others[way] = otherwise(encoder, way)
-        except BaseException as error:
-            return Results.of([told(error)] * len(inputs))
-        return self._plain(request, self._others[way])
+    def _by_way(self, inputs: Inputs, mode: Mode, encoder: Encoder, way: Way) -> Results:
+        if way is Way.SINGLY:
+            method(encoder, "encode_batch")  # or it is asked so anyway
+            return self._plain(inputs, mode, encoder)
+        if way is Way.MANY:
+            answers = method(encoder, "encode_many")(list(inputs), mode)
+            every = expected_length(answers, len(inputs))
+            return Results.of([Encoded(clean_ids(ids)) for ids in every])
+        if way is Way.STR:
+            encode = method(encoder, "encode_str")
+            texts = (data.decode("utf-8", "surrogatepass") for data in inputs)
+            return self._each(texts, lambda text: Encoded(clean_ids(encode(text, mode))))
+        if way not in self._others:
+            made = method(encoder, way)()
+            if made is None:
+                raise Unsupported(f"no other way: {way}")
+            self._others[way] = made
+        return self._plain(inputs, mode, self._others[way])
 
-    def _plain(self, request: Encode, encoder: Encoder) -> Results:
+    def _plain(self, inputs: Inputs, mode: Mode, encoder: Encoder) -> Results:
         """The hot loop: nothing but the call, unless something is out of the ordinary."""
-        encode, mode, progress = encoder.encode, request.mode, self._progress.set
+        encode, progress = encoder.encode, self._progress.set
         flat: list[int] = []
         ends: list[int] = []
         troubles: dict[int, Outcome] = {}
         deaths = 0
-        for index, data in enumerate(request.inputs):
+        for index, data in enumerate(inputs):
             progress(index)
             try:
                 if deaths == DEATHS:
@@ -281,53 +262,29 @@ class Server:
             ends.append(len(flat))
         ids = plain_ids(flat)
         if ids is None:
-            return self._one_by_one(request.inputs, lambda data: encoded(encoder, data, mode))
-        status = np.zeros(len(ends), dtype=np.uint8)
-        messages: dict[int, str] = {}
+            return self._each(inputs, lambda data: encoded(encoder, data, mode))
+        results = Results.all_encoded(ids, np.array(ends, dtype=np.int64))
         for index, outcome in troubles.items():
-            status[index] = outcome.status
-            messages[index] = getattr(outcome, "message", "")
-        return Results(status, ids, np.array(ends, dtype=np.int64), messages)
+            results.status[index] = outcome.status
+            results.messages[index] = getattr(outcome, "message", "")
+        return results
 
-    def _one_by_one(self, inputs: Iterable[T], call: Callable[[T], Outcome]) -> Results:
+    def _each(self, asked: Iterable[T], call: Callable[[T], Outcome]) -> Results:
         outcomes: list[Outcome] = []
         deaths = 0
-        for index, data in enumerate(inputs):
+        for index, one in enumerate(asked):
             self._progress.set(index)
             try:
                 if deaths == DEATHS:
                     raise ENOUGH
-                outcomes.append(call(data))
+                outcomes.append(call(one))
             except BaseException as error:
                 deaths += isinstance(error, Died)
                 outcomes.append(told(error))
         return Results.of(outcomes)
 
-    def _in_threads(self, request: Encode, encoder: Encoder) -> Results:
-        inputs = list(request.inputs)
-
-        def run(data: bytes) -> Outcome:
-            return outcome_of(lambda: encoded(encoder, data, request.mode))
-
-        with ThreadPoolExecutor(THREADS) as pool:
-            return Results.of(list(pool.map(run, inputs)))
-
-    def _held_after(self, request: Encode, encoder: Encoder) -> Results:
-        """As _one_by_one, the ids thrown away; the last input's costs are what is held then."""
-        mode = request.mode
-
-        def forgotten(data: bytes) -> Outcome:
-            encoder.encode(data, mode)
-            return Encoded(())
-
-        results = self._one_by_one(request.inputs, forgotten)
-        costs = np.zeros((len(results), 2), dtype=np.int64)
-        if len(costs):
-            costs[-1] = meters.held(encoder)
-        return replace(results, costs=costs)
-
     def _metered(self, asked: Sequence[T], width: int, cost: Callable[[T], Costs]) -> Results:
-        """As _one_by_one, the answers thrown away, with what each call cost in ``costs``.
+        """As :meth:`_each`, the answers thrown away, with what each call cost in ``costs``.
 
         A call without an answer cost nothing, in as many numbers.
         """
@@ -338,16 +295,21 @@ class Server:
             return Encoded(())
 
         with undisturbed():
-            results = self._one_by_one(range(len(asked)), forgotten)
+            results = self._each(range(len(asked)), forgotten)
         return replace(results, costs=costs)
 
 
-def measured_of(measure: Callable[[], Results]) -> Results:
-    """The results of a measurement, or the outcome of what it raises."""
-    try:
-        return measure()
-    except BaseException as error:
-        return Results.of([told(error)])
+def one_of_several(answer: Sequence[int] | Exception) -> Outcome:
+    """The outcome of one input of several; an exception is what would have been raised for it."""
+    if isinstance(answer, Exception):
+        return told(answer)
+    return outcome_of(lambda: Encoded(clean_ids(answer)))
+
+
+def kept_for_the_end(encoder: Encoder, call: Callable[[], object]) -> tuple[int, int]:
+    """Make a call, of which nothing is measured: what is held is looked at after the last one."""
+    call()
+    return 0, 0
 
 
 Costs = int | tuple[int, ...]
@@ -357,6 +319,7 @@ METERS: dict[Meter, tuple[int, Callable[[Encoder, Callable[[], object]], Costs]]
     Meter.MEMORY: (3, meters.memory),
     Meter.STEPS: (1, lambda encoder, call: meters.steps(call)),
     Meter.LINES: (1 + meters.PLACES, lambda encoder, call: meters.lines(call)),
+    Meter.HELD: (2, kept_for_the_end),
     Meter.CLAIM: (6, meters.claimed),
 }
 """How many numbers the cost of a call has, and what measures it."""

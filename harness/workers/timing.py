@@ -7,6 +7,7 @@ import gc
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -56,8 +57,8 @@ def measured(encoder: Encoder, request: Measure) -> Results:
     parts = chain.from_iterable(answers) if request.document else answers
     found = [as_ids(part) for part in parts] if request.ids else []
     ids = np.concatenate(found) if found else np.empty(0, dtype=np.int32)
-    status, ends = np.zeros(1, dtype=np.uint8), np.array([len(ids)], dtype=np.int64)
-    return Results(status, ids, ends, timed=spent)
+    results = Results.all_encoded(ids, np.array([len(ids)], dtype=np.int64))
+    return replace(results, timed=spent)
 
 
 @cache

@@ -4,12 +4,14 @@ A process is not trusted: an implementation, or a library, in it may write to an
 what comes from it is plain data, checked against its type on arrival, and nothing is run when it
 is read. A message of a process::
 
-    magic      4 bytes   b"tkg2"
+    magic      4 bytes   b"tkg3"
     length     u64       bytes of the content
     checksum   u32       CRC-32 of the content
-    content    MessagePack: one of Alive, Answer and Columns
+    content    MessagePack: the number of the request, and the answer
 
-What is wrong with a message, and where it is noticed:
+An answer is :class:`~harness.core.outcomes.Results` with the bytes of each column, or any other
+type as JSON in ASCII (MessagePack has no names of files with lone surrogates), or null as a sign of
+life. What is wrong with a message, and where it is noticed:
 
 1. The magic differs, or the length is beyond its limit: garbage on the descriptor
    (:func:`length_of`).
@@ -19,7 +21,7 @@ What is wrong with a message, and where it is noticed:
    (:func:`answer_of`).
 5. The answer is of another type than the request's, or a sign of life where none is given
    (:func:`answer_of`); or it has another number of outcomes, an unknown status, ends that go
-   backwards (:func:`_results`).
+   backwards (:func:`checked`).
 
 Each of them is a :class:`Garbled`. Requests go the other way as pickles: a process trusts the
 harness.
@@ -31,14 +33,15 @@ import json
 import pickle
 import struct
 import zlib
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import msgspec
 import numpy as np
 
 from corpora.vocabularies.reading import fault_of
 from harness.core.messages import Loaded
-from harness.core.outcomes import Results, Spent, Status
+from harness.core.outcomes import Results, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MAGIC = b"tkg2"
+MAGIC = b"tkg3"
 PREFIX = struct.Struct("<4sQI")
 REQUEST_PREFIX = struct.Struct("<QQ")
 
@@ -70,47 +73,21 @@ WITHOUT_SIGNS = (Loaded, Results)
 UNREADABLE = (MemoryError, OverflowError, RecursionError, ValueError, TypeError, KeyError)
 """Reading a hostile answer may raise any of these, whatever was looked at before."""
 
+Body = Results | bytes | None
+"""The content of a message: results, an answer of any other type as JSON, or a sign of life."""
+
 
 class Garbled(Exception):
     """What a process wrote is no answer to the request; one line says why."""
 
 
-class _Message(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """seq: of the request that it is about."""
-
-    seq: int
-
-
-class Alive(_Message, frozen=True):
-    """A sign of life: the work goes on."""
+def _column(kind: Any, content: Any) -> NDArray[Any]:
+    """A column of results, whose type has that of its numbers."""
+    return np.frombuffer(content, get_args(get_args(kind)[1])[0])
 
 
-class Answer(_Message, frozen=True):
-    """An answer of any type, as JSON in ASCII.
-
-    Not as MessagePack, which has no names of files with lone surrogates.
-    """
-
-    content: bytes
-
-
-class Columns(_Message, frozen=True):
-    """Results: the bytes of each column, little-endian. width: numbers in each row of costs."""
-
-    status: memoryview
-    ids: memoryview
-    ends: memoryview
-    messages: dict[int, bytes]
-    text: bytes
-    text_ends: memoryview | None = None
-    offsets: memoryview | None = None
-    costs: memoryview | None = None
-    width: int = 1
-    timed: Spent | None = None
-
-
-_ENCODER = msgspec.msgpack.Encoder()
-_DECODER = msgspec.msgpack.Decoder(Alive | Answer | Columns)
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=lambda column: column.tobytes())
+_DECODER = msgspec.msgpack.Decoder(tuple[int, Body], dec_hook=_column)
 
 
 # The side of the process.
@@ -119,41 +96,24 @@ _DECODER = msgspec.msgpack.Decoder(Alive | Answer | Columns)
 def packed_answer(sequence: int, answer: object) -> bytes:
     """The message of an answer: of results, or of dataclasses and builtins. Raises TypeError."""
     if isinstance(answer, Results):
-        return framed(_ENCODER.encode(_columns(sequence, answer)))
-    content = json.dumps(msgspec.to_builtins(answer)).encode("ascii")
-    return framed(_ENCODER.encode(Answer(sequence, content)))
+        said = answer.messages.items()
+        plain = {row: text.encode(errors="backslashreplace").decode() for row, text in said}
+        return _packed(sequence, replace(answer, messages=plain))
+    return _packed(sequence, json.dumps(msgspec.to_builtins(answer)).encode("ascii"))
 
 
 def packed_beat(sequence: int) -> bytes:
     """The message of a sign of life."""
-    return framed(_ENCODER.encode(Alive(sequence)))
+    return _packed(sequence, None)
+
+
+def _packed(sequence: int, body: Body) -> bytes:
+    return framed(_ENCODER.encode((sequence, body)))
 
 
 def framed(content: bytes) -> bytes:
     """The message of a content."""
     return PREFIX.pack(MAGIC, len(content), zlib.crc32(content)) + content
-
-
-def _columns(sequence: int, results: Results) -> Columns:
-    def column(values: NDArray[Any] | None, kind: str) -> Any:
-        return None if values is None else np.ascontiguousarray(values, dtype=kind).tobytes()
-
-    return Columns(
-        sequence,
-        column(results.status, "<u1"),
-        column(results.ids, "<i4"),
-        column(results.ends, "<i8"),
-        {
-            row: text[:MESSAGE_LIMIT].encode("utf-8", "surrogatepass")
-            for row, text in results.messages.items()
-        },
-        results.text,
-        column(results.text_ends, "<i8"),
-        column(results.offsets, "<i8"),
-        column(results.costs, "<i8"),
-        1 if results.costs is None else results.costs.shape[1],
-        results.timed,
-    )
 
 
 def read_request(read: Read) -> tuple[int, Any] | None:
@@ -190,13 +150,13 @@ def length_of(prefix: bytes | bytearray, most: int = LIMIT) -> int:
     return int(length)
 
 
-def unpacked(message: bytes | bytearray) -> Alive | Answer | Columns:
-    """A whole message, prefix and all. Raises Garbled."""
-    content = memoryview(message).toreadonly()[PREFIX.size :]
+def unpacked(message: bytes | bytearray) -> tuple[int, Body]:
+    """A whole message, prefix and all: the number of its request, and the body. Raises Garbled."""
+    content = memoryview(message)[PREFIX.size :]
     if zlib.crc32(content) != PREFIX.unpack_from(message)[2]:
         raise Garbled("its answer was written over, or cut off: the checksum differs")
     try:
-        found: Alive | Answer | Columns = _DECODER.decode(content)
+        found: tuple[int, Body] = _DECODER.decode(content)
     except msgspec.ValidationError as error:
         raise Garbled(f"its answer is none: {fault_of(error)}") from error
     except UNREADABLE as error:
@@ -204,71 +164,51 @@ def unpacked(message: bytes | bytearray) -> Alive | Answer | Columns:
     return found
 
 
-def answer_of(
-    message: Alive | Answer | Columns, sequence: int, kind: type[T], count: int
-) -> T | None:
+def answer_of(message: tuple[int, Body], sequence: int, kind: type[T], count: int) -> T | None:
     """The answer to request number ``sequence``, of a type; of results, with ``count`` outcomes.
 
     None for a sign of life. Raises Garbled, also where it is the answer to another request.
     """
-    if message.seq != sequence:
-        raise Garbled(f"answered request {sequence} with an answer to {message.seq}")
-    if isinstance(message, Alive) and kind not in WITHOUT_SIGNS:
+    answered, body = message
+    if answered != sequence:
+        raise Garbled(f"answered request {sequence} with an answer to {answered}")
+    if body is None and kind not in WITHOUT_SIGNS:
         return None
-    if isinstance(message, Alive) or isinstance(message, Columns) != (kind is Results):
+    if isinstance(body, Results) and kind is Results:
+        return checked(body, count)  # type: ignore[return-value]
+    if not isinstance(body, bytes) or kind is Results:
         raise Garbled("its answer is to another kind of request")
     try:
-        if isinstance(message, Columns):
-            return _results(message, count)  # type: ignore[return-value]
-        return msgspec.convert(json.loads(message.content), kind)
+        return msgspec.convert(json.loads(body), kind)
     except msgspec.ValidationError as error:
         raise Garbled(f"its answer is of another kind: {fault_of(error)}") from error
     except UNREADABLE as error:
         raise Garbled("its answer is of another kind, and cannot be read") from error
 
 
-def _results(sent: Columns, count: int) -> Results:
-    """Results whose every column was looked at. Raises Garbled, ValueError."""
-
-    def column(content: memoryview | None, kind: str) -> Any:
-        return None if content is None else np.frombuffer(content, dtype=kind)
-
-    status, ids, ends = (
-        column(sent.status, "<u1"),
-        column(sent.ids, "<i4"),
-        column(sent.ends, "<i8"),
-    )
-    text_ends, offsets = column(sent.text_ends, "<i8"), column(sent.offsets, "<i8")
-    costs = column(sent.costs, "<i8")
-    if len(status) != count or len(ends) != count:
+def checked(sent: Results, count: int) -> Results:
+    """Results whose every column was looked at, in the shape that each has. Raises Garbled."""
+    status, ids, offsets, costs = sent.status, sent.ids, sent.offsets, sent.costs
+    if len(status) != count or len(sent.ends) != count:
         raise Garbled(f"gave {len(status)} outcomes for {count} inputs")
     if count and int(status.max()) > max(Status):
         raise Garbled(f"gave an outcome of no kind that there is: {int(status.max())}")
-    _in_order("ends", ends, len(ids))
-    if text_ends is not None:
-        if len(text_ends) != count:
+    _in_order("ends", sent.ends, len(ids))
+    if sent.text_ends is not None:
+        if len(sent.text_ends) != count:
             raise Garbled("gave texts for another number of inputs")
-        _in_order("text_ends", text_ends, len(sent.text))
+        _in_order("text_ends", sent.text_ends, len(sent.text))
     if offsets is not None and len(offsets) != 2 * len(ids):
         raise Garbled("gave offsets for another number of ids")
-    # A width beside no costs at all could be any number, also one that no array has.
-    if costs is not None and (sent.width < 1 or not len(costs) == count * sent.width > 0):
+    if costs is not None and (not len(costs) or len(costs) % max(count, 1)):
         raise Garbled("gave costs for another number of inputs")
     if any(not 0 <= row < count for row in sent.messages):
         raise Garbled("gave a message for no input")
-    return Results(
-        status=status,
-        ids=ids,
-        ends=ends,
-        messages={
-            row: text.decode("utf-8", "surrogatepass")[:MESSAGE_LIMIT]
-            for row, text in sent.messages.items()
-        },
-        text=sent.text,
-        text_ends=text_ends,
+    return replace(
+        sent,
+        messages={row: text[:MESSAGE_LIMIT] for row, text in sent.messages.items()},
         offsets=None if offsets is None else offsets.reshape(-1, 2),
-        costs=None if costs is None else costs.reshape(-1, sent.width),
-        timed=sent.timed,
+        costs=None if costs is None else costs.reshape(count, -1),
     )
 
 

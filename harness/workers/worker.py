@@ -22,27 +22,33 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from harness.confinement.plan import OF_PROGRAMS
 from harness.core.excused import LEAKING, TOGETHER, Excused
 from harness.core.messages import Encode, Load, Loaded, packed
-from harness.core.outcomes import Failed, Outcome, Results, Status, Unsupported
+from harness.core.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.workers.limits import Limits, Losses
 from harness.workers.process import Process, WorkerDied
-from harness.workers.reasons import ABANDONED, ENOUGH, LATE, NOT_STARTED, STOPPED, TIME_OUTS
+from harness.workers.reasons import (
+    ABANDONED,
+    ENOUGH,
+    NOT_STARTED,
+    STOPPED,
+    TOO_LONG,
+)
 from harness.workers.requests import (
     FAULT,
     SLOW_DEATHS,
     Asking,
-    data_of,
     doubtful,
     failed_at,
+    failures_in_doubt,
     first_line,
-    joined,
     load_in_doubt,
     part,
     rows,
-    rows_in_doubt,
     size_of,
-    spans,
     whole,
 )
 from harness.workers.wire import MESSAGE_LIMIT
@@ -53,9 +59,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.messages import Way
-    from harness.workers.forking import ForkServer
-    from harness.workers.limits import Limits
     from impls.interface import Mode
 
 T = TypeVar("T")
@@ -76,15 +79,12 @@ LEAKS = 2
 FULL = 0.5
 """Share of the allowed memory that a process still has which was refused more, if it leaks."""
 
-LEAST_PART = 1 << 10
-"""Bytes of the smallest part into which batches are cut for an implementation that is slow."""
-
-PARTS = 8
-"""A batch that took too long, though none of its inputs does, is cut into so many from then on."""
-
 LINES_SHOWN = 20
 PRINTED = "The last that it printed:"
 """A failure to load is told with this line and what follows it, besides its traceback."""
+
+PROGRAMS = ("cmd:", "pip:", "npm:")
+"""Implementations that begin so run a program."""
 
 
 class Worker:
@@ -92,7 +92,7 @@ class Worker:
 
     environment: variables of its process, besides those of this one. turn: held while a vocabulary
     is loaded, so that not all that share it load at once. needs: what its process may do though it
-    is confined (:mod:`impls.needs`). server: of which its process may be a copy.
+    is confined (:mod:`impls.needs`). longest: bytes of the longest input that it is to be asked.
     :meth:`load`, :meth:`ask` and :meth:`resume` return futures, answered in the order of the calls.
     """
 
@@ -104,35 +104,30 @@ class Worker:
         environment: Mapping[str, str] | None = None,
         turn: AbstractContextManager[object] | None = None,
         needs: Sequence[str] = (),
-        server: ForkServer | None = None,
+        longest: int | None = None,
     ) -> None:
         self.name = name
         self.withdrawn: str | None = None
         """Why it is no longer asked on this vocabulary, or None."""
-        self._spec, self._limits, self._server = spec, limits, server
-        programs = spec.startswith(("cmd:", "pip:", "npm:"))
-        self._needs = (*needs, OF_PROGRAMS) if programs else needs
-        self._environment = environment or {}
+        self._spec, self._limits, self._longest = spec, limits, longest
+        self._needs = (*needs, OF_PROGRAMS) if spec.startswith(PROGRAMS) else needs
+        self._environment = environment
         self._turn = turn or contextlib.nullcontext()
         self._process: Process | None = None
-        self._vocabulary: bytes | None = None
-        self._modes: tuple[Mode, ...] = ()
-        self._deaths = self._hangs = self._leaks = self._left_of_batch = 0
-        self._hanging: set[tuple[Mode, Way | None, bytes]] = set()
-        """What took too long twice, the second time alone and with more time: when it does so once
-        more, that is no longer in doubt."""
-        self._most_bytes: int | None = None
+        self._loading: Load | None = None
+        self._lost = Losses()
+        self._left_of_batch = 0
         self._excused: list[Excused] = []
         self._left: list[str] = []
         self._owed: list[Future[Any]] = []
         self._asking = threading.Lock()
-        self._abandoned = self._doubting = self._closed = False
+        self._abandoned = self._doubting = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"worker-{name}")
 
     @property
     def losses(self) -> tuple[int, int]:
         """How often it died and how often it hung on this vocabulary so far."""
-        return self._deaths, self._hangs
+        return self._lost.deaths, self._lost.hangs
 
     @property
     def at_work(self) -> float:
@@ -161,8 +156,8 @@ class Worker:
     def charge(self, losses: tuple[int, int]) -> None:
         """Count these losses, and no others, while no request is at work; see ``Limits.deaths``."""
         if self.withdrawn != STOPPED:
-            self._deaths, self._hangs = losses
-            self.withdrawn = self._exhausted()
+            self._lost.deaths, self._lost.hangs = losses
+            self.withdrawn = self._lost.too_many(self._limits)
 
     def load(self, vocabulary: Vocabulary | bytes, modes: Sequence[Mode] = ()) -> Future[Loaded]:
         """Start if need be and load, warming up for these modes.
@@ -170,7 +165,7 @@ class Worker:
         vocabulary: may be packed by :func:`harness.core.messages.packed`, once for many workers.
         """
         content = vocabulary if isinstance(vocabulary, bytes) else packed(vocabulary)
-        return self._submit(self._load, content, tuple(modes))
+        return self._submit(self._load, Load(self._spec, content, tuple(modes)))
 
     def ask(self, request: Asking) -> Future[Results]:
         """Have a request answered; each of its inputs gets an outcome, whatever happens."""
@@ -211,10 +206,9 @@ class Worker:
         wait: until both are gone; else they are, once it is closed again.
         """
         self.stop()
-        if not self._closed:
-            self._closed = True
+        with contextlib.suppress(RuntimeError):  # it was closed before
             self._thread.submit(self._discard)
-        self._thread.shutdown(wait=wait, cancel_futures=False)
+        self._thread.shutdown(wait=wait)
 
     def _submit(self, call: Callable[..., T], *given: object) -> Future[T]:
         with self._asking:
@@ -229,26 +223,19 @@ class Worker:
         """Whether the harness has ended it, so that it starts no new process either."""
         return self.withdrawn == STOPPED or self._abandoned
 
-    @property
-    def _silent(self) -> bool:
-        """Whether nothing is asked of it."""
-        return self.withdrawn is not None or self._abandoned
-
     def _resume(self) -> None:
         if self._abandoned:
             self._discard()  # it may have answered just before it was ended
         self._abandoned = False
 
-    def _load(self, vocabulary: bytes, modes: tuple[Mode, ...]) -> Loaded:
-        self._vocabulary, self._modes = vocabulary, modes
+    def _load(self, loading: Load) -> Loaded:
+        self._loading, self._lost = loading, Losses()
         self._resume()
-        self._deaths = self._hangs = self._leaks = 0
-        self._hanging.clear()
-        self._most_bytes = None
-        if self.withdrawn != STOPPED:
-            self.withdrawn = None
+        with self._asking:
+            if self.withdrawn != STOPPED:
+                self.withdrawn = None
         with self._turn:
-            if self.withdrawn == STOPPED:  # while it waited for its turn
+            if self.withdrawn == STOPPED:  # while it waited for its turn, too
                 return Loaded(STOPPED, STOPPED)
             loaded = self._ready(fresh=True)
         if loaded.error is not None:
@@ -268,12 +255,12 @@ class Worker:
                 loaded = self._loaded(patience)
                 doubt = load_in_doubt(loaded)
             except WorkerDied as death:
-                self._discard()
                 label, message = death.outcome.status.label, death.outcome.message
                 doubt, loaded = doubtful(death.outcome), Loaded(f"{label}: {message}", label)
                 if message.startswith(FAULT):
                     loaded = Loaded(message, "internal")
                     time.sleep(PAUSE_SECONDS)  # the machine may have more room by then
+                self._discard()
             if self._let_go or not doubt:
                 break
             self._discard()
@@ -281,42 +268,38 @@ class Worker:
 
     def _loaded(self, patience: float) -> Loaded:
         """Start a process if there is none, and load. Raises WorkerDied."""
-        if self._vocabulary is None:
-            return Loaded("no vocabulary", "internal")
         if self._process is None:
+            others = None if registry.our_own(self._spec) else self._spec
             try:
                 self._process = Process(
                     "harness.workers.server",
                     self._limits.memory,
                     self._environment,
-                    others=None if registry.our_own(self._spec) else self._spec,
+                    others=others,
                     needs=self._needs,
-                    server=self._server,
                 )
             except OSError as error:
                 raise WorkerDied(Failed(Status.CRASHED, f"{FAULT}: {error}")) from error
             if self._let_go:  # while the process was being started
                 self._process.kill()
-        loading = Load(self._spec, self._vocabulary, self._modes)
-        loaded = self._process.ask(loading, patience * self._limits.load_seconds, Loaded)
+        loaded = self._process.ask(self._loading, patience * self._limits.load_seconds, Loaded)
         if loaded.error is None:
             return loaded
         lines = self._process.printed.splitlines()[-LINES_SHOWN:]
         said = [PRINTED, *lines] if lines and not loaded.unsupported else []  # they may say why
         return replace(loaded, error="\n".join((loaded.error[:MESSAGE_LIMIT], *said)))
 
-    def _asked(self, request: Asking, seconds: float | None = None) -> Results:
+    def _asked(self, request: Asking, seconds: float = 0.0) -> Results:
         """One request to a living process. Raises WorkerDied; a death that is sure is counted.
 
-        seconds: for each input; as the limits have it by default.
+        seconds: for each input, at the least; as the limits have it by default.
         """
-        if self._let_go:
+        if self.withdrawn is not None or self._abandoned:
             return self._refused(len(request))
-        if seconds is None:
-            seconds = self._limits.for_bytes(size_of(request))
         try:
             loaded = self._ready()
             if loaded.error is None and self._process is not None:
+                seconds = max(seconds, self._limits.for_bytes(size_of(request)))
                 return self._process.ask(request, seconds, Results, len(request))
             line = first_line(loaded.error or "")
             self.withdrawn = self.withdrawn or f"{NOT_STARTED}: {line}"
@@ -333,181 +316,180 @@ class Worker:
                 self._count(death.outcome)
             raise
 
+    def _again(self, request: Asking, seconds: float = 0.0) -> Results:
+        """The same request once more, with more time."""
+        patient = PATIENCE * self._limits.for_bytes(size_of(request))
+        return self._asked(request, max(seconds, patient))
+
+    def _again_whole(self, request: Asking, first: WorkerDied, seconds: float = 0.0) -> Results:
+        """A request that cannot be cut, after a failure in doubt, which is excused or counted.
+
+        Raises WorkerDied.
+        """
+        try:
+            answer = self._again(request, seconds)
+        except WorkerDied as death:
+            if doubtful(death.outcome):
+                self._count(death.outcome)
+            raise
+        self._excuse(first.outcome, b"")
+        return answer
+
     def _answer(self, request: Asking) -> Results:
         """Answer a request; failures in doubt on the way are settled by then."""
         self._left_of_batch = self._limits.batch_deaths
         try:
-            if self._silent:
-                return self._refused(len(request))
-            if whole(request):
-                return self._measured(request)
-            if isinstance(request, Encode) and self._most_bytes is not None:
-                cuts = spans(request, self._most_bytes)
-                return joined(self._rows(part(request, *span)) for span in cuts)
-            return self._rows(request)
+            if isinstance(request, Encode) and self._longest is not None:
+                lengths = np.diff(request.inputs.ends, prepend=0)
+                if lengths.max(initial=0) > self._longest:
+                    return self._without_long(request, lengths <= self._longest)
+            return self._measured(request) if whole(request) else self._rows(request)
         finally:
             self._doubting = False
+
+    def _without_long(self, request: Encode, fits: np.ndarray[Any, np.dtype[np.bool_]]) -> Results:
+        """The answer to a batch of which some inputs are too long to be asked."""
+        outcomes: list[Outcome] = [Unsupported(f"{TOO_LONG} of {self._longest} bytes")] * len(fits)
+        places: list[int] = np.flatnonzero(fits).tolist()
+        if places:
+            kept = replace(request, inputs=Inputs.of([request.inputs[i] for i in places]))
+            for place, outcome in zip(places, rows(self._answer(kept)), strict=True):
+                outcomes[place] = outcome
+        return Results.of(outcomes)
 
     def _measured(self, request: Asking) -> Results:
         """What has to be measured whole, and so is asked again whole after a failure in doubt."""
         try:
-            return self._asked(request)
+            try:
+                return self._asked(request)
+            except WorkerDied as first:
+                if not doubtful(first.outcome):
+                    raise
+                return self._again_whole(request, first)
         except WorkerDied as death:
-            first = death
-        if not doubtful(first.outcome):
-            return failed_at(first.index, first.outcome, len(request))
-        try:
-            answer = self._asked(request, self._unhurried(request))
-        except WorkerDied as again:
-            sure = not doubtful(again.outcome)  # and counted by now
-            if not sure and (again.index < 0 or again.index == first.index):
-                # It has taken more than twice its time on this input by now.
-                self._count(again.outcome)
-                sure = True
-            if sure:
-                return failed_at(again.index, again.outcome, len(request))
-            answer = Results.of([Unsupported(LATE)] * len(request))
-        if not self._silent:
-            self._excuse(first.outcome, b"")
-        return answer
+            return failed_at(death.index, death.outcome, len(request))
 
-    def _rows(self, request: Asking, *, again: bool = False) -> Results:
-        """The outcome of each input: asked together, and after a death around who was at work.
-
-        again: whether they stood before such a one; where they bring a death, too, each is asked.
-        """
+    def _rows(self, request: Asking) -> Results:
+        """The outcome of each input: asked together, and after a failure around who was at work."""
         count = len(request)
-        if self._silent:
-            return self._refused(count)
-        if self._left_of_batch <= 0:
-            return Results.of([Unsupported(ENOUGH)] * count)
         try:
-            answer = self._asked(request)
+            answer = self._asked(request, self._lost.batch_seconds if count > 1 else 0.0)
         except WorkerDied as death:
-            threads = isinstance(request, Encode) and request.threads
-            if count > 1 and (death.index < 0 or again or threads):
-                return self._singly(request, death)
-            at = max(death.index, 0)
-            before = self._rows(part(request, 0, at), again=True) if at else Results.of([])
-            self._left_of_batch -= 1
-            self._discard()  # it may keep the memory of the inputs before
-            settled = Results.of([self._settled(part(request, at, at + 1), death)])
-            after = self._rows(part(request, at + 1, count)) if at + 1 < count else Results.of([])
-            return joined((before, settled, after)) if count > 1 else settled
-        return self._without_doubts(request, answer)
-
-    def _without_doubts(self, request: Asking, answer: Results) -> Results:
-        """An answer with its failures in doubt asked again, each alone and in a new process.
-
-        A program that the implementation runs may be killed, and an allocation refused, as
-        the machine is short of memory, and yet the worker lives to say so. Where one comes back,
-        it is not the machine's doing, and the others of this answer are not asked again.
-        """
-        places = rows_in_doubt(answer)
-        if not places:
+            began, known = time.monotonic(), death.index >= 0 or count == 1
+            deaths = {max(death.index, 0): death} if known else {}
+            outcomes = self._resolved(request, [None] * count, deaths)
+            if not known and not self._let_go:
+                return self._of_all(request, death, outcomes, time.monotonic() - began)
+            return self._refused(count) if self._let_go else Results.of(outcomes)
+        failures = failures_in_doubt(answer)
+        if not failures:
             return answer
+        # A program that the implementation runs may be killed, and an allocation refused, as the
+        # machine is short of memory, and yet the worker lives to say so.
         self._doubting = True
         process = self._process
         full = process is not None and process.usage().memory > self._limits.memory * FULL
-        outcomes = rows(answer)
-        self._discard()
-        for done, place in enumerate(places, 1):
-            failure = outcomes[place]
-            assert isinstance(failure, Failed)
-            over = full and failure.status is Status.OUT_OF_MEMORY
-            alone = part(request, place, place + 1)
-            outcomes[place] = self._settled(alone, WorkerDied(failure, over=over))
-            if self._let_go:
-                return self._refused(len(outcomes))
-            if self._silent or isinstance(outcomes[place], Failed):
-                for rest in places[done:]:
-                    outcomes[rest] = Unsupported(self.withdrawn or ENOUGH)
-                break
-        return Results.of(outcomes)
+        deaths = {
+            row: WorkerDied(one, over=full and one.status is Status.OUT_OF_MEMORY)
+            for row, one in failures.items()
+        }
+        outcomes = self._resolved(request, rows(answer), deaths)
+        return self._refused(count) if self._let_go else Results.of(outcomes)
+
+    def _resolved(
+        self, request: Asking, known: Sequence[Outcome | None], deaths: Mapping[int, WorkerDied]
+    ) -> list[Outcome]:
+        """The outcomes of a batch, of which those that are not known are asked one by one.
+
+        deaths: the failures of some of them, which are settled. Too many in a batch have the rest
+        go unanswered.
+        """
+        outcomes: list[Outcome] = []
+        for row, outcome in enumerate(known):
+            if outcome is None or row in deaths:
+                alone = part(request, row, row + 1)
+                if self._left_of_batch <= 0:
+                    outcome = Unsupported(self.withdrawn or ENOUGH)
+                elif row in deaths:
+                    outcome = self._settled(alone, deaths[row])
+                else:
+                    outcome = self._rows(alone).outcome(0)
+            outcomes.append(outcome)
+        return outcomes
 
     def _settled(self, alone: Asking, death: WorkerDied) -> Outcome:
         """The outcome of one input that failed: sure, or after asking again alone.
 
         alone: the request for this input and no other. Counts the death, unless it is excused.
         """
-        failure = outcome = death.outcome
-        question = (alone.mode, alone.way, data_of(alone)) if isinstance(alone, Encode) else None
-        if failure.status is Status.TIMED_OUT and question in self._hanging:
+        failure = death.outcome
+        outcome: Outcome = failure
+        data, question = b"", None
+        if isinstance(alone, Encode):
+            data = alone.inputs.data
+            question = alone.mode, alone.way, data
+        self._left_of_batch -= 1
+        if failure.status is Status.TIMED_OUT and question in self._lost.hanging:
             self._count(failure)
         elif doubtful(failure):
+            self._discard()  # it may keep the memory of other inputs
             try:
-                answer = self._asked(alone, self._unhurried(alone))
-                if self._silent or rows_in_doubt(answer):
-                    return answer.outcome(0)  # it was not asked, or has failed again
-                self._leaks += death.over
-                if not death.over or self._leaks < LEAKS:
-                    self._excuse(failure, data_of(alone))
-                    return answer.outcome(0)
-                outcome = Failed(failure.status, f"{failure.message}\n{LEAKING}")
+                answer = self._again(alone)
+                outcome = answer.outcome(0)
+                # Else it was not asked, or has failed again, which its process has survived.
+                if not (self.withdrawn or self._abandoned or failures_in_doubt(answer)):
+                    self._lost.leaks += death.over
+                    if death.over and self._lost.leaks >= LEAKS:
+                        outcome = Failed(failure.status, f"{failure.message}\n{LEAKING}")
+                        self._count(outcome)
+                    else:
+                        self._excuse(failure, data)
             except WorkerDied as again:
                 outcome = again.outcome
                 if question and failure.status is outcome.status is Status.TIMED_OUT:
-                    self._hanging.add(question)
-            if doubtful(outcome):
-                self._count(outcome)
+                    self._lost.hanging.add(question)
+                if doubtful(again.outcome):
+                    self._count(again.outcome)
         if outcome.status in SLOW_DEATHS:
             self._left_of_batch = 0
         return outcome
 
-    def _singly(self, request: Asking, first: WorkerDied) -> Results:
-        """Ask again input by input after a death, to find whose it was."""
-        began, left = time.monotonic(), self._left_of_batch
-        count = len(request)
-        singly = joined(self._rows(part(request, row, row + 1)) for row in range(count))
-        outcomes, failure, over = rows(singly), first.outcome, first.over
-        if self._let_go:  # not all of them were asked
-            return self._refused(count)
-        if any(isinstance(o, Failed) and o.status == failure.status for o in outcomes):
-            return singly
-        # It does not come back by itself: it is the batch's, or the machine's.
+    def _of_all(
+        self, request: Asking, death: WorkerDied, outcomes: list[Outcome], seconds: float
+    ) -> Results:
+        """The outcomes of a batch that brought a death, nobody knows at which input.
+
+        outcomes: of the inputs one by one, which took so many seconds. A death that does not come
+        back with one of them is the batch's, or the machine's.
+        """
+        failure, over = death.outcome, death.over
+        if any(isinstance(one, Failed) and one.status == failure.status for one in outcomes):
+            return Results.of(outcomes)
         if doubtful(failure):
-            if self.withdrawn is not None or self._left_of_batch < left:
+            if self.withdrawn is not None or self._left_of_batch < self._limits.batch_deaths:
                 self._excuse(failure, b"")
-                return singly
-            seconds = PATIENCE_FOR_BATCHES * (time.monotonic() - began)
+                return Results.of(outcomes)
+            seconds *= PATIENCE_FOR_BATCHES
             try:
-                answer = self._asked(request, max(seconds, self._unhurried(request)))
-            except WorkerDied as death:
-                failure, over = death.outcome, death.over
-                if doubtful(failure):
-                    self._count(failure)
-            else:
-                if not self._silent:  # else it was not asked
-                    self._excuse(first.outcome, b"")
-                    # What is slow alone is slow in a batch: from now on it gets smaller ones.
-                    self._most_bytes = max(LEAST_PART, size_of(request) // PARTS)
+                answer = self._again_whole(request, death, seconds)
+                # What is slow alone is slow in a batch: the next ones have as much time.
+                self._lost.batch_seconds = seconds
                 return answer
+            except WorkerDied as again:
+                failure, over = again.outcome, again.over
         note = LEAKING if over and failure.status is Status.OUT_OF_MEMORY else TOGETHER
-        outcomes[max(first.index, 0)] = Failed(failure.status, f"{failure.message}\n{note}")
+        outcomes[0] = Failed(failure.status, f"{failure.message}\n{note}")
         return Results.of(outcomes)
 
-    def _unhurried(self, request: Asking) -> float:
-        """The seconds that each input of a request may take when it is asked again."""
-        return PATIENCE * self._limits.for_bytes(size_of(request))
-
-    def _count(self, outcome: Failed) -> None:
-        if outcome.status is Status.TIMED_OUT:
-            self._hangs += 1
-        else:
-            self._deaths += 1
-        self.withdrawn = self.withdrawn or self._exhausted()
-
-    def _exhausted(self) -> str | None:
-        """Why it has died or hung too often to be asked on, if it has."""
-        if self._hangs >= self._limits.hangs:
-            return f"withdrawn after {self._hangs} {TIME_OUTS}"
-        if self._deaths >= self._limits.deaths:
-            return f"withdrawn after {self._deaths} deaths"
-        return None
+    def _count(self, failure: Failed) -> None:
+        self._lost.add(failure)
+        self.withdrawn = self.withdrawn or self._lost.too_many(self._limits)
 
     def _excuse(self, failure: Failed, data: bytes) -> None:
-        line = first_line(failure.message)
-        self._excused.append(Excused(self.name, failure.status, line, data))
+        """Keep a failure for a note, unless the process was ended meanwhile by the harness."""
+        if not self._let_go:
+            line = first_line(failure.message)
+            self._excused.append(Excused(self.name, failure.status, line, data))
 
     def _refused(self, count: int) -> Results:
         return Results.of([Unsupported(self.withdrawn or ABANDONED)] * count)

@@ -19,6 +19,7 @@ import pytest
 
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
+from harness.checks.questions import judge
 from harness.core.comparisons import Contract, contracts_of
 from harness.core.outcomes import Inputs
 from harness.engine import selection
@@ -106,7 +107,7 @@ class Setting:
         """Both checks on one batch."""
         seen = pending.wait()  # type: ignore[attr-defined]
         checks = (CHECKS["survival"], CHECKS["equivalence"])
-        return sum(len(self.pool.judge(check, seen).violations) for check in checks)
+        return sum(len(judge(self.pool, check, seen).violations) for check in checks)
 
 
 @pytest.fixture(scope="module", params=SETS.values(), ids=SETS)

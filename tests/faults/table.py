@@ -21,6 +21,7 @@ from harness.confinement import probing
 from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.workers import Limits, Worker, rows
+from harness.workers import kept as nurseries
 from impls.interface import Mode
 from tests.faults.actions import ACTIONS, COMPUTING, HERE, SHARED_FILE, SLEEPER
 
@@ -107,7 +108,8 @@ that run beside have faults of their own, which last some seconds."""
 
 def descendants() -> set[int]:
     """The processes of this one's family, and those that have left their sessions."""
-    return {child.pid for child in psutil.Process().children(recursive=True)}
+    every = {child.pid for child in psutil.Process().children(recursive=True)}
+    return every - {nurseries.ANEW.pid, nurseries.OURS.pid}
 
 
 def descriptors() -> int:
@@ -118,6 +120,7 @@ def descriptors() -> int:
 @contextmanager
 def nothing_left(found: list[str]) -> Iterator[None]:
     """Take note of what stays behind."""
+    nurseries.ANEW.start()  # it stays as long as this process does
     files = set(scratch.folder().iterdir())
     processes, opened, strays = descendants(), descriptors(), sleepers()
     yield

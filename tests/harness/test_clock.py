@@ -29,7 +29,7 @@ def fed(
     steps: list[tuple[float, float, bool]], *, seconds: float = 1.0, place: int = -1
 ) -> Stopwatch:
     """A watch that saw these: the time on the wall, CPU time so far, whether anybody had work."""
-    watch = Stopwatch.start(seconds, 0.0, Usage(0.0, 0, awake=True))
+    watch = Stopwatch(seconds, 0.0, 0.0)
     for now, cpu, awake in steps:
         watch.look(now, Usage(cpu, 0, awake), place=place, compiling=False)
     return watch
@@ -63,14 +63,14 @@ def test_who_works_now_and_then_does_not_sit() -> None:
 
 
 def test_each_input_has_its_own_time() -> None:
-    watch = Stopwatch.start(1.0, 0.0, Usage(0.0, 0, awake=True), count=10)
+    watch = Stopwatch(1.0, 0.0, 0.0, count=10)
     for place in range(10):
         watch.look(place, Usage(0.9 * place, 0, awake=True), place=place, compiling=False)
         assert watch.overdue(quiet) is None
 
 
 def test_a_compiler_takes_nobodys_time() -> None:
-    watch = Stopwatch.start(1.0, 0.0, Usage(0.0, 0, awake=True))
+    watch = Stopwatch(1.0, 0.0, 0.0)
     for second in range(1, 10):
         watch.look(second, Usage(second, 0, awake=True), place=-1, compiling=True)
         assert watch.overdue(quiet) is None
@@ -79,7 +79,7 @@ def test_a_compiler_takes_nobodys_time() -> None:
 
 
 def test_who_compiles_for_ever_is_late() -> None:
-    watch = Stopwatch.start(1.0, 0.0, Usage(0.0, 0, awake=True), count=3)
+    watch = Stopwatch(1.0, 0.0, 0.0, count=3)
     for minute in range(1, 40):
         watch.look(60.0 * minute, Usage(0.0, 0, awake=False), place=minute % 3, compiling=True)
     assert "in which it said that it compiles" in str(watch.overdue(quiet))
@@ -87,7 +87,7 @@ def test_who_compiles_for_ever_is_late() -> None:
 
 @pytest.mark.parametrize("places", [[0, 1] * 500, [5] * 1000, range(-1000, 0), [2**40, 3] * 500])
 def test_who_says_more_inputs_than_there_are_is_late(places: Sequence[int]) -> None:
-    watch = Stopwatch.start(1.0, 0.0, Usage(0.0, 0, awake=True), count=2)
+    watch = Stopwatch(1.0, 0.0, 0.0, count=2)
     for now, place in enumerate(places):
         watch.look(now / 10, Usage(now / 10, 0, awake=True), place=place, compiling=False)
     assert watch.overdue(quiet) is not None

@@ -249,7 +249,7 @@ def test_a_failed_load_says_that_confinement_may_be_why(
     assert victim.exists()
 
 
-@pytest.mark.skipif(not HELD.signals, reason="no scopes of signals in this kernel's Landlock")
+@pytest.mark.skipif(HELD.files < 6, reason="no scopes of signals in this kernel's Landlock")
 def test_a_worker_cannot_signal_the_harness(tmp_path: Path, places: dict[str, object]) -> None:
     spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
     assert is_refused(asked(spec, b"signal")[b"signal"])
@@ -368,7 +368,7 @@ class Fake:
 
 
 def applied(kernel: Fake, wanted: Plan, machine: str = "x86_64") -> Held:
-    return applying.apply(wanted, kernel, machine, limits=lambda: (0, 0))
+    return applying.apply(wanted, kernel, machine)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -424,7 +424,7 @@ def test_a_library_of_c_that_cannot_be_had_is_said(monkeypatch: pytest.MonkeyPat
         raise OSError(errno.ENOENT, "no C library")
 
     monkeypatch.setattr(applying, "Linux", failing)
-    held = applying.apply(Plan(network=False, writable=()), limits=lambda: (0, 0))
+    held = applying.apply(Plan(network=False, writable=()))
     assert held.missing == ("no_new_privs (no C library)",)
 
 
@@ -533,9 +533,10 @@ except PermissionError as error:
 def test_standard_error_is_opened_by_name(tmp_path: Path) -> None:
     plan_there = probing.plan_for([str(tmp_path)])
     code = f"""
+import msgspec
 from harness.confinement.applying import apply
 from harness.confinement.plan import Plan
-held = apply(Plan.from_json({plan_there.to_json()!r}))
+held = apply(msgspec.json.decode({probing.argument(plan_there)!r}, type=Plan))
 assert held.files and not held.missing, held
 open("/dev/stderr", "a").write("by name")
 """
@@ -582,13 +583,6 @@ def test_the_line_says_what_holds_and_who_needs_more() -> None:
     assert shortfall(full) is None
     assert shortfall(OFF) is None
     assert "--no-confinement" in sentence(OFF, 1 << 30)
-
-
-def test_a_plan_and_what_holds_survive_the_way_there_and_back() -> None:
-    wanted = Plan(network=True, writable=("/a b", "/ü"), own_memory=True)
-    assert Plan.from_json(wanted.to_json()) == wanted
-    held = Held("seccomp", 7, signals=True, files_open=9, processes=3, missing=("x (y)",))
-    assert Held.from_json(held.to_json()) == held
 
 
 def test_a_plan_makes_the_folders_that_are_declared(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from harness.findings import minimising
 from harness.findings.asking import Asking
 from harness.findings.entries import Entry
 from harness.workers.reasons import ABANDONED, ENOUGH, STOPPED
-from harness.workers.reasons import LATE as LATE_
 from impls.interface import Died, Unsupported
 from tests.harness.test_findings import Scene, right
 
@@ -44,6 +43,8 @@ def in_turn(*answers: object) -> Callable[[bytes], list[int]]:
 
     return encode
 
+
+TOO_SLOW = "not asked: it was too slow in this batch"
 
 LATE = Died("timed-out", "no answer within 8.0 s of CPU time")
 GONE = Unsupported("withdrawn after 3 time-outs")
@@ -104,7 +105,7 @@ def test_who_does_not_answer_any_more_has_not_changed_its_answer() -> None:
 
 def test_who_joins_those_that_are_wrong_has_nobody_contradict_itself() -> None:
     """It was not asked in time at first, and is as wrong as the other one."""
-    scene = Scene(ref=right, bad=in_turn("wrong"), late=in_turn(Unsupported(LATE_), "wrong"))
+    scene = Scene(ref=right, bad=in_turn("wrong"), late=in_turn(Unsupported(TOO_SLOW), "wrong"))
     scene.check("equivalence", b"text!")
     assert [(one.check, one.culprits) for one in scene.tracker.findings] == [
         ("equivalence", ["bad", "late"])
@@ -162,7 +163,7 @@ def test_a_wrong_answer_that_is_not_given_again_is_of_determinism(second: Except
 
 @pytest.mark.parametrize(
     "reason",
-    [STOPPED, ENOUGH, LATE_, ABANDONED, "withdrawn after 3 time-outs",
+    [STOPPED, ENOUGH, TOO_SLOW, ABANDONED, "withdrawn after 3 time-outs",
      "could not be started again: no room", "longer than its limit of 9 bytes"],
 )  # fmt: skip
 def test_who_is_kept_from_answering_is_accused_of_nothing(reason: str) -> None:
@@ -181,7 +182,7 @@ def test_a_time_out_that_answers_when_asked_again_leaves_nothing_unsettled() -> 
     assert not [event for event in scene.events if isinstance(event, Unsettled)]
 
 
-@pytest.mark.parametrize("reason", [LATE_, ABANDONED, STOPPED])
+@pytest.mark.parametrize("reason", [TOO_SLOW, ABANDONED, STOPPED])
 def test_who_was_kept_from_answering_once_has_not_changed_its_answer(reason: str) -> None:
     """It gives the same wrong answer before and after the harness did not ask it."""
     kept = Unsupported(reason)

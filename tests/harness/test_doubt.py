@@ -15,7 +15,8 @@ from corpora.vocabularies.model import Vocabulary
 from harness.core.excused import LEAKING
 from harness.core.messages import Encode, Meter
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
-from harness.workers import Limits, Worker, keeping, rows
+from harness.workers import Limits, Worker, rows
+from harness.workers.kept import Nursery
 from harness.workers.pool import WorkerPool
 from harness.workers.process import WorkerDied
 from harness.workers.requests import FAULT, Asking
@@ -144,12 +145,17 @@ def test_it_is_started_again_though_that_fails_once(make: Make) -> None:
     assert asked.losses == (0, 0)
 
 
+def refuse(*given: object, **options: object) -> NoReturn:
+    """What a machine says that has no room for another process."""
+    raise BlockingIOError(errno.EAGAIN, "no room")
+
+
 def test_a_fault_of_the_machine_is_no_crash(
-    make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, vocabulary: Vocabulary
+    make: Make, monkeypatch: pytest.MonkeyPatch, vocabulary: Vocabulary
 ) -> None:
     asked = make()
     with monkeypatch.context() as patch:
-        patch.setattr(keeping, "KEEPER", tmp_path / "nothing.py")
+        patch.setattr(Nursery, "begin", refuse)
         outcomes = ask(asked, b"killed", b"b")
         assert asked.withdrawn is not None
         assert asked.withdrawn.startswith(f"could not be started again: {FAULT}")
@@ -167,9 +173,6 @@ def test_a_fault_of_the_machine_is_no_crash(
 def test_a_process_that_cannot_be_had_is_one_line(
     make: Make, monkeypatch: pytest.MonkeyPatch, vocabulary: Vocabulary
 ) -> None:
-    def refuse(*given: object, **options: object) -> NoReturn:
-        raise BlockingIOError(errno.EAGAIN, "no room")
-
     asked = make()
     assert ask(asked, b"a") == [Encoded((97,))]
     asked._discard()

@@ -38,9 +38,7 @@ class Workers:
         self.turns = {name: threading.Lock() for name in self.pace}
 
     def ask(self, contract: Contract, inputs: Inputs) -> Pending:
-        futures = {
-            name: Asked(self._begin(name, inputs), [], len(inputs)) for name in contract.names
-        }
+        futures = {name: Asked(self._begin(name, inputs)) for name in contract.names}
         return Pending(contract, inputs, futures, threading.Event())
 
     def _begin(self, name: str, inputs: Inputs) -> Future[Results]:

@@ -17,6 +17,7 @@ from corpora.generators.base import Case
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.checks.base import Violation
+from harness.checks.questions import examine
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Outcome, Results
@@ -91,7 +92,7 @@ class Scene:
 
     def check(self, name: str, *inputs: bytes) -> list[str]:
         """Run a check and enter what it finds; the buckets."""
-        judged = self.pool.examine(self.contract, CHECKS[name], inputs)
+        judged = examine(self.pool, self.contract, CHECKS[name], inputs)
         return [
             self.tracker.consider(
                 self.pool, Entry(self.contract, one, Case(one.data, "test", 0, one.index))

@@ -7,7 +7,6 @@ import os
 import secrets
 import select
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,8 +17,8 @@ from corpora.vocabularies import sources
 from harness.studies.forced import pool
 from harness.studies.forced.jobs import Task
 from harness.studies.fuzz.helper import Helper
-from harness.workers import keeper, keeping
-from harness.workers.keeping import Kept
+from harness.workers import kept as keeping
+from harness.workers.kept import Kept, Nursery
 from harness.workers.process import Process
 from tests.harness.test_leavings import gone, marked
 
@@ -39,27 +38,29 @@ def mark() -> Iterator[str]:
 
 
 @pytest.fixture
-def patched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Patch:
+def patched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Patch]:
     """Have keepers do something before they begin, such as to change a limit of theirs."""
+    nursery = Nursery("patched")
 
     def patch(lines: str) -> None:
-        script = tmp_path / "patched.py"
-        folder = str(Path(keeper.__file__).parent)
-        begin = f"import sys\nsys.path.insert(0, {folder!r})\nimport keeper, os\n"
-        script.write_text(f"{begin}{lines}\nkeeper.main()\n")
-        monkeypatch.setattr(keeping, "KEEPER", script)
+        begin = "from harness.workers import keeper\nimport os\n"
+        (tmp_path / "patched.py").write_text(f"{begin}{lines}\n")
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path), os.pathsep)
+        monkeypatch.setattr(keeping, "ANEW", nursery)
 
-    return patch
+    yield patch
+    nursery.close()
 
 
 def kept(code: str, *arguments: str, descriptors: tuple[int, ...] = ()) -> Kept:
     """A kept Python process."""
-    return Kept(
-        [sys.executable, "-c", code, *arguments],
-        descriptors=descriptors,
-        environment={},
-        errors=subprocess.DEVNULL,
-    )
+    return started(sys.executable, "-c", code, *arguments, descriptors=descriptors)
+
+
+def started(*command: str, descriptors: tuple[int, ...] = ()) -> Kept:
+    """A kept process."""
+    with Path(os.devnull).open("wb") as log:
+        return Kept(command, descriptors=descriptors, environment=os.environ, log=log.fileno())
 
 
 HELPED = """
@@ -78,7 +79,7 @@ SPINNING = "while True: pass"
 def helped(then: str, mark: str, helper: str = SLEEPING) -> Kept:
     """A kept process with a helper in a session of its own, which it has started by now."""
     inlet, outlet = os.pipe()
-    made = kept(HELPED + then, mark, helper, str(outlet), descriptors=(outlet,))
+    made = kept(HELPED + then, mark, helper, "3", descriptors=(outlet,))
     os.close(outlet)
     assert os.read(inlet, 1) == b"x"
     os.close(inlet)
@@ -139,7 +140,7 @@ def test_who_was_killed_could_not_end_its_helper(patched: Patch, number: str, ma
 
 def test_pipes_of_the_worker_end_when_it_closes_them() -> None:
     inlet, outlet = os.pipe()
-    made = kept(f"import os, time; os.close({outlet}); time.sleep(600)", descriptors=(outlet,))
+    made = kept("import os, time; os.close(3); time.sleep(600)", descriptors=(outlet,))
     os.close(outlet)
     try:
         poller = select.poll()
@@ -152,34 +153,34 @@ def test_pipes_of_the_worker_end_when_it_closes_them() -> None:
 
 
 def test_a_command_that_cannot_be_run_is_no_crash_of_it() -> None:
-    made = Kept(["/no/such/file"], descriptors=(), environment={}, errors=subprocess.DEVNULL)
+    made = started("/no/such/file")
     made.wait(HANG_SECONDS)
     made.end(gently=True)
-    assert made.fault is not None
-    assert "/no/such/file cannot be run" in made.fault
+    assert made.report is not None and made.report.error
+    assert "No such file or directory: '/no/such/file'" in made.report.error
 
 
 def test_a_process_that_cannot_be_forked_is_no_crash_of_it(patched: Patch) -> None:
     patched(
-        "def fork():\n    raise BlockingIOError(11, 'Resource temporarily unavailable')\n"
-        "keeper.os.fork = fork"
+        "fork, forked = os.fork, []\n"
+        "def once():\n"
+        "    if forked:\n"
+        "        raise BlockingIOError(11, 'Resource temporarily unavailable')\n"
+        "    forked.append(fork())\n"
+        "    return forked[0]\n"
+        "os.fork = once"
     )
     made = kept("")
     made.wait(HANG_SECONDS)
     made.end(gently=True)
-    assert made.fault is not None
-    assert "Resource temporarily unavailable" in made.fault
+    assert made.report is not None and made.report.error
+    assert "Resource temporarily unavailable" in made.report.error
 
 
-def test_a_keeper_that_is_not_there_is_no_crash_of_the_worker(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(keeping, "KEEPER", tmp_path / "nothing.py")
-    made = kept("")
-    made.wait(HANG_SECONDS)
-    made.end(gently=True)
-    assert made.fault is not None
-    assert made.exit_code is None
+def test_a_keeper_that_cannot_be_forked_is_no_process(patched: Patch) -> None:
+    patched("def fork():\n    raise BlockingIOError(11, 'no')\nos.fork = fork")
+    with pytest.raises(BlockingIOError, match="no process can be started"):
+        kept("")
 
 
 def test_a_killed_keeper_is_no_fault_of_the_machine() -> None:
@@ -187,7 +188,6 @@ def test_a_killed_keeper_is_no_fault_of_the_machine() -> None:
     made.wait(HANG_SECONDS)
     made.end(gently=True)
     assert made.report is None
-    assert made.fault is None
 
 
 def test_a_blocked_sigchld_is_no_hang() -> None:
@@ -196,15 +196,14 @@ def test_a_blocked_sigchld_is_no_hang() -> None:
         made = kept("")
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    made.wait(20)
-    ended = made._popen.poll() is not None
+    ended = made.wait(20)
     made.end()
     assert ended
 
 
 def test_what_the_keeper_could_not_kill_is_killed_by_its_mark(patched: Patch, mark: str) -> None:
     # A keeper that gives up at once, as one does whose processes are held up by a slow disk.
-    patched("keeper.ENDING_SECONDS = 0.0\nkeeper.Keeper._rest = lambda self: True")
+    patched("keeper.ENDING_SECONDS = 0.0\nkeeper.Keeper._cleared = lambda *given: False")
     made = helped("time.sleep(600)", mark)
     made.end()
     assert made.report is not None
@@ -229,29 +228,10 @@ def full(*given: object, **options: object) -> None:
 def test_what_cannot_be_started_leaves_no_descriptors(
     start: Callable[[], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping.subprocess, "Popen", full)
+    monkeypatch.setattr(Nursery, "begin", full)
     with pytest.raises(BlockingIOError):  # what is made once, such as folders, is made by this
         start()
     before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(BlockingIOError):
         start()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
-
-
-PROC = "23 28 0:21 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc proc "
-
-
-@pytest.mark.parametrize(
-    ("mounts", "hidden"),
-    [
-        (f"{PROC}rw\n", False),
-        (f"{PROC}rw,hidepid=0\n", False),
-        (f"{PROC}rw,hidepid=off\n", False),
-        (f"{PROC}rw,hidepid=1\n", True),
-        (f"{PROC}rw,gid=4,hidepid=invisible\n", True),
-        ("30 1 0:30 / /other rw - proc proc rw,hidepid=2\n" + f"{PROC}rw\n", False),
-        ("", False),
-    ],
-)
-def test_whether_proc_hides_processes(mounts: str, *, hidden: bool) -> None:
-    assert keeper.hides_processes(mounts) is hidden

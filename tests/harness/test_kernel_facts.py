@@ -128,7 +128,6 @@ def test_rights_of_landlock_are_those_of_the_kernel() -> None:
             "linux/prctl.h",
             {
                 "PR_SET_NO_NEW_PRIVS": kernel.NO_NEW_PRIVILEGES,
-                "PR_SET_DUMPABLE": keeper.PR_SET_DUMPABLE,
                 "PR_SET_CHILD_SUBREAPER": keeper.PR_SET_CHILD_SUBREAPER,
             },
         ),

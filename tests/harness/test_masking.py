@@ -12,6 +12,7 @@ from packaging.specifiers import SpecifierSet
 from corpora.generators.base import Case
 from harness.checks import CHECKS
 from harness.checks.base import Violation
+from harness.checks.questions import examine
 from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
 from harness.findings import minimising
@@ -137,7 +138,7 @@ def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
     scene = Scene(ref=right, bad=wrong_on(b"!", b"'s"))
     scene.check("equivalence", b"a!")
     scene.tracker.limit_by(lambda: 0.0)
-    judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!! What's"])
+    judged = examine(scene.pool, scene.contract, CHECKS["equivalence"], [b"!! What's"])
     scene.pool.limit_by(lambda: 0.0)
     [violation] = judged.violations
     assert consider(scene, violation) == ""
@@ -161,7 +162,7 @@ def late(scene: Scene) -> None:
 def test_what_waits_when_time_is_over_is_counted_where_it_is_known() -> None:
     """By an entry that covers it whatever its input is like, or by what causes like it."""
     scene = Scene([known("*", b"'s", broad=True)], ref=right, bad=wrong_on(b"'s"))
-    judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], TEXTS)
+    judged = examine(scene.pool, scene.contract, CHECKS["equivalence"], TEXTS)
     first, *waiting = judged.violations
     consider(scene, first)
     late(scene)
@@ -182,7 +183,7 @@ def test_what_waits_when_time_is_over_is_counted_where_it_is_known() -> None:
 def test_what_waits_when_time_is_over_and_is_not_known_is_told() -> None:
     scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK, b"'s"))
     scene.check("equivalence", *[b"%d" % number + MARK for number in range(9)])
-    judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], TEXTS)
+    judged = examine(scene.pool, scene.contract, CHECKS["equivalence"], TEXTS)
     late(scene)
     for one in judged.violations:
         scene.tracker.leave(Entry(scene.contract, one, Case(one.data, "test", 0, 0)))
@@ -193,7 +194,7 @@ def test_what_waits_when_time_is_over_and_is_not_known_is_told() -> None:
 
 def test_what_could_not_be_settled_at_first_is_not_told_once_it_is_known() -> None:
     scene = Scene(ref=right, bad=wrong_on(b"'s"))
-    [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"What's"]).violations
+    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [b"What's"]).violations
     scene.check("equivalence", b"a's")
     scene.tracker.leave(Entry(scene.contract, violation, Case(b"What's", "test", 0, 0)))
     scene.check("equivalence", *[b"What's %d" % number for number in range(9)])
@@ -220,7 +221,7 @@ def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new() -> None:
 
 def test_other_tokens_and_generators_are_looked_into_until_little_is_new() -> None:
     scene = Scene(ref=right, bad=wrong_on(b"!", b"?"))
-    found = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!", b"?"]).violations
+    found = examine(scene.pool, scene.contract, CHECKS["equivalence"], [b"!", b"?"]).violations
     one, other = (Entry(scene.contract, each, Case(each.data, "test", 0, 0)) for each in found)
     causes = Causes()
     assert causes.worth(other, late=True)

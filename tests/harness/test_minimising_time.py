@@ -14,6 +14,7 @@ from rich.console import Console
 from corpora.generators.base import Case
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
+from harness.checks.questions import examine
 from harness.cli.progress.fuzz import FuzzProgress
 from harness.engine.state import RunState
 from harness.engine.study import Session
@@ -46,7 +47,7 @@ def slow(encode: Encode_, seconds: float = 0.001) -> Encode_:
 
 def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over() -> None:
     scene = Scene(ref=right, bad=wrong_at(b"!"))
-    [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [WHOLE]).violations
+    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [WHOLE]).violations
     scene.pool.limit_by(lambda: 0.0)
     scene.tracker.limit_by(lambda: 30.0)
     case = Case(WHOLE, "test", 0, 0)

@@ -14,6 +14,7 @@ from corpora.generators.base import Case
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Normalizer
 from harness.checks import CHECKS
+from harness.checks.questions import examine
 from harness.core.comparisons import contracts_of
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode, Meter
@@ -69,7 +70,7 @@ class Watched(Scene):
 
     def consider(self, check: str, data: bytes) -> str:
         """Find a violation in time, and enter it when the time is up."""
-        [violation] = self.pool.examine(self.contract, CHECKS[check], [data]).violations
+        [violation] = examine(self.pool, self.contract, CHECKS[check], [data]).violations
         self.late()
         return self.tracker.consider(
             self.pool, Entry(self.contract, violation, Case(data, "test", 0, 0))
@@ -87,7 +88,7 @@ def test_no_question_waits_longer_than_the_run() -> None:
     assert silent.abandoned == 1
     left[0] = 0.0
     with pytest.raises(OutOfTime):  # and is not put at all
-        scene.pool.examine(scene.contract, CHECKS["survival"], [b"a"])
+        examine(scene.pool, scene.contract, CHECKS["survival"], [b"a"])
     assert silent.abandoned == 1
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
+from harness.checks.questions import examine
 from harness.checks.releases import drawn_ids, libraries
 from harness.core.comparisons import Contract, contracts_of
 from harness.engine import selection
@@ -70,7 +71,7 @@ def judged(
     pool = WorkerPool(present, Limits(seconds=60))
     try:
         assert not pool.load(vocabulary, contract.names)
-        found = pool.examine(contract, CHECKS[check], INPUTS)
+        found = examine(pool, contract, CHECKS[check], INPUTS)
     finally:
         pool.close()
     return [(one.data, one.stage, one.culprits) for one in found.violations]

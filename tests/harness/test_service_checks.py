@@ -10,6 +10,7 @@ import pytest
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
 from harness.checks.base import Observation
+from harness.checks.questions import examine
 from harness.checks.serving import DEFINITION
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode, Load, packed
@@ -183,7 +184,7 @@ def test_programs_are_checked_over_the_stdio_protocol(options, expected):
         assert pool.load(vocabulary, ["program"]) == {}
         stages = set()
         for check in SERVICE_CHECKS:
-            judgement = pool.examine(contract, CHECKS[check], inputs()[:20])
+            judgement = examine(pool, contract, CHECKS[check], inputs()[:20])
             assert judgement.exercised["program"] >= 20
             stages |= {violation.stage for violation in judgement.violations}
     finally:

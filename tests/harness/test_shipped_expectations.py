@@ -11,6 +11,7 @@ import pytest
 from corpora.generators.base import Case
 from corpora.vocabularies import embedded, sources
 from harness.checks import CHECKS
+from harness.checks.questions import examine
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
 from harness.findings.diagnosis import bucket, kind_of
@@ -50,7 +51,7 @@ def buckets(pool: WorkerPool, entry: Expectation, name: str) -> dict[bytes, set[
     trusted = selection.references([], taking_part)
     for contract in contracts_of(vocabulary, taking_part, trusted, proper=True):
         if entry.concerns(contract, versions):
-            for one in pool.examine(contract, check, entry.examples).violations:
+            for one in examine(pool, contract, check, entry.examples).violations:
                 label = Entry(contract, one, Case(one.data, "examples", 0, 0)).label
                 kind = kind_of(one, label.stage, contract)
                 found[one.data].add(bucket(label, contract, kind))

@@ -98,10 +98,10 @@ def test_all_of_it(every: int, asked: Batch) -> None:
     assert sample(cast("Any", Wrong(every)), asked, seen) == (0, seen)
 
 
-def test_what_is_at_fault_is_the_case_of_the_batch() -> None:
+def test_what_is_at_fault_is_the_case_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = batch(1000, number=0)
 
-    def judge(check: object, seen: Observation) -> Judgement:
+    def judge(pool: object, check: object, seen: Observation) -> Judgement:
         inputs = list(seen.inputs)
         return Judgement([Violation("wrong", 7, inputs[7], (), ("a",))], Counter(a=len(inputs)))
 
@@ -118,11 +118,11 @@ def test_what_is_at_fault_is_the_case_of_the_batch() -> None:
         lock=threading.Lock(),
         emit=events.append,
     )
-    pool = SimpleNamespace(judge=judge)
+    monkeypatch.setattr("harness.engine.judging.judge", judge)
     for number in (0, 1):  # it is put to every second batch
         asked = batch(1000, number=number)
         Judge(cast("Any", run)).judge(
-            cast("Any", pool), observation(asked), asked, looked_into=told.append
+            cast("Any", None), observation(asked), asked, looked_into=told.append
         )
     (one,) = told
     assert one.entry.case.data == one.entry.violation.data
@@ -130,10 +130,10 @@ def test_what_is_at_fault_is_the_case_of_the_batch() -> None:
     assert sum(event.exercised == {"wrong": {"a": MOST_ASKED_FURTHER}} for event in events) == 1
 
 
-def test_of_a_users_texts_all_that_is_at_fault_is_told() -> None:
+def test_of_a_users_texts_all_that_is_at_fault_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = batch(3000, number=0, generator=TEXTS)
 
-    def judge(check: object, seen: Observation) -> Judgement:
+    def judge(pool: object, check: object, seen: Observation) -> Judgement:
         wrong = [Violation("wrong", i, data, (), ("a",)) for i, data in enumerate(seen.inputs)]
         return Judgement(wrong, Counter(a=len(wrong)))
 
@@ -153,6 +153,8 @@ def test_of_a_users_texts_all_that_is_at_fault_is_told() -> None:
     )
     texts = Texts(plan, lambda event: None)
     texts.compared = lambda seen, batch: None  # type: ignore[method-assign]
-    pool: Any = SimpleNamespace(judge=judge)
-    Judge(run, texts=texts).judge(pool, observation(asked), asked, looked_into=told.append)
+    monkeypatch.setattr("harness.engine.judging.judge", judge)
+    Judge(run, texts=texts).judge(
+        cast("Any", None), observation(asked), asked, looked_into=told.append
+    )
     assert len(told) == len(asked.inputs)

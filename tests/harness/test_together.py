@@ -12,6 +12,7 @@ import pytest
 from corpora.generators.base import Case
 from harness.checks import CHECKS
 from harness.checks.base import Violation
+from harness.checks.questions import examine
 from harness.core.outcomes import Encoded, Inputs
 from harness.core.partition import Part
 from harness.engine.judging import Judge
@@ -24,7 +25,7 @@ from tests.harness.test_out_of_time import Watched
 
 def test_witnesses_are_the_culprits_and_whoever_is_trusted_most() -> None:
     scene = Scene(ref=right, bad=wrong_at(b"!"), fine=right)
-    [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!"]).violations
+    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [b"!"]).violations
     assert witnesses(violation, scene.contract).names == ["ref", "bad"]
     other = replace(violation, check="round-trip")
     assert witnesses(other, scene.contract).names == scene.contract.names
@@ -55,7 +56,7 @@ def test_whoever_else_is_wrong_on_a_smaller_input_is_not_left_out() -> None:
 
 def test_what_is_like_enough_others_waits_for_nobody() -> None:
     scene = Scene(ref=right, bad=wrong_at(b"!"))
-    [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!"]).violations
+    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [b"!"]).violations
     case = Case(b"!", "test", 0, 0)
     assert not scene.tracker.alike(Entry(scene.contract, violation, case))
     before = 0
@@ -91,7 +92,7 @@ def test_one_difference_is_one_finding_whoever_has_answered_a_batch(order: tuple
 def test_equals_differ_undecided_where_there_was_no_time_to_ask_who_is_trusted() -> None:
     scene = Watched(ref=right, fine=right, bad=wrong_at(b"!"))
     few = scene.contract.among({"fine", "bad"})
-    [violation] = scene.pool.examine(few, CHECKS["equivalence"], [b"!"]).violations
+    [violation] = examine(scene.pool, few, CHECKS["equivalence"], [b"!"]).violations
     assert violation.undecided
     scene.late()
     case = Case(b"!", "test", 0, 0)

@@ -20,6 +20,7 @@ from corpora.generators.base import Case
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
 from harness.checks.base import Observation, Violation
+from harness.checks.questions import examine
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
@@ -84,7 +85,7 @@ def test_an_example_is_looked_into_however_late_it_is(monkeypatch: pytest.Monkey
     scene = Latecoming(ref=right, bad=lambda data: [0 if b in b"!q" else b for b in data])
     [known] = scene.check("equivalence", b"a!")
     assert scene.check("equivalence", b"qu") == [known]  # what a generator gives is counted so
-    [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"qu"]).violations
+    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [b"qu"]).violations
     example = Case(violation.data, EXAMPLES, 0, 0)
     assert scene.tracker.consider(scene.pool, Entry(scene.contract, violation, example)) != known
 
@@ -108,13 +109,12 @@ def test_examples_are_asked_at_once_where_all_of_them_are_answered(
     bad = wrong_at(b"!")
     scene = Latecoming(ref=right, bad=bad if answers else refusing(bad, b"hard"))
     asked: list[list[bytes]] = []
-    examine = scene.pool.examine
 
-    def counting(contract: Contract, check: Any, inputs: Sequence[bytes]) -> Any:
+    def counting(pool: WorkerPool, contract: Contract, check: Any, inputs: Sequence[bytes]) -> Any:
         asked.append(list(inputs))
-        return examine(contract, check, inputs)
+        return examine(pool, contract, check, inputs)
 
-    monkeypatch.setattr(scene.pool, "examine", counting)
+    monkeypatch.setattr("harness.engine.examples.examine", counting)
     monkeypatch.setattr(scene.tracker, "consider", lambda pool, entry: UNSURE)
     examples = [b"text!", b"!", b"hard"]
     scene.exercise(examples)
@@ -207,7 +207,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
         questions[0] += 1
         return 100.0 if questions[0] < 16 else 0.0
 
-    [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [whole]).violations
+    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [whole]).violations
     scene.pool.limit_by(left)
     scene.tracker.limit_by(lambda: 0.0)
     case = Case(whole, "test", 0, 0)
@@ -226,7 +226,7 @@ def test_a_question_that_is_queued_is_dropped_and_ends_no_process() -> None:
     left = iter([1.0, 0.01])
     scene.pool.limit_by(lambda: next(left, 0.0))
     with pytest.raises(OutOfTime):
-        scene.pool.examine(scene.contract, CHECKS["survival"], [b"a"])
+        examine(scene.pool, scene.contract, CHECKS["survival"], [b"a"])
     assert queued.abandoned == 0
     assert busy.abandoned == 0  # its question was not the one that was waited for
 
@@ -241,7 +241,7 @@ def test_all_questions_of_a_check_that_are_queued_are_dropped() -> None:
     left = iter([1.0])
     scene.pool.limit_by(lambda: next(left, 0.0))
     with pytest.raises(OutOfTime):
-        scene.pool._in_time([("ref", Encode(Inputs.of([b"a"]), RAW))] * 2)
+        scene.pool.answers([("ref", Encode(Inputs.of([b"a"]), RAW))] * 2)
     assert silent.abandoned == 1
     assert futures[1].cancelled()
 
@@ -311,7 +311,7 @@ class ByHand:
         for name in contract.names:
             future: Future[Results] = Future()
             self.asked.append((name, len(inputs), future))
-            futures[name] = Asked(future, [], len(inputs))
+            futures[name] = Asked(future)
         return Pending(contract, inputs, futures, threading.Event())
 
     def answer(self, *names: str) -> None:

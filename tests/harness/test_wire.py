@@ -147,20 +147,17 @@ def test_an_answer_is_bounded_by_what_was_asked() -> None:
             wire.length_of(wire.PREFIX.pack(wire.MAGIC, claimed, 0), largest)
 
 
-ONE: dict[str, object] = {
-    "type": "Columns",
-    "seq": 1,
-    "status": b"\0",
-    "ids": b"",
-    "ends": bytes(8),
-    "messages": {},
-    "text": b"",
-}
+ONE: dict[str, object] = {"status": b"\0", "ids": b"", "ends": bytes(8)}
+
+
+def sent(*content: object) -> bytes:
+    """A message with a right checksum."""
+    return wire.framed(msgspec.msgpack.encode(content))
 
 
 def forged(**fields: object) -> bytes:
     """A message with a right checksum, of one row, in which some fields are others."""
-    return wire.framed(msgspec.msgpack.encode({**ONE, **fields}))
+    return sent(1, {**ONE, **fields})
 
 
 def test_what_is_forged_would_be_an_answer() -> None:
@@ -171,30 +168,23 @@ def test_what_is_forged_would_be_an_answer() -> None:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"type": "Pickle"}, "type: invalid value"),
-        ({"seq": "1"}, "seq: expected `int`"),
-        ({"seq": 1 << 63}, "an answer to 9223372036854775808"),
-        ({"more": 1}, "unknown field `more`"),
-        ({"status": None}, "status: expected `bytes`"),
+        ({"status": None}, "status: a bytes-like object is required"),
         ({"status": b""}, "gave 0 outcomes for 1 inputs"),
-        ({"ends": bytes(7)}, "cannot be read"),
+        ({"ends": bytes(7)}, "ends: buffer size must be a multiple"),
         ({"ends": bytes(16)}, "gave 1 outcomes for 1 inputs"),
         ({"status": b"\x63"}, "an outcome of no kind"),
         ({"ends": b"\xff" * 8}, "ends that go backwards"),
         ({"ends": b"\x01" + bytes(7)}, "ends that go backwards or too far"),
         ({"text_ends": b"\x01" + bytes(7)}, "text_ends that go backwards or too far"),
         ({"text_ends": bytes(16)}, "texts for another number"),
-        ({"messages": {5: b"x"}}, "a message for no input"),
-        ({"messages": {-1: b"x"}}, "a message for no input"),
-        ({"messages": {"a": b"x"}}, "expected `int`"),
-        ({"messages": {0: b"\xff"}}, "cannot be read"),
+        ({"messages": {5: "x"}}, "a message for no input"),
+        ({"messages": {-1: "x"}}, "a message for no input"),
+        ({"messages": {"a": "x"}}, "expected `int`"),
+        ({"messages": {0: b"x"}}, "expected `str`"),
         ({"messages": []}, "messages: expected `object`"),
         ({"timed": [1, 2]}, "timed: expected `object | null`"),
         ({"timed": {"cpu": -1, "wall": 1, "passes": 1}}, "timed.cpu: expected `int` >= 0"),
-        ({"costs": bytes(24), "width": 2}, "costs"),
-        ({"costs": b"", "width": 2**62}, "costs"),
-        ({"costs": b"", "width": 2}, "costs"),
-        ({"costs": bytes(8), "width": 0}, "costs"),
+        ({"costs": b""}, "costs"),
         ({"offsets": bytes(16)}, "offsets"),
     ],
 )
@@ -206,9 +196,10 @@ def test_a_well_formed_message_that_says_nonsense_is_garbage(
     assert str(raised.value).isprintable()
 
 
-def said(content: bytes) -> bytes:
-    """A message with a right checksum and an answer that is not results, whose content is this."""
-    return wire.framed(msgspec.msgpack.encode(wire.Answer(1, content)))
+def test_costs_of_another_number_of_inputs_are_garbage() -> None:
+    three = forged(status=bytes(2), ends=bytes(16), costs=bytes(24))
+    with pytest.raises(wire.Garbled, match="costs"):
+        read(three, Results, count=2)
 
 
 DEEP = b"[" * 100_000
@@ -219,19 +210,22 @@ LOADED = b'{"error": null, "kind": %s, "spent": %s}'
     "message",
     [
         wire.framed(b"\x91" * 100_000),
-        wire.framed(msgspec.msgpack.encode(ONE)[:-1]),
-        wire.framed(msgspec.msgpack.encode([])),
+        wire.framed(msgspec.msgpack.encode((1, ONE))[:-1]),
         wire.framed(b"\xff"),
-        said(b""),
-        said(b"{}x"),
-        said(b"\xff"),
-        said(b"[]"),
-        said(DEEP),
-        said(LOADED % (DEEP, b"1")),
-        said(LOADED % (b'""', b"1" + b"0" * 10_000)),
-        said(LOADED % (b'""', b"1" + b"0" * 100)),
-        said(LOADED % (b'""', b"-1")),
-        said(LOADED % (b'"%s"' % (b"x" * 100), b"1")),
+        sent(),
+        sent("1", ONE),
+        sent(1 << 63, ONE),
+        sent(1, "x"),
+        sent(1, b""),
+        sent(1, b"{}x"),
+        sent(1, b"\xff"),
+        sent(1, b"[]"),
+        sent(1, DEEP),
+        sent(1, LOADED % (DEEP, b"1")),
+        sent(1, LOADED % (b'""', b"1" + b"0" * 10_000)),
+        sent(1, LOADED % (b'""', b"1" + b"0" * 100)),
+        sent(1, LOADED % (b'""', b"-1")),
+        sent(1, LOADED % (b'"%s"' % (b"x" * 100), b"1")),
     ],
 )
 def test_what_cannot_be_read_is_said_in_a_line(message: bytes) -> None:
@@ -242,7 +236,7 @@ def test_what_cannot_be_read_is_said_in_a_line(message: bytes) -> None:
 
 
 def test_messages_are_cut_by_the_harness_itself() -> None:
-    long = b"x" * (wire.MESSAGE_LIMIT + 1)
+    long = "x" * (wire.MESSAGE_LIMIT + 1)
     found = read(forged(status=b"\3", messages={0: long}), Results)
     assert found is not None
     assert len(found.messages[0]) == wire.MESSAGE_LIMIT

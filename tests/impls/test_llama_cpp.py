@@ -18,6 +18,7 @@ from corpora.vocabularies.model import Algorithm, Alphabet, Piece, PieceType
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sentencepiece_model import from_pieces
 from harness.checks import CHECKS
+from harness.checks.questions import examine
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
 from harness.workers import Limits
@@ -221,7 +222,7 @@ def violations(
     assert pool.load(vocabulary, names) == {}
     contracts = contracts_of(vocabulary, participants, frozenset(), proper=True)
     text = next(contract for contract in contracts if contract.mode == TEXT)
-    found = pool.examine(text, CHECKS["survival"], inputs).violations
+    found = examine(pool, text, CHECKS["survival"], inputs).violations
     return [f"{one.culprits[0]}: {one.stage}" for one in found]
 
 

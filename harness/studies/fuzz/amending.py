@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from corpora.generators.base import Case
 from harness.checks import CHECKS
+from harness.checks.questions import examine
 from harness.core.outcomes import Status
 from harness.engine import claiming
 from harness.engine.planning import Tally
@@ -174,7 +175,7 @@ def _is_fixed(found: Found, contract: Contract, pool: WorkerPool) -> bool:
     """Whether its input shows it no more, though all whom it blames answer."""
     data = base64.b64decode(found.input_b64)
     inputs = [data] if found.check == "survival" else [b"", data, data] * TIMES
-    judged = pool.examine(contract, CHECKS[found.check], inputs)
+    judged = examine(pool, contract, CHECKS[found.check], inputs)
     if any(one.data == data and set(one.culprits) & set(found.culprits)
            for one in judged.violations):  # fmt: skip
         return False
@@ -184,7 +185,7 @@ def _is_fixed(found: Found, contract: Contract, pool: WorkerPool) -> bool:
 def _look_for(found: Found, contract: Contract, pool: WorkerPool, tracker: FindingTracker) -> None:
     """Enter what the input of a finding that was fixed shows now."""
     data = base64.b64decode(found.input_b64)
-    for violation in pool.examine(contract, CHECKS[found.check], [data]).violations:
+    for violation in examine(pool, contract, CHECKS[found.check], [data]).violations:
         case = Case(data, found.generator, found.seed, found.index)
         tracker.consider(pool, Entry(contract, violation, case))
 

@@ -1,0 +1,215 @@
+"""Workers that are copies of a nursery: what they answer, how they end, and who is none."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from unittest import mock
+
+import psutil
+import pytest
+
+from corpora.vocabularies import sources
+from harness.core.messages import Encode, Load, Loaded, packed
+from harness.core.outcomes import Inputs, Outcome, Results, Status
+from harness.engine import selection
+from harness.workers import Limits, Worker, kept, rows
+from harness.workers.kept import Nursery
+from harness.workers.pool import WorkerPool
+from harness.workers.process import Process, WorkerDied
+from impls.external import IN_WORKER
+from impls.interface import Mode
+
+HANG_SECONDS = 120
+OURS = "bpe.naive"
+PLAIN = Mode(pretokenize=False)
+INPUTS = Inputs.of([b"abracadabra", b"", b"\xff"])
+
+
+@contextlib.contextmanager
+def same_environment() -> Iterator[None]:
+    """Without the variable that changes with each test, by which no worker would be a copy."""
+    with mock.patch.dict(os.environ):
+        del os.environ["PYTEST_CURRENT_TEST"]
+        if not kept.OURS.fits(kept.OURS._environment | os.environ):
+            kept.OURS.close()
+        yield
+
+
+def begun(**environment: str) -> Process:
+    with same_environment():
+        return Process("harness.workers.server", 1 << 32, environment)
+
+
+@pytest.fixture
+def copy() -> Iterator[Process]:
+    process = begun()
+    yield process
+    process.close()
+
+
+def loaded(process: Process) -> dict[str, str]:
+    """Load a vocabulary; what confines the process, by the kernel's word."""
+    content = packed(sources.resolve("toy_bytes"))
+    answer = process.ask(Load(OURS, content, (PLAIN,)), 60.0, Loaded)
+    assert answer.error is None
+    lines = Path(f"/proc/{child_of(process).pid}/status").read_text().splitlines()
+    said = dict(line.split(":", 1) for line in lines)
+    return {name: said[name] for name in ("NoNewPrivs", "Seccomp", "Seccomp_filters")}
+
+
+def answers(process: Process) -> list[Outcome]:
+    return rows(process.ask(Encode(INPUTS, PLAIN), 60.0, Results, len(INPUTS)))
+
+
+def keeper_of(process: Process) -> psutil.Process:
+    return psutil.Process(process._kept.pid)
+
+
+def child_of(process: Process) -> psutil.Process:
+    (found,) = keeper_of(process).children()
+    return found
+
+
+def is_copy(process: Process) -> bool:
+    """Whether a worker is a copy of the nursery of our own."""
+    return keeper_of(process).ppid() == kept.OURS.pid
+
+
+def test_a_copy_is_as_one_that_was_started_anew(copy: Process) -> None:
+    anew = begun(ANOTHER="variable")
+    try:
+        assert is_copy(copy) and not is_copy(anew)
+        assert loaded(copy) == loaded(anew)
+        assert answers(copy) == answers(anew)
+        one, other = child_of(copy), child_of(anew)
+        # By this word its whole family is found where its keeper was killed.
+        assert other.environ()[IN_WORKER] == anew._kept._word
+        # Numpy begins one beside it where it is imported, which no copy has.
+        assert one.num_threads() == 1 < other.num_threads()
+        # It has what it inherits and what it has opened, and nothing of another's.
+        assert sorted(map(kind, descriptors(one))) == sorted(map(kind, descriptors(other)))
+        assert os.getsid(one.pid) == one.pid and os.getsid(copy._kept.pid) == copy._kept.pid
+    finally:
+        anew.close()
+
+
+def descriptors(process: psutil.Process) -> list[str]:
+    folder = Path(f"/proc/{process.pid}/fd")
+    return [str(path.readlink()) for path in folder.iterdir()]
+
+
+def kind(target: str) -> str:
+    """What a descriptor leads to, without numbers that are another process's."""
+    return re.split("[0-9:]", target)[0]
+
+
+def test_how_a_copy_dies_is_told(copy: Process) -> None:
+    loaded(copy)
+    child_of(copy).send_signal(signal.SIGSEGV)
+    with pytest.raises(WorkerDied) as died:
+        answers(copy)
+    assert died.value.outcome.status is Status.CRASHED
+    assert "killed by SIGSEGV" in died.value.outcome.message
+
+
+def test_a_copy_dies_with_its_keeper(copy: Process) -> None:
+    loaded(copy)
+    worker = child_of(copy)
+    os.kill(copy._kept.pid, signal.SIGKILL)
+    assert psutil.wait_procs([worker], HANG_SECONDS)[1] == []  # it dies with its parent
+    with pytest.raises(WorkerDied):
+        answers(copy)
+    copy.close()
+    assert copy._kept.report is None  # an implementation may have killed it
+
+
+def test_nothing_is_left_of_a_copy() -> None:
+    copy = begun()
+    loaded(copy)
+    family = [keeper_of(copy), child_of(copy)]
+    assert copy.close() is None
+    assert psutil.wait_procs(family, HANG_SECONDS)[1] == []
+
+
+def test_an_end_is_seen_by_several_threads_at_once() -> None:
+    copy = begun()
+    with ThreadPoolExecutor(8) as threads:
+        waiting = [threads.submit(copy._kept.wait, HANG_SECONDS) for _ in range(4)]
+        ending = [threads.submit(copy._kept.end) for _ in range(4)]
+        assert [one.result() for one in ending] == [None] * 4
+        assert all(one.done() or one.result() for one in waiting)
+    copy.close()
+
+
+def test_another_environment_is_another_process() -> None:
+    anew = begun(NUMBA_DISABLE_JIT="1", LONG="x" * 100_000, NO_TEXT=os.fsdecode(b"\xff"))
+    try:
+        assert not is_copy(anew)
+        loaded(anew)
+    finally:
+        anew.close()
+
+
+def test_a_nursery_that_has_ended_is_begun_again(copy: Process) -> None:
+    loaded(copy)
+    assert kept.OURS.pid is not None
+    psutil.Process(kept.OURS.pid).kill()
+    second = begun()
+    try:
+        loaded(second)
+        assert answers(copy) == answers(second)  # a keeper is no child that ends with it
+        assert is_copy(second)
+    finally:
+        second.close()
+
+
+def test_a_worker_of_which_nobody_knows_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    begin = Nursery.begin
+
+    def lost(nursery: Nursery, descriptors: list[int]) -> None:
+        """The first request gets no answer, as where a nursery ends, or cannot copy itself."""
+        asked.append(descriptors)
+        if len(asked) > 1:
+            begin(nursery, descriptors)
+
+    monkeypatch.setattr(Nursery, "begin", lost)
+    worker = Worker(OURS, OURS, Limits())
+    try:
+        content = sources.resolve("toy_bytes")
+        assert worker.load(packed(content), (PLAIN,)).result().error is None
+        results = worker.ask(Encode(INPUTS, PLAIN)).result()
+        assert results.outcome(0).status is Status.ENCODED
+        assert worker.losses == (0, 0)
+    finally:
+        worker.close()
+    assert len(asked) == 2
+
+
+NAMES = ("bpe.naive", "bpe.heap", "tiktoken")
+
+
+def test_a_pool_has_copies_of_our_own_alone() -> None:
+    pool = WorkerPool(selection.participants(NAMES)[0], Limits())
+    try:
+        with same_environment():
+            assert pool.load(sources.resolve("toy_bytes"), NAMES) == {}
+        processes = [pool._workers[name]._process for name in NAMES]
+        assert [one is not None and is_copy(one) for one in processes] == [True, True, False]
+    finally:
+        pool.close()
+
+
+def test_a_nursery_ends_when_nobody_has_its_socket() -> None:
+    nursery = Nursery()
+    nursery.start()
+    assert nursery._popen is not None and nursery._socket is not None
+    nursery._socket.close()  # as the kernel does when the harness is killed
+    assert nursery._popen.wait(HANG_SECONDS) == 0
+    nursery.close()
