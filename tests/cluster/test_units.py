@@ -20,6 +20,7 @@ from harness.core.writing import OutputError
 from harness.engine.planning import Plan
 from harness.engine.runner import RunResult
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
+from harness.studies.fuzz.state import Round
 from harness.studies.fuzz.units import Came
 from harness.studies.journal import FOLDER, Journal
 from harness.studies.part_results import PartResult
@@ -237,7 +238,8 @@ def test_a_result_travels_with_the_texts_of_others_and_its_files() -> None:
         ["{}"], {"hung": []}, ["mine", "toy", "no \ud800"], True, {"findings/f/x": b"\xff"}
     )
     assert PartResult.of(Done("toy", sent.packed(), "node", "", 1, 0.0)) == sent
-    came = Came("mark", awaited=["mine\ud800"], files={"findings/f/x": b"\xff"})
+    done = Round("toy#0", 1, 1, 0, {}, [], [], ["no \ud800"])
+    came = Came("mark", done=done, files={"findings/f/x": b"\xff"})
     assert Came.unpacked(came.packed()) == came
 
 
