@@ -175,18 +175,11 @@ def test_a_finding_is_new_until_it_was_told(tmp_path: Path) -> None:
 def test_a_folder_that_was_half_cleared_for_a_campaign_is_cleared(tmp_path: Path) -> None:
     CampaignFolder(tmp_path, "one").write([], {})
     (tmp_path / "vocabularies" / "old").mkdir(parents=True)
-    CampaignFolder(tmp_path, "one", resumed=True)
+    CampaignFolder(tmp_path, "one")
     assert (tmp_path / "vocabularies" / "old").is_dir()
     # The campaign two was begun, its folder not yet cleared, when the session was killed.
-    CampaignFolder(tmp_path, "two", resumed=True)
+    CampaignFolder(tmp_path, "two")
     assert not (tmp_path / "vocabularies").exists()
-
-
-def test_the_folder_of_an_earlier_version_is_gone_on_with(tmp_path: Path) -> None:
-    (tmp_path / "campaign.json").write_text('{"name": "default"}')
-    (tmp_path / "vocabularies").mkdir()
-    CampaignFolder(tmp_path, "one", resumed=True)
-    assert (tmp_path / "vocabularies").is_dir()
 
 
 def test_a_hold_may_outlive_a_killed_session_for_a_moment(tmp_path: Path) -> None:

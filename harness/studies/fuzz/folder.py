@@ -39,9 +39,7 @@ class CampaignFolder(FindingsFolder):
     cannot be written, or is not a campaign's.
     """
 
-    def __init__(
-        self, path: Path, mark: str, *, resumed: bool = False, shared: bool = False
-    ) -> None:
+    def __init__(self, path: Path, mark: str, *, shared: bool = False) -> None:
         super().__init__(path)
         self._mark, self._shared = mark, shared
         self._saving = threading.Lock()
@@ -52,8 +50,7 @@ class CampaignFolder(FindingsFolder):
                 raise OutputError(
                     f"--out {path}: has a {ours[0].name} that is no campaign's; name another folder"
                 )
-            # Earlier versions left no mark: what goes on is taken to go on there.
-            if marked(path / ABOUT, mark if resumed else "") != mark:
+            if marked(path / ABOUT) != mark:
                 for one in ours:
                     shutil.rmtree(one) if one.is_dir() else one.unlink()
                 # Only then: whoever is killed on the way has another's mark there, or none.
@@ -121,13 +118,12 @@ def smallness(data: bytes) -> tuple[int, bytes]:
     return len(data), data
 
 
-def marked(path: Path, otherwise: str) -> str:
-    """The mark in a ``campaign.json``; ``otherwise`` where it has none."""
+def marked(path: Path) -> str | None:
+    """The mark in a ``campaign.json``, if it has one."""
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-        return str(about.get(MARK, otherwise))
-    except (FileNotFoundError, ValueError, AttributeError):
-        return ""
+        return str(json.loads(path.read_text(encoding="utf-8"))[MARK])
+    except (FileNotFoundError, ValueError, LookupError, TypeError):
+        return None
 
 
 def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:

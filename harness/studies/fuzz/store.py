@@ -130,14 +130,13 @@ class CampaignStore:
         except ValueError as error:
             raise self._unreadable(str(error)) from error
 
-    def begin(self, identity: Mapping[str, Any], *, anew: bool) -> bool:
-        """Go on with the campaign of this name and identity, or begin it; whether it goes on.
+    def begin(self, identity: Mapping[str, Any], *, anew: bool) -> None:
+        """Go on with the campaign of this name and identity, or begin it.
 
         anew: begin another, whatever there is. Raises SelectionError if the identity is another.
         """
         with self._session() as session:
             row = None if anew else self._latest(session)
-            resumed = row is not None
             if row is None:
                 row = CampaignRow(
                     name=self.name, identity=dict(identity), started=now(), sessions=0, seconds=0.0
@@ -152,7 +151,6 @@ class CampaignStore:
             row.sessions += 1
             session.flush()
             self._id = row.id
-        return resumed
 
     @property
     def row(self) -> CampaignRow:

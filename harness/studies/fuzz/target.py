@@ -233,6 +233,7 @@ class Target:
         state, began = self.state, time.monotonic()
         # As one that goes on elsewhere from what was committed, and knows no more than that.
         self._tracker.restore(self._tracker.snapshot())
+        self._draw_curve()
         chosen = self._chosen()
         if chosen is None:
             return None
@@ -295,14 +296,14 @@ class Target:
         self._loop.reward(arm, count, worth)
         state.cases += count
         state.batches += 1
-        self._draw_curve()
         if state.batches % READMIT_EVERY == 0:
             pool.charge({})
 
     def _draw_curve(self) -> None:
         """Have a point where the cases have grown by so much."""
         state, found = self.state, len(self._tracker.findings)
-        if not state.curve or state.cases >= CURVE_STEP * state.curve[-1][0]:
+        before = state.curve[-1][0] if state.curve else 0
+        if state.cases > CURVE_STEP * before:
             behaviours = self._map.species[0]
             state.curve.append((state.cases, behaviours, len(state.disagreements), found))
 
