@@ -164,7 +164,8 @@ class Place:
         try:
             done = work(target, pool)
         except Stopped:
-            pool.abandon([*pool.loaded(), *pool.loading()])
+            # Who owes nothing can be blamed for what it leaves behind.
+            pool.abandon([one for one in (*pool.loaded(), *pool.loading()) if pool.at_work(one)])
             return Came()
         self.mark = uuid.uuid4().hex
         files = self._folder.taken() if self._folder is not None else {}
