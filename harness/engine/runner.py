@@ -67,25 +67,7 @@ def execute(
     started = time.monotonic()
     coverage = Coverage()
     emit = Bus([folder.consume, coverage.consume, *consumers])
-    emit(
-        Started(
-            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            seed=plan.seed,
-            suite=plan.suite.name,
-            budget=budget_text(plan),
-            command=command,
-            versions=versions(plan),
-            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-            specs={one.name: from_anywhere(one.spec) for one in plan.participants},
-            references=sorted(plan.references),
-            timeout=plan.limits.seconds,
-            memory=plan.limits.memory,
-            expect=plan.expect,
-            folder=str(Path.cwd()),
-            named=asked(plan),
-            confinement=probing.line(plan.limits.memory, plan.participants),
-        )
-    )
+    emit(begun(plan, command))
     if plan.texts is not None:
         emit(texts_given(plan, plan.texts))
     tracker = tracker_of(plan, emit, folder)
@@ -143,6 +125,27 @@ def execute(
     emit(finished)
     folder.close()
     return RunResult(finished, tracker.findings, judged)
+
+
+def begun(plan: Plan, command: str) -> Started:
+    """The first event of a run that begins now."""
+    return Started(
+        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        seed=plan.seed,
+        suite=plan.suite.name,
+        budget=budget_text(plan),
+        command=command,
+        versions=versions(plan),
+        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        specs={one.name: from_anywhere(one.spec) for one in plan.participants},
+        references=sorted(plan.references),
+        timeout=plan.limits.seconds,
+        memory=plan.limits.memory,
+        expect=plan.expect,
+        folder=str(Path.cwd()),
+        named=asked(plan),
+        confinement=probing.line(plan.limits.memory, plan.participants),
+    )
 
 
 def asked(plan: Plan) -> dict[str, list[str]]:

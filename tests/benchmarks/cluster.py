@@ -8,6 +8,7 @@ The costs of the driver are those of a round of a real campaign: reading its res
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import json
 import statistics
 import tempfile
@@ -22,7 +23,6 @@ from harness.cluster.local import LocalExecutor
 from harness.cluster.opening import opened
 from harness.events import ClusterUsed
 from harness.studies.fuzz.corpus import Entry
-from harness.studies.fuzz.session import TOGETHER
 from harness.studies.fuzz.state import Kept, Round
 from harness.studies.fuzz.store import CampaignStore
 from harness.studies.fuzz.units import Came
@@ -35,7 +35,7 @@ ROUND_SECONDS = 5.0
 """Of the rounds that the overhead is told against."""
 
 PAIRS = 40
-COMMITS = 640
+COMMITS, TARGETS = 640, 64
 JOINED = 16
 """New inputs of a round: as many as a target's rounds have in its first hour."""
 
@@ -77,26 +77,20 @@ def each(count: int, act: Callable[[int], object]) -> float:
     return statistics.median(spent)
 
 
-def round_of(kept: Kept, target: int, number: int) -> Round:
+def round_of(parts: dict[str, bytes], target: int, number: int) -> Round:
     """A round of a target like that which was committed last."""
-    state = kept.state
-    before = Kept(state, state.parts(), {one.id: one for one in state.findings})
-    state.batches = number
-    state.corpus += [Entry(b"%d/%d" % (number, n), "corpus", 1) for n in range(JOINED)]
-    return before.round(f"toy_bytes#{target}", seconds=ROUND_SECONDS)
+    kept = Kept(parts)
+    kept.state.batches = number
+    kept.state.corpus += [Entry(b"%d/%d" % (number, n), "corpus") for n in range(JOINED)]
+    return kept.round(f"toy_bytes#{target}", seconds=ROUND_SECONDS)
 
 
-def committing(where: str, identity: dict[str, Any], kept: Kept) -> dict[str, float]:
-    """The milliseconds of a commit into a database, alone, and of each of many together."""
+def committing(where: str, identity: dict[str, Any], parts: dict[str, bytes]) -> float:
+    """The milliseconds of a commit into a database."""
     store = CampaignStore(where, "benchmark")
     store.begin(identity, anew=False)
-    # Targets of their own, as those that are committed together are.
-    alone = each(COMMITS, lambda n: store.commit([round_of(kept, n % TOGETHER, n // TOGETHER)]))
-    together = each(
-        COMMITS // TOGETHER,
-        lambda n: store.commit([round_of(kept, m, 100 + n) for m in range(TOGETHER)]),
-    )
-    return {"alone": round(1000 * alone, 2), "together": round(1000 * together / TOGETHER, 2)}
+    spent = each(COMMITS, lambda n: store.commit([round_of(parts, n % TARGETS, n // TARGETS)]))
+    return round(1000 * spent, 2)
 
 
 def main() -> None:
@@ -108,12 +102,10 @@ def main() -> None:
         made = session(plan, where, folder / "out", LocalExecutor(2))
         (used,) = [one for one in made.events if isinstance(one, ClusterUsed)]
         store = CampaignStore(where, "test")
-        identity = store.stored_identity()
-        assert identity is not None
+        identity = plan.identity(importlib.metadata.version("tokgate"))
         store.begin(identity, anew=False)
-        kept = store.target("toy_bytes#0")
-        assert kept is not None
-        packed = Came("mark", done=round_of(kept, 0, 0)).packed()
+        parts = store.parts("toy_bytes#0")
+        packed = Came("mark", done=round_of(parts, 0, 0)).packed()
         size = used.bytes // used.units
         ray, here = overheads(size)
         told: dict[str, object] = {
@@ -124,11 +116,11 @@ def main() -> None:
                 100 * (statistics.median(ray) - statistics.median(here)) / ROUND_SECONDS, 3
             ),
             "reading a result, ms": round(1000 * each(50, lambda _: Came.unpacked(packed)), 2),
-            "commit, SQLite, ms": committing(str(folder / "other.db"), identity, kept),
+            "commit, SQLite, ms": committing(str(folder / "other.db"), identity, parts),
         }
         if BINARIES:
             new = held.enter_context(server())
-            told["commit, PostgreSQL, ms"] = committing(new(), identity, kept)
+            told["commit, PostgreSQL, ms"] = committing(new(), identity, parts)
         print(json.dumps(told, indent=1))
 
 

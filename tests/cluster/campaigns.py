@@ -97,18 +97,11 @@ def verdict_of(made: Record) -> tuple[object, ...]:
 
 
 def everything(where: str) -> dict[str, Any]:
-    """All that a campaign has come to, but for what a round's size decides.
-
-    A round that takes seconds makes the next one smaller, on a busy machine too: so that the same
-    cases are committed in more rounds, each of which looks at everybody once.
-    """
+    """All that a campaign has come to."""
     # It makes all batches of its process smaller: none that is to be like those of a node has it.
     from tests.harness import fuzz_campaign
 
-    whole = fuzz_campaign.everything(where)
-    for *_, state, _ in whole["strands"].values():
-        del state["round_size"]
-    return whole
+    return fuzz_campaign.everything(where)
 
 
 def drive(arguments: Sequence[str]) -> None:

@@ -13,14 +13,14 @@ from corpora.families.pattern import repeated
 from corpora.vocabularies.sources import resolve
 from harness.cluster.executor import UnitError
 from harness.cluster.local import LocalExecutor
-from harness.core import stored
 from harness.engine import selection
 from harness.engine.portable import packed
 from harness.engine.steps import conduct
 from harness.events import ClusterUsed, Event, Searched, SearchGathered, UnitDone, read_events
 from harness.studies.worst.plan import WorstPlan
 from harness.studies.worst.run import WorstStudy
-from harness.studies.worst.session import Gathered, Watcher
+from harness.studies.worst.session import Watcher
+from harness.studies.worst.state import Candidate, State
 from harness.studies.worst.units import SearchTask, found_by
 from tests.cluster.nodes import cluster, executor
 
@@ -28,13 +28,9 @@ __all__ = ["cluster"]  # a fixture
 
 SLOW = f"{Path(__file__).parents[1] / 'harness' / 'slow_on_punctuation.py'}:IMPLEMENTATION"
 
-FOUND: dict[str, Any] = {
-    "patterns": [["bred", msgspec.to_builtins(repeated(b"a", b"b"))]],
-    "deaths": [],
-    "readings": 7,
-    "generations": 2,
-    "seconds": 1.5,
-}
+FOUND: dict[str, Any] = msgspec.to_builtins(
+    State(1.5, 2, 7, places={"cost/r0L": Candidate(repeated(b"a", b"b"), "bred")})
+)
 
 
 def planned(budget: float) -> WorstPlan:
@@ -72,7 +68,7 @@ def test_two_searches_are_one_report(tmp_path: Path) -> None:
     assert report["complete"]
     # Readings of the last search come on top of those of the units.
     assert report["readings"] > sum(one.found["readings"] for one in came) > 0
-    assert report["generations"] == sum(one.found["generations"] for one in came)
+    assert report["generations"] == sum(one.found["generation"] for one in came)
     assert not (tmp_path / "search.json").exists()
 
 
@@ -96,23 +92,16 @@ def test_the_searches_of_a_cluster_are_no_state_of_one_alone(tmp_path: Path) -> 
 def test_each_search_has_a_seed_of_its_own() -> None:
     plan = planned(1.0)
     task = SearchTask.of(plan)
-    plans = [task.here(plan.vocabulary, number) for number in range(3)]
+    plans = [task.here(plan.vocabulary, number, 1.0) for number in range(3)]
     assert plans[0].seed == plan.seed
     assert len({one.seed for one in plans}) == 3
     assert {one.participant.name for one in plans} == {plan.participant.name}
     assert {tuple(one.families) for one in plans} == {("prose",)}
 
 
-def test_what_was_gathered_has_each_pattern_once() -> None:
-    one = stored.typed(FOUND, Gathered)
-    gathered = one + one
-    assert len(gathered.patterns) == 1
-    assert (gathered.readings, gathered.generations, gathered.seconds) == (14, 4, 3.0)
-
-
 @pytest.mark.parametrize(
     "found",
-    [[], {**FOUND, "patterns": [{}]}, {**FOUND, "deaths": [1]}, {**FOUND, "readings": None}],
+    [[], {**FOUND, "places": [{}]}, {**FOUND, "deaths": [1]}, {**FOUND, "readings": None}],
 )
 def test_what_no_search_found_is_refused(found: dict[str, Any]) -> None:
     with pytest.raises(UnitError, match="cannot be read"):

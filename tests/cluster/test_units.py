@@ -23,6 +23,7 @@ from harness.engine.portable import write_sent
 from harness.engine.runner import RunResult
 from harness.engine.unit_results import UnitResult
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
+from harness.studies.fuzz.state import Round
 from harness.studies.fuzz.units import Came
 from tests.cluster.plans import claiming_plan, equal, finished, plug_in, record_of, small_plan
 from tests.harness.command import here
@@ -238,7 +239,8 @@ def test_a_result_travels_with_the_texts_of_others_and_its_files() -> None:
         ["{}"], {"hung": []}, ["mine", "toy", "no \ud800"], True, files={"findings/f/x": b"\xff"}
     )
     assert UnitResult.of(Done("toy", sent.packed(), "node", "", 1, 0.0)) == sent
-    came = Came("mark", awaited=["mine\ud800"], files={"findings/f/x": b"\xff"})
+    done = Round("toy#0", 1, 1, 0, {}, [], [], ["no \ud800"])
+    came = Came("mark", done=done, files={"findings/f/x": b"\xff"})
     assert Came.unpacked(came.packed()) == came
 
 

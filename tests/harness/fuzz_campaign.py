@@ -19,12 +19,11 @@ from harness.engine.planning import Plan
 from harness.engine.suites import Budget, Suite
 from harness.ledger.engine import open_database
 from harness.studies.fuzz import arms
-from harness.studies.fuzz.models import PartRow
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.state import State
-from harness.studies.fuzz.store import CampaignStore
+from harness.studies.fuzz.store import CampaignStore, PartRow
 from harness.workers import Limits
 
 # Small batches, so that a few hundred cases are several rounds.
@@ -82,7 +81,7 @@ def everything(where: str) -> dict[str, Any]:
             for target, one in states.items()
         }
     inputs = [
-        (target, number, entry.data, entry.origin, entry.fresh)
+        (target, number, entry.data, entry.origin)
         for target, one in sorted(states.items())
         for number, entry in enumerate(one.corpus)
     ]

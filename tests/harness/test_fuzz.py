@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import threading
 from dataclasses import replace
@@ -17,17 +18,14 @@ from harness.engine.selection import SelectionError, participants
 from harness.ledger import trends
 from harness.ledger.engine import open_database
 from harness.ledger.history import history
-from harness.studies.fuzz.arms import CORPUS
-from harness.studies.fuzz.coverage import COVERAGE, Covered, interpreted, targets
+from harness.studies.fuzz.arms import CORPUS, STRUCTURED, structured
+from harness.studies.fuzz.coverage import COVERAGE, covered, interpreted, targets
 from harness.studies.fuzz.examples import inputs, key, open_examples
 from harness.studies.fuzz.folder import CampaignFolder, save_corpus
-from harness.studies.fuzz.models import ReportedRow
 from harness.studies.fuzz.plan import RANDOM_VOCABULARIES, fuzzed
-from harness.studies.fuzz.store import CampaignStore, difference
-from harness.studies.fuzz.structured import STRUCTURED, Structured
+from harness.studies.fuzz.store import CampaignStore, ReportedRow, difference
 from harness.studies.selftest import canary as planted
 from harness.verdict.expectations import Example, Expectation
-from harness.workers.pool import Stopped
 from impls.interface import Mode
 from tests.harness.command import tokgate
 from tests.harness.fuzz_campaign import WRONG, everything, run, small_plan
@@ -36,10 +34,6 @@ from tests.harness.samples import contract, violation
 TOY = sources.resolve("toy_bytes")
 HERE = ("--vocab=toy_bytes", "--impl=bpe.naive", f"--impl={WRONG}:OneToken")
 PLAIN = (*HERE, "--no-structured", "--no-coverage", "--no-canary")
-
-
-def never() -> bool:
-    return False
 
 
 @pytest.mark.thorough  # whole campaigns, several of them
@@ -158,7 +152,7 @@ def test_inputs_to_begin_with_come_first(tmp_path: Path) -> None:
     saved = tmp_path / "saved"
     assert save_corpus(plan, CampaignStore(str(tmp_path / "x.db"), "test"), saved) == 0
     store = CampaignStore(str(tmp_path / "x.db"), "test")
-    store.begin(json.loads(json.dumps(store.stored_identity())), anew=False)
+    store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=False)
     assert save_corpus(plan, store, saved) > 2
     assert save_corpus(plan, store, saved) == 0
     assert b"second" in {path.read_bytes() for path in saved.iterdir()}
@@ -181,18 +175,11 @@ def test_a_finding_is_new_until_it_was_told(tmp_path: Path) -> None:
 def test_a_folder_that_was_half_cleared_for_a_campaign_is_cleared(tmp_path: Path) -> None:
     CampaignFolder(tmp_path, "one").write([], {})
     (tmp_path / "vocabularies" / "old").mkdir(parents=True)
-    CampaignFolder(tmp_path, "one", resumed=True)
+    CampaignFolder(tmp_path, "one")
     assert (tmp_path / "vocabularies" / "old").is_dir()
     # The campaign two was begun, its folder not yet cleared, when the session was killed.
-    CampaignFolder(tmp_path, "two", resumed=True)
+    CampaignFolder(tmp_path, "two")
     assert not (tmp_path / "vocabularies").exists()
-
-
-def test_the_folder_of_an_earlier_version_is_gone_on_with(tmp_path: Path) -> None:
-    (tmp_path / "campaign.json").write_text('{"name": "default"}')
-    (tmp_path / "vocabularies").mkdir()
-    CampaignFolder(tmp_path, "one", resumed=True)
-    assert (tmp_path / "vocabularies").is_dir()
 
 
 def test_a_hold_may_outlive_a_killed_session_for_a_moment(tmp_path: Path) -> None:
@@ -217,26 +204,15 @@ def test_of_several_targets_the_least_input_stays(tmp_path: Path) -> None:
 # Hypothesis.
 
 
-@pytest.mark.thorough  # it makes thousands of inputs
 def test_hypothesis_makes_the_same_whatever_was_made_before() -> None:
-    one, other = Structured(TOY, 0, 0, never), Structured(TOY, 0, 0, never)
-    try:
-        first, second = one.take(0, 0), one.take(1, 1)
-        assert first is not None
-        assert second is not None
-        assert first.generator == STRUCTURED
-        assert len(first.inputs) > 50
-        assert first.inputs != second.inputs
-        assert other.take(0, 1) == second
-    finally:
-        one.close()
-        other.close()
-
-
-def test_a_helper_ends_when_the_campaign_is_stopped() -> None:
-    stopped = Structured(TOY, 0, 0, lambda: True)
-    with pytest.raises(Stopped):
-        stopped.take(0, 0)
+    one = structured(TOY, lambda place: place)
+    first, second = one(0, 0), one(1, 1)
+    assert first is not None
+    assert second is not None
+    assert first.generator == STRUCTURED
+    assert len(first.inputs) > 50
+    assert first.inputs != second.inputs
+    assert structured(TOY, lambda place: place)(7, 1) == second
 
 
 @pytest.mark.thorough  # two whole campaigns
@@ -274,8 +250,9 @@ def test_atheris_finds_the_same_and_goes_on_from_its_corpus() -> None:
 
     def batches() -> list[object]:
         kept: list[bytes] = []
-        arm = Covered([("bpe.heap", Mode(pretokenize=False))], TOY, 0, 0, kept, never)
-        made = [arm.take(0, 0), arm.take(1, 1)]
+        mode = Mode(pretokenize=False)
+        arm = covered([("bpe.heap", mode)], TOY, lambda place: place, kept, lambda: False)
+        made = [arm(0, 0), arm(1, 1)]
         return [*made, list(kept)]
 
     first = batches()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from harness.engine.suites import Budget
 from harness.events import FindingFixed
 from harness.findings.asking import Asking
 from harness.findings.minimising import NO_TIME
-from harness.studies.fuzz.amending import comes_back
+from harness.studies.fuzz.known import comes_back
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Ended, Record, record
 from harness.studies.fuzz.store import CampaignStore
@@ -202,10 +203,10 @@ def test_a_vocabulary_that_was_named_and_never_reached_is_not_examined(
     )
     store = CampaignStore(str(tmp_path / "a.db"), "test")
     assert run(first, str(tmp_path / "a.db"), tmp_path / "a").finished.verdict == "pass"
-    store.begin(store.stored_identity() or {}, anew=False)
+    store.begin(first.identity(importlib.metadata.version("tokgate")), anew=False)
     asked = {"vocabularies": ["toy_bytes", "toy_acbb"] if named else []}
     whole = replace(plan, plan=replace(plan.plan, asked=asked))
-    made = record(whole, store, "test", {}, Ended())
+    made = record(whole, store, lambda *_: None, "test", {}, Ended())
     status = exit_statuses.NOT_EXAMINED if named else exit_statuses.HOLDS
     assert made.finished.exit_status == status
     assert "toy_acbb" in " ".join([*made.finished.reasons, *made.finished.notes])

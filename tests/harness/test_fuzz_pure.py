@@ -6,16 +6,17 @@ import json
 import math
 import random
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
+from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import Observation
 from harness.core import stored
 from harness.core.comparisons import contracts_of
@@ -23,7 +24,7 @@ from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Re
 from harness.engine.selection import SelectionError, participants
 from harness.events import BatchDone
 from harness.studies.fuzz import estimate
-from harness.studies.fuzz.arms import FINITE, SEEDS, SEGMENT, Generated, derived
+from harness.studies.fuzz.arms import FINITE, MUTANTS, SEEDS, SEGMENT, derived, generated, mutated
 from harness.studies.fuzz.behaviour import (
     MAP_SIZE,
     BatchBehaviour,
@@ -32,34 +33,40 @@ from harness.studies.fuzz.behaviour import (
     disagreement,
     observe,
 )
-from harness.studies.fuzz.corpus import LONGEST, Corpus, Entry, mutants
+from harness.studies.fuzz.corpus import LONGEST, Corpus, Entry
 from harness.studies.fuzz.estimate import Abundance
-from harness.studies.fuzz.loop import Loop
+from harness.studies.fuzz.loop import FLOOR, Arm, Loop, Maker
 from harness.studies.fuzz.plan import seeds, spent
-from harness.studies.fuzz.schedule import FLOOR, Arm, Schedule
-from harness.studies.fuzz.state import ITEMS, Kept, State, StateError
+from harness.studies.fuzz.state import PAGES, Kept, State, StateError
 from harness.verdict.coverage import Coverage
 
 TOY = sources.resolve("toy_bytes")
 
 
-# The schedule.
+# The loop.
 
 
-def played(schedule: Schedule, yields: dict[str, float], batches: int, start: int = 0) -> list[str]:
-    """What is chosen when each arm yields what it does."""
+def fresh(yields: Iterable[str], seed: str = "0", arms: list[Arm] | None = None,
+          **costs: float) -> Loop[str]:  # fmt: skip
+    """A loop of arms that always have something."""
+    makers = {name: lambda number, place: f"{number} {place}" for name in yields}
+    return Loop(makers, seed, [] if arms is None else arms, costs)
+
+
+def played(loop: Loop[str], yields: dict[str, float], batches: int, start: int = 0) -> list[str]:
+    """Who is chosen when each arm yields what it does."""
     chosen = []
     for number in range(start, start + batches):
-        name = schedule.choose(number)
-        assert name is not None
-        schedule.reward(name, number, 1, yields[name])
-        chosen.append(name)
+        made = loop.choose(number)
+        assert made is not None
+        loop.reward(made[0], 1, yields[made[0]])
+        chosen.append(made[0])
     return chosen
 
 
 def test_every_arm_is_tried_then_the_best_is_preferred_and_none_starves() -> None:
     yields = {"poor": 0.0, "good": 5.0, "middling": 1.0, "barren": 0.0}
-    chosen = played(Schedule(dict.fromkeys(yields, 1.0), "0"), yields, 600)
+    chosen = played(fresh(yields), yields, 600)
     assert chosen[:4] == list(yields)
     counts = Counter(chosen)
     assert counts["good"] > 600 * (1 - FLOOR) * 0.8
@@ -67,42 +74,37 @@ def test_every_arm_is_tried_then_the_best_is_preferred_and_none_starves() -> Non
 
 
 def test_an_arm_that_dries_up_is_left_for_another() -> None:
-    schedule = Schedule({"first": 1.0, "second": 1.0}, "0")
-    played(schedule, {"first": 5.0, "second": 1.0}, 200)
-    later = played(schedule, {"first": 0.0, "second": 1.0}, 600, 200)
+    loop = fresh(("first", "second"))
+    played(loop, {"first": 5.0, "second": 1.0}, 200)
+    later = played(loop, {"first": 0.0, "second": 1.0}, 600, 200)
     assert Counter(later[300:])["second"] > 200
 
 
 def test_a_yield_is_weighed_against_its_cost() -> None:
     yields = {"cheap": 1.0, "dear": 4.0}
-    chosen = played(Schedule({"cheap": 1.0, "dear": 16.0}, "0"), yields, 400)
-    assert Counter(chosen)["cheap"] > 250
+    assert Counter(played(fresh(yields, dear=16.0), yields, 400))["cheap"] > 250
 
 
 def test_choices_depend_on_seed_number_and_rewards_alone() -> None:
     yields = {"a": 1.0, "b": 1.1, "c": 0.9}
-
-    def fresh(seed: str = "0") -> Schedule:
-        return Schedule(dict.fromkeys(yields, 1.0), seed)
-
-    whole = played(fresh(), yields, 100)
+    whole = played(fresh(yields), yields, 100)
     arms: list[Arm] = []
-    first = Schedule(dict.fromkeys(yields, 1.0), "0", arms)
-    assert played(first, yields, 40) == whole[:40]
+    assert played(fresh(yields, arms=arms), yields, 40) == whole[:40]
     kept = stored.typed(json.loads(json.dumps([asdict(one) for one in arms])), list[Arm])
-    second = Schedule(dict.fromkeys(yields, 1.0), "0", kept)
-    assert played(second, yields, 60, 40) == whole[40:]
-    assert played(fresh("1"), yields, 100) != whole
-    # Asking changes nothing.
-    assert [second.choose(7) for _ in range(3)] == [second.choose(7)] * 3
+    assert played(fresh(yields, arms=kept), yields, 60, 40) == whole[40:]
+    assert played(fresh(yields, "1"), yields, 100) != whole
 
 
-def test_what_has_ended_is_not_chosen() -> None:
-    schedule = Schedule({"a": 1.0, "b": 1.0}, "0")
-    schedule.end("a")
-    assert set(played(schedule, {"b": 1.0}, 50)) == {"b"}
-    schedule.end("b")
-    assert schedule.choose(50) is None
+def test_who_has_nothing_left_is_not_asked_again() -> None:
+    arms: list[Arm] = []
+    makers: dict[str, Maker[str]] = {
+        "one": lambda number, place: f"{number} {place}" if place < 1 else None,
+        "none": lambda number, place: "",
+    }
+    loop = Loop(makers, "0", arms)
+    assert [loop.choose(number) for number in range(2)] == [("one", "0 0"), ("none", "")]
+    assert {loop.choose(number) for number in range(2, 40)} == {("none", "")}
+    assert [(arm.ended, arm.batches) for arm in arms] == [(True, 1), (False, 39)]
 
 
 # Behaviours.
@@ -165,15 +167,10 @@ def test_the_map_counts_inputs_as_a_dictionary_does() -> None:
     truth: Counter[int] = Counter()
     for _ in range(20):
         pairs = sorted({(rng.randrange(8), rng.randrange(60)) for _ in range(30)})
-        fresh: Counter[int] = Counter()
-        met = set(truth)
-        for owner, code in pairs:
-            if code not in met:
-                fresh[owner] += 1
-                met.add(code)
+        first = {code: owner for owner, code in reversed(pairs) if code not in truth}
         truth.update(code for _, code in pairs)
         owners, codes = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
-        assert counted.add(BatchBehaviour(owners, codes)) == dict(fresh)
+        assert counted.add(BatchBehaviour(owners, codes)) == {*first.values()}
         counted = Map(counted.counts)
         numbers = Counter(truth.values())
         assert counted.species == (len(truth), numbers[1], numbers[2])
@@ -193,53 +190,40 @@ def test_hashes_of_a_large_vocabulary_rarely_fall_together() -> None:
 
 
 def test_the_corpus_takes_each_input_once_and_none_that_is_too_long() -> None:
-    corpus = Corpus()
-    assert corpus.join(Entry(b"a", "x", 1))
-    assert not corpus.join(Entry(b"a", "y", 2))
-    assert not corpus.join(Entry(b"", "x", 1))
-    assert not corpus.join(Entry(b"a" * (LONGEST + 1), "x", 1))
-    assert len(corpus) == 1
+    corpus = Corpus([])
+    assert corpus.join(Entry(b"a", "x"))
+    assert not corpus.join(Entry(b"a", "y"))
+    assert not corpus.join(Entry(b"", "x"))
+    assert not corpus.join(Entry(b"a" * (LONGEST + 1), "x"))
+    assert len(corpus.entries) == 1
 
 
-@given(st.lists(st.one_of(st.binary(max_size=3), st.just(b"a" * (LONGEST + 1)), st.integers(0, 9))))
-def test_the_corpus_holds_together_whatever_is_done(steps: list[bytes | int]) -> None:
-    corpus, rng = Corpus(), random.Random(0)
-    for step in steps:
-        if isinstance(step, bytes):
-            corpus.join(Entry(step, "x", 1))
-        else:
-            assert len(corpus.parents(rng, step)) == (step if len(corpus) else 0)
-        corpus._check_invariants()
-    again = Corpus(corpus.entries, corpus.picks)
-    again._check_invariants()
-    assert again.entries == corpus.entries
+def test_the_newest_are_parents_most_often_and_none_is_left_out() -> None:
+    corpus, rng = Corpus([Entry(bytes([i]), "x") for i in range(10)]), random.Random(0)
+    chosen = Counter(corpus.parent(rng)[0] for _ in range(4000))
+    assert sorted(chosen, key=lambda one: chosen[one]) == list(range(10))
 
 
-def test_parents_get_their_turns() -> None:
-    corpus = Corpus([Entry(bytes([i]), "x", 1) for i in range(50)], [1000] * 25)
-    chosen = Counter(corpus.parents(random.Random(0), 100))
-    fresh = sum(count for data, count in chosen.items() if data[0] >= 25)
-    assert fresh > 90
-    assert sum(corpus.picks) == 1000 * 25 + 100
+def mutants(number: int, *entries: bytes, vocabulary: Vocabulary = TOY) -> list[bytes]:
+    """What is made of a corpus."""
+    corpus = Corpus([Entry(data, "x") for data in entries])
+    made = mutated(corpus, vocabulary, 0, 0)(number, 0)
+    assert made is not None
+    return made.inputs
 
 
-def test_mutants_are_the_same_for_the_same_corpus_and_seed() -> None:
-    def corpus() -> Corpus:
-        return Corpus([Entry("naïve text 12".encode(), "x", 1), Entry(b"\xff\xfe", "x", 1)])
-
-    one = mutants(corpus(), TOY, random.Random(1), 200)
-    assert one == mutants(corpus(), TOY, random.Random(1), 200)
-    assert one != mutants(corpus(), TOY, random.Random(2), 200)
-    assert len(set(one)) > 150
-    assert max(map(len, one)) <= LONGEST
+def test_mutants_are_the_same_for_the_same_corpus_and_batch() -> None:
+    some = b"\xff\xfe", "naïve text 12".encode()
+    assert mutants(1, *some) == mutants(1, *some) != mutants(2, *some)
+    assert len(set(mutants(1, *some))) > 0.75 * MUTANTS
+    assert mutants(1) == []
 
 
 def test_mutants_are_spelt_in_the_vocabularys_letters() -> None:
     vocabulary = sources.resolve("toy_acbb")
-    made = mutants(Corpus([Entry(b"acbb", "x", 1)]), vocabulary, random.Random(0), 100)
+    made = mutants(0, b"acbb", vocabulary=vocabulary)
     assert made
     assert all(vocabulary.can_encode(data) for data in made)
-    assert mutants(Corpus(), vocabulary, random.Random(0), 100) == []
 
 
 # Arms.
@@ -248,16 +232,17 @@ def test_mutants_are_spelt_in_the_vocabularys_letters() -> None:
 def test_a_stream_goes_on_anywhere_as_if_it_had_been_run_up_to_there() -> None:
     catalog = generators()
     for name in ("raw", "tokens"):
-        whole = Generated(catalog[name], TOY, 3, 0, 4096)
-        batches = [whole.take(n, n) for n in range(5)]
+        seeded = partial(derived, 3, 0)
+        whole = generated(catalog[name], TOY, seeded, 4096)
+        batches = [whole(n, n) for n in range(5)]
         for place in (4, 0, 2):
-            alone = Generated(catalog[name], TOY, 3, 0, 4096).take(99, place)
+            alone = generated(catalog[name], TOY, seeded, 4096)(99, place)
             assert alone == batches[place], (name, place)
 
 
 def test_segments_have_seeds_of_their_own() -> None:
-    maker = Generated(generators()["raw"], TOY, 3, 0, 4096)
-    first, later = maker.take(0, 0), maker.take(0, SEGMENT)
+    make = generated(generators()["raw"], TOY, partial(derived, 3, 0), 4096)
+    first, later = make(0, 0), make(0, SEGMENT)
     assert first is not None
     assert later is not None
     assert first.seed == 3
@@ -324,10 +309,11 @@ def test_chances_grow_with_time_and_are_chances(seen_: Abundance) -> None:
 
 
 def test_a_state_comes_back_as_it_was_and_what_has_not_changed_is_not_written_again() -> None:
-    shapes = {f"shape {n} \udc80": 1 for n in range(3 * ITEMS)}
+    shapes = {f"shape {n} \udc80": 1 for n in range(3 * PAGES["disagreements"])}
     many = bytes([1]) * MAP_SIZE
-    state = State(batches=3, picks=[1, 2], disagreements=shapes, covered=[b"\xff"], map=many)
-    kept = Kept(state)
+    kept = Kept({})
+    state = kept.state
+    state.batches, state.disagreements, state.covered, state.map = 3, shapes, [b"\xff"], many
 
     def changed() -> dict[str, bytes]:
         return kept.round("x").parts
@@ -335,7 +321,7 @@ def test_a_state_comes_back_as_it_was_and_what_has_not_changed_is_not_written_ag
     parts = changed()
     assert State.of(parts) == state
     assert changed() == {}
-    assert Kept.of(parts).round("x").parts == {}
+    assert Kept(parts).round("x").parts == {}
     state.cases += 1
     state.disagreements["shape 0 \udc80"] += 1
     state.map = b"\0" + many[1:]
@@ -378,36 +364,5 @@ def test_the_sums_of_batches_say_what_the_batches_say() -> None:
     state = State()
     state.add(batches[:2])
     state.add(batches[2:])
-    assert len(list(state.done())) == 2
-    assert Coverage.of(state.done()) == Coverage.of(batches)
-
-
-# The loop.
-
-
-class Few:
-    """Has so many batches; whoever lasts may have one again."""
-
-    cost = 1.0
-
-    def __init__(self, *, batches: int, lasting: bool) -> None:
-        self.batches, self.lasting = batches, lasting
-
-    def take(self, number: int, place: int) -> str | None:
-        return f"{number} {place}" if place < self.batches else None
-
-    def close(self) -> None:
-        """Nothing to let go of."""
-
-
-def test_the_loop_has_batches_made_until_nobody_has_any() -> None:
-    arms: list[Arm] = []
-    taken: dict[str, int] = {}
-    makers = {"one": Few(batches=1, lasting=False), "none": Few(batches=0, lasting=True)}
-    loop = Loop(makers, "0", arms, taken)
-    assert loop.choose(0, 2) == ([("one", "0 0")], 3), "asked again, in vain"
-    assert taken == {"one": 1}
-    assert [arm.ended for arm in arms] == [True, False]
-    # Who lasts is asked again, and counts as a batch that came to nothing.
-    makers["none"].batches = 1
-    assert Loop(makers, "0", arms, taken).choose(4) == ([("none", "4 0")], 0)
+    assert len(state.totals) == 2
+    assert Coverage.of(state.totals.values()) == Coverage.of(batches)

@@ -19,10 +19,11 @@ from corpora.vocabularies import sources
 from harness.core.outcomes import Status
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.pool import results
-from harness.studies.fuzz.helper import Helper
+from harness.studies.fuzz import coverage
 from harness.workers import clock, wire
 from harness.workers import process as processes
 from harness.workers.clock import Usage
+from harness.workers.pool import Stopped
 from harness.workers.process import Process, WorkerDied
 from tests.breadth import thorough
 from tests.harness.bomb import Bomb, fire
@@ -95,12 +96,14 @@ def test_a_pickle_of_a_job_is_refused(framed: int, tmp_path: Path) -> None:
 def test_a_pickle_of_a_helper_is_refused(
     framed: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    helper = Helper("tests.harness.bomb")
     with caplog.at_level(logging.WARNING):
-        try:
-            said = helper.ask((str(tmp_path / "ran"), framed), 120.0, lambda: False)
-        finally:
-            helper.close()
+        request = str(tmp_path / "ran"), framed
+        said = coverage.ask("tests.harness.bomb", request, lambda: False)
     assert said is None
     assert "tests.harness.bomb: " in caplog.text
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_helper_ends_when_the_campaign_is_stopped() -> None:
+    with pytest.raises(Stopped):
+        coverage.ask("tests.harness.bomb", ("", 0), lambda: True)

@@ -11,8 +11,8 @@ import pytest
 from harness.confinement import probing
 from harness.confinement.plan import OFF, Held
 from harness.studies.forced import pool
-from harness.studies.fuzz import helper
-from harness.studies.fuzz.helper import Helper, serve
+from harness.studies.fuzz import coverage
+from harness.workers import serving
 
 HELD = probing.held_here()
 
@@ -32,17 +32,13 @@ def attempts(request: object) -> list[bytes]:
 
 def main(arguments: Sequence[str], held: Held = OFF) -> None:
     """Serve as a helper does."""
-    serve(attempts, arguments)
+    serving.serve(arguments, lambda progress: lambda request, beat: attempts(request))
 
 
 @pytest.mark.skipif(not HELD.files, reason=f"no Landlock here: {HELD.missing}")
 def test_a_helper_writes_to_its_own_folder_alone(tmp_path: object) -> None:
-    asked = Helper(__name__)
-    try:
-        answer = asked.ask(str(tmp_path), 120.0, lambda: False)
-    finally:
-        asked.close()
-    assert answer == [b"written", b"refused", str(helper.MEMORY).encode()]
+    answer = coverage.ask(__name__, str(tmp_path), lambda: False)
+    assert answer == [b"written", b"refused", str(coverage.MEMORY).encode()]
 
 
 def test_workers_before_one_that_cannot_be_started_are_ended(

@@ -16,7 +16,6 @@ import pytest
 from corpora.vocabularies import sources
 from harness.studies.forced import pool
 from harness.studies.forced.jobs import Task
-from harness.studies.fuzz.helper import Helper
 from harness.workers import kept as keeping
 from harness.workers.kept import Kept, Nursery
 from harness.workers.process import Process
@@ -221,9 +220,8 @@ def full(*given: object, **options: object) -> None:
     [
         lambda: Process("harness.workers.server", 1 << 30),
         lambda: pool.Worker(Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)),
-        lambda: Helper("harness.studies.fuzz.structured")._start(),
     ],
-    ids=["worker", "forced", "helper"],
+    ids=["worker", "forced"],
 )
 def test_what_cannot_be_started_leaves_no_descriptors(
     start: Callable[[], object], monkeypatch: pytest.MonkeyPatch

@@ -175,7 +175,7 @@ def test_what_raises_a_count_of_lines_is_measured(breeder: Breeder) -> None:
     search = Search(breeder, gauge, SIZES, 0, guided=True)
     rng, raised = random.Random(0), 0
     while len(search.state.lines) < 3:
-        raised += len(search._followed(rng, 0))
+        raised += len(search._followed(rng))
         assert gauge.readings < MOST
     assert raised >= 2
     share, pattern = search.state.lines["2"]

@@ -15,10 +15,12 @@ from harness.engine.taking import SPECIAL_GENERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Future
 
     from harness.core.comparisons import Contract
+    from harness.core.outcomes import Results
     from harness.engine.streams import Batch
-    from harness.workers.pool import Pending, WorkerPool
+    from harness.workers.pool import Asked, Pending, WorkerPool
 
 SPECIAL_EVERY = 4
 """One in so many of the batches that are not about special tokens is asked with them, too."""
@@ -30,17 +32,56 @@ a part in what a campaign asks only where it costs much, so that most campaigns 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Portion:
-    """A part of a batch on its way, from input ``first`` on, asked at ``began``."""
+    """A part of a batch on its way, from input ``first`` on."""
 
     pending: Pending
     batch: Batch
     first: int
+
+
+@dataclass(slots=True, eq=False)
+class Sent:
+    """A batch on its way to everybody since ``began``."""
+
+    portions: list[Portion]
     began: float
+
+    @property
+    def asked(self) -> list[tuple[str, Asked]]:
+        """Who was asked, once for each portion."""
+        return [one for portion in self.portions for one in portion.pending.futures.items()]
+
+    @property
+    def futures(self) -> list[Future[Results]]:
+        """The answers that are to come, or have come."""
+        return [one.future for _, one in self.asked if one.future is not None]
+
+    @property
+    def owing(self) -> bool:
+        """Whether somebody has not answered yet."""
+        return not all(one.done for _, one in self.asked)
+
+    def rates(self) -> dict[str, float] | None:
+        """How fast each implementation was, in bytes a second.
+
+        None where nobody kept the round waiting for long: what is known of who did stays.
+        """
+        sizes: Counter[str] = Counter()
+        for portion in self.portions:
+            sizes.update(dict.fromkeys(portion.pending.futures, len(portion.pending.inputs.data)))
+        # A worker answers one after another, so that its last answer comes after all of its work.
+        spent = {
+            name: max(one.finished for who, one in self.asked if who == name) - self.began
+            for name in sizes
+        }
+        if max(spent.values(), default=0.0) < SLOW_SECONDS:
+            return None
+        return {name: round(sizes[name] / max(seconds, 1e-4)) for name, seconds in spent.items()}
 
 
 def send(
     pool: WorkerPool, contracts: Sequence[Contract], batch: Batch, rates: Mapping[str, float]
-) -> list[Portion]:
+) -> Sent:
     """Send a batch under each contract.
 
     rates: bytes a second of each implementation, as the last committed round said; none where the
@@ -48,7 +89,7 @@ def send(
     """
     special = batch.generator in SPECIAL_GENERATORS or batch.number % SPECIAL_EVERY == 0
     size = sum(map(len, batch.inputs))
-    sent: list[Portion] = []
+    sent = Sent([], time.monotonic())
     for contract in contracts:
         if contract.mode.special == "all" and not special:
             continue
@@ -56,30 +97,10 @@ def send(
         slow = slow_ones(rates, contract.names, size, trusted)
         head = first_bytes(batch.inputs, min(slow.values(), default=math.inf))
         fast = contract.among(set(contract.names) - set(slow))
-        bounds = (head, len(batch.inputs)) if len(fast.participants) > 1 else (head,)
-        for start, end in pairwise((0, *bounds)):
+        ends = (0, head, len(batch.inputs)) if len(fast.participants) > 1 else (0, head)
+        for start, end in pairwise(ends):
             if start < end:
                 part = replace(batch, start=batch.start + start, inputs=batch.inputs[start:end])
                 pending = pool.ask(fast if start else contract, Inputs.of(part.inputs))
-                sent.append(Portion(pending, part, start, time.monotonic()))
+                sent.portions.append(Portion(pending, part, start))
     return sent
-
-
-def rates_of(sent: Sequence[Portion]) -> dict[str, float] | None:
-    """Return how fast each implementation was in a round, in bytes a second.
-
-    None where nobody kept the round waiting for long: what is known of who did stays.
-    """
-    spent: dict[str, float] = {}
-    sizes: Counter[str] = Counter()
-    free: dict[str, float] = {}
-    for portion in sent:
-        for name, one in portion.pending.futures.items():
-            # A worker answers one after another, however early it was asked.
-            took = one.finished - max(portion.began, free.get(name, 0.0))
-            spent[name] = spent.get(name, 0.0) + took
-            free[name] = one.finished
-            sizes[name] += len(portion.pending.inputs.data)
-    if max(spent.values(), default=0.0) < SLOW_SECONDS:
-        return None
-    return {name: round(sizes[name] / max(seconds, 1e-4)) for name, seconds in spent.items()}

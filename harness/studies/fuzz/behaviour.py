@@ -13,11 +13,13 @@ Both are functions of the answers alone, so that the same inputs show the same o
 from __future__ import annotations
 
 import zlib
+from bisect import bisect
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.core.messages import Meter
 from harness.core.outcomes import Encoded, Status
 from harness.core.partition import partition
 from harness.core.standing import most_trusted
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from harness.checks.base import Observation
     from harness.core.comparisons import Contract
     from harness.core.outcomes import Outcome, Results
+    from harness.workers.pool import WorkerPool
 
 BITS = 18
 MAP_SIZE = 1 << BITS
@@ -40,10 +43,13 @@ as many pairs and triples of shapes that occur, few fall together, and the map s
 SATURATED = 3
 """Counts above are of no use: estimates need what was seen once and twice."""
 
-_LENGTHS = np.array([1, 2, 3, 5, 9], dtype=np.int64)
+_LENGTHS = (1, 2, 3, 5, 9)
 """The classes of lengths begin at these lengths, in bytes."""
 
-_LETTERS = 12
+_LETTERS = 16
+"""Bytes are told apart by their upper halves: control, space and punctuation, digits, capitals,
+small letters, and the bytes of wider characters."""
+
 UNKNOWN_SHAPE = len(_LENGTHS) * _LETTERS * _LETTERS
 SPECIAL_SHAPE = UNKNOWN_SHAPE + 1
 _SHAPES = SPECIAL_SHAPE + 1
@@ -52,58 +58,20 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio: multiplying by it spreads consecutive numbers (Knuth 6.4)."""
 
 
-def _letter_classes() -> NDArray[np.int64]:
-    """The class of each byte, as a token begins or ends with it."""
-    classes = np.zeros(256, dtype=np.int64)
-    for byte in range(256):
-        character = chr(byte)
-        if byte >= 0xF0:
-            kind = 11
-        elif byte >= 0xE0:
-            kind = 10
-        elif byte >= 0xC0:
-            kind = 9
-        elif byte >= 0x80:
-            kind = 8
-        elif character == " ":
-            kind = 1
-        elif character in "\r\n":
-            kind = 2
-        elif character.isdigit():
-            kind = 3
-        elif character.isupper():
-            kind = 4
-        elif character.islower():
-            kind = 5
-        elif character == "'":
-            kind = 6
-        else:
-            kind = 7 if character.isprintable() else 0
-        classes[byte] = kind
-    return classes
-
-
-LETTER_CLASSES = _letter_classes()
-
-
 class Shapes:
     """The shape of each token of a vocabulary. ``table``: int64 [ids + 1], the last for others."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        count = max(
-            len(vocabulary.tokens), *(i + 1 for i in [0, *vocabulary.special_tokens.values()])
+        special = list(vocabulary.special_tokens.values())
+        self.table = np.full(
+            max(len(vocabulary.tokens) - 1, 0, *special) + 2, UNKNOWN_SHAPE, dtype=np.int64
         )
-        self.table = np.full(count + 1, UNKNOWN_SHAPE, dtype=np.int64)
-        known = [(i, token) for i, token in enumerate(vocabulary.tokens) if token]
-        places = np.array([i for i, _ in known], dtype=np.int64)
-        lengths = np.array([len(token) for _, token in known], dtype=np.int64)
-        first = np.frombuffer(b"".join(token[:1] for _, token in known), dtype=np.uint8)
-        last = np.frombuffer(b"".join(token[-1:] for _, token in known), dtype=np.uint8)
-        length = np.searchsorted(_LENGTHS, lengths, side="right") - 1
-        shape = (length * _LETTERS + LETTER_CLASSES[first]) * _LETTERS + LETTER_CLASSES[last]
-        self.table[places] = shape
-        for token_id in vocabulary.special_tokens.values():
-            self.table[token_id] = SPECIAL_SHAPE
+        for token_id, token in enumerate(vocabulary.tokens):
+            if token:
+                length = bisect(_LENGTHS, len(token)) - 1
+                ends = (token[0] >> 4) * _LETTERS + (token[-1] >> 4)
+                self.table[token_id] = length * _LETTERS * _LETTERS + ends
+        self.table[special] = SPECIAL_SHAPE
 
     def of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """The shapes of ids; of such as the vocabulary does not have, the unknown one."""
@@ -126,17 +94,15 @@ class BatchBehaviour:
 
 
 def observe(seen: Observation, shapes: Shapes) -> BatchBehaviour:
-    """What the answers to a batch show."""
+    """What the answers to a batch show.
+
+    The tokens of the most trusted are looked at, of those that are exact where there are any.
+    """
     contract = seen.contract
-    witness = _witness(contract, list(seen.results))
+    exact = [name for name in seen.results if name in contract.exact]
+    witness = most_trusted(exact or list(seen.results), contract.standing)
     owners, codes = _ngrams(seen.results[witness], shapes, contract.id)
     return BatchBehaviour(owners, codes, _disagreements(seen, witness))
-
-
-def _witness(contract: Contract, present: Sequence[str]) -> str:
-    """Whose tokens are looked at: the most trusted of those that are exact, else any."""
-    exact = [name for name in present if name in contract.exact]
-    return most_trusted(exact or present, contract.standing)
 
 
 def _ngrams(
@@ -145,20 +111,15 @@ def _ngrams(
     ids = results.ids.astype(np.int64)
     lengths = np.diff(results.ends, prepend=0)
     owner = np.repeat(np.arange(len(lengths)), lengths)
-    shape = shapes.of(ids)
     start = zlib.crc32(salt.encode("utf-8", "surrogatepass"))
-    owners, codes = [owner], [_hashed(ids, start, 1)]
+    pairs = [owner << BITS | _hashed(ids, start, 1)]
+    joined = shape = shapes.of(ids)
     for length in (2, 3):
-        if len(ids) < length:
-            continue
-        joined = np.zeros(len(ids) - length + 1, dtype=np.int64)
-        for step in range(length):
-            joined = joined * _SHAPES + shape[step : step + len(joined)]
+        joined = joined[:-1] * _SHAPES + shape[length - 1 :]
         inside = owner[: len(joined)] == owner[length - 1 :]
-        owners.append(owner[: len(joined)][inside])
-        codes.append(_hashed(joined, start, length)[inside])
-    pairs = np.unique((np.concatenate(owners) << BITS) | np.concatenate(codes))
-    return pairs >> BITS, pairs & (MAP_SIZE - 1)
+        pairs.append((owner[: len(joined)] << BITS | _hashed(joined, start, length))[inside])
+    shown = np.unique(np.concatenate(pairs))
+    return shown >> BITS, shown & (MAP_SIZE - 1)
 
 
 def _hashed(values: NDArray[np.int64], salt: int, kind: int) -> NDArray[np.int64]:
@@ -172,15 +133,12 @@ def _hashed(values: NDArray[np.int64], salt: int, kind: int) -> NDArray[np.int64
 def _disagreements(seen: Observation, witness: str) -> dict[int, str]:
     """The shape of each disagreement: exact ones by equal outcome, and all who gave none."""
     base = seen.results[witness]
-    exact = set(seen.contract.exact)
     suspects: set[int] = set()
     for name, results in seen.results.items():
-        if results is base or results.same_as(base):
-            continue
-        if name not in exact:
+        if name not in seen.contract.exact:
             suspects.update(np.flatnonzero(results.status > Status.UNSUPPORTED).tolist())
-            continue
-        suspects.update(results.differing(base))
+        elif results is not base and not results.same_as(base):
+            suspects.update(results.differing(base))
     found = {}
     for index in sorted(suspects):
         outcomes = {name: results.outcome(index) for name, results in seen.results.items()}
@@ -219,35 +177,78 @@ def _beside(outcome: Outcome, first: Outcome) -> str:
 
 
 class Map:
-    """How often each behaviour was seen, up to ``SATURATED`` inputs, over all inputs so far."""
+    """How often each behaviour was seen, up to ``SATURATED`` inputs, over all inputs so far.
+
+    counts: as :attr:`counts` gave them; none for an empty map. Raises ValueError for anything else.
+    """
 
     def __init__(self, counts: bytes = b"") -> None:
-        """Make one of what :attr:`counts` gave, or an empty one. Raises ValueError."""
-        if not counts:
-            counts = bytes(MAP_SIZE)
-        if len(counts) != MAP_SIZE:
-            raise ValueError(f"has {len(counts):,} behaviours, not {MAP_SIZE:,}")
-        self._counts = np.frombuffer(counts, dtype=np.uint8).copy()
-        if self._counts.max() > SATURATED:
-            raise ValueError(f"counts a behaviour more often than {SATURATED} times")
+        self._counts = np.frombuffer(counts or bytes(MAP_SIZE), dtype=np.uint8).copy()
+        if len(self._counts) != MAP_SIZE or self._counts.max() > SATURATED:
+            raise ValueError(
+                f"is no map of {MAP_SIZE:,} behaviours, each counted up to {SATURATED}"
+            )
 
     @property
     def counts(self) -> bytes:
         """The map as bytes, for the constructor."""
         return self._counts.tobytes()
 
-    def add(self, behaviour: BatchBehaviour) -> dict[int, int]:
-        """Count what was seen; how many behaviours each input was the first to show."""
-        codes, first = np.unique(behaviour.codes, return_index=True)
+    def add(self, behaviour: BatchBehaviour) -> set[int]:
+        """Count what was seen; the inputs that were the first to show some behaviour."""
+        codes, first, seen = np.unique(behaviour.codes, return_index=True, return_counts=True)
         fresh = self._counts[codes] == 0
-        owners, numbers = np.unique(behaviour.owners[first[fresh]], return_counts=True)
-        seen = np.bincount(behaviour.codes, minlength=MAP_SIZE)[codes]
-        total = np.minimum(self._counts[codes].astype(np.int64) + seen, SATURATED)
-        self._counts[codes] = total.astype(np.uint8)
-        return dict(zip(owners.tolist(), numbers.tolist(), strict=True))
+        self._counts[codes] = np.minimum(self._counts[codes] + seen, SATURATED)
+        return set(behaviour.owners[first[fresh]].tolist())
 
     @property
     def species(self) -> tuple[int, int, int]:
         """How many behaviours were seen, how many in one input only, how many in two."""
         counts = np.bincount(self._counts, minlength=SATURATED + 1)
         return int(MAP_SIZE - counts[0]), int(counts[1]), int(counts[2])
+
+
+EVERY = 8
+"""One batch in so many is timed where cost is a behaviour, too: that asks everybody once more."""
+
+LEAST_BYTES = 64
+"""Below, a call's own cost is all there is to see."""
+
+STEP = 1.5
+"""A cost is new if it is so many times as great as before: smaller steps are noise."""
+
+AGAIN = 3
+"""What may be new is timed so many times again, and its least time counts."""
+
+
+def dearer(
+    pool: WorkerPool, contract: Contract, inputs: Sequence[bytes], costs: dict[str, float]
+) -> set[int]:
+    """The inputs that cost an implementation more a byte than any of its length before.
+
+    costs: nanoseconds a byte by implementation and power of two of the length; raised here.
+    Raises OutOfTime.
+    """
+    found = set()
+    long_enough = [index for index, data in enumerate(inputs) if len(data) >= LEAST_BYTES]
+
+    def timed(name: str, given: list[bytes]) -> list[int]:
+        """Nanoseconds of each input; 0 of one without an encoding, and of all where one died."""
+        answers = pool.gauge(name, contract, given, Meter.TIME)
+        if answers.costs is None:
+            return [0] * len(given)
+        spent: list[int] = np.where(
+            answers.status == Status.ENCODED, answers.costs[:, 0], 0
+        ).tolist()
+        return spent
+
+    for name in contract.names if long_enough else ():
+        spent = timed(name, [inputs[index] for index in long_enough])
+        for index, first in zip(long_enough, spent, strict=True):
+            size = len(inputs[index])
+            key = f"{name} {1 << size.bit_length() - 1}"
+            known = STEP * size * costs.get(key, 0.0)
+            if first > known and (least := min(timed(name, [inputs[index]] * AGAIN))) > known:
+                costs[key] = least / size
+                found.add(index)
+    return found

@@ -3,7 +3,8 @@
 Our hot loops are compiled, and a compiled loop covers nothing; the same source runs interpreted
 (``NUMBA_DISABLE_JIT=1``), instrumented by Atheris, in a process of its own for each batch. What it
 finds to cover something new is its corpus, which the target keeps, and the batch, which all
-implementations are asked.
+implementations are asked. The process is confined as a worker is, and its answers are not trusted:
+see :mod:`harness.workers.wire`.
 
 libFuzzer is deterministic under a seed if it does not look at the clock (``-reload=0``), at the
 order of strings in sets (``PYTHONHASHSEED``), or at addresses, which are part of what it takes for
@@ -14,16 +15,23 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib.util
+import logging
 import os
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import scratch
 from harness.confinement.plan import OFF, Held
+from harness.core.outcomes import Status
 from harness.engine.streams import Batch
-from harness.studies.fuzz.helper import Helper, serve
+from harness.workers import serving
+from harness.workers.pool import Stopped
+from harness.workers.process import Process, WorkerDied, listen
+from harness.workers.requests import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,22 +39,24 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
+    from harness.studies.fuzz.loop import Maker
     from impls.interface import Encoder, Mode
+
+LOG = logging.getLogger(__name__)
 
 COVERAGE = "atheris"
 
-RUNS = 1000
-"""A batch has so many runs, which take some ten seconds interpreted."""
-
-COST = 24.0
-"""A batch counts for so much of the budget: it takes as long as that many batches of a
-generator."""
+RUNS, COST = 1000, 24.0
+"""A batch has so many runs, which take some ten seconds interpreted: as long as so many batches of
+a generator, for which it counts."""
 
 LONGEST = 64
 """Bytes: interpreted loops take a microsecond a step, and every branch has a short input."""
 
-SECONDS = 300.0
-"""The time limit of a batch, which is there for hangs."""
+SECONDS, MEMORY = 300.0, 4 << 30
+"""The limits of a batch: its time, which is there for hangs, and bytes of private memory."""
+
+POLL_SECONDS = 0.1
 
 MOST_TOKENS = 20_000
 """Vocabularies with more take minutes to load, interpreted, for every batch."""
@@ -64,9 +74,6 @@ OURS = (
 )
 """Packages whose implementations are of interpreted source."""
 
-FOREIGN = ("impls.adapters", "impls.external", "impls.environments")
-"""Packages of ours whose implementations only call others."""
-
 ADDR_NO_RANDOMIZE = 0x0040000
 """The flag of ``personality(2)`` that turns off random addresses."""
 
@@ -82,54 +89,68 @@ class Request:
     corpus: Sequence[bytes]
 
 
-class Covered:
-    """Batches that Atheris makes, of one implementation after another.
+def covered(
+    targets: Sequence[tuple[str, Mode]],
+    vocabulary: Vocabulary,
+    seeded: Callable[[int], int],
+    kept: list[bytes],
+    stopped: Callable[[], bool],
+) -> Maker[Batch]:
+    """Batches that Atheris makes, of one implementation after another. Raises Stopped.
 
-    kept: Atheris's corpus, which the target commits; added to by :meth:`take`.
+    seeded: the seed of each batch. kept: Atheris's corpus, which the target commits, and a batch
+    adds to.
     """
 
-    cost = COST
-    lasting = True
-
-    def __init__(
-        self,
-        targets: Sequence[tuple[str, Mode]],
-        vocabulary: Vocabulary,
-        seed: int,
-        shard: int,
-        kept: list[bytes],
-        stopped: Callable[[], bool],
-    ) -> None:
-        self._targets, self._vocabulary = targets, vocabulary
-        self._seed, self._shard = seed, shard
-        self._kept, self._stopped = kept, stopped
-
-    def take(self, number: int, place: int) -> Batch | None:
-        """What the ``place``-th batch found; None for nothing. Raises Stopped."""
-        from harness.studies.fuzz.arms import derived  # noqa: PLC0415 (arms are made of this)
+    def take(number: int, place: int) -> Batch:
         from impls import registry  # noqa: PLC0415 (an implementation)
 
-        spec, mode = self._targets[place % len(self._targets)]
-        seed = derived(self._seed, self._shard, place)
+        spec, mode = targets[place % len(targets)]
+        request = Request(vocabulary, spec, mode, seeded(place), list(kept))
         needs = registry.resolve(spec).about.needs
-        helper = Helper(__name__, {"NUMBA_DISABLE_JIT": "1"}, spec=spec, needs=needs)
-        try:
-            request = Request(self._vocabulary, spec, mode, seed, list(self._kept))
-            found = helper.ask(request, SECONDS, self._stopped)
-        finally:
-            helper.close()
-        able = [data for data in found or () if self._vocabulary.can_encode(data)]
-        self._kept += able
-        del self._kept[:-MOST_KEPT]
-        return Batch(COVERAGE, seed, place, 0, able) if able else None
+        found = ask(__name__, request, stopped, spec, needs) or ()
+        able = [data for data in found if vocabulary.can_encode(data)]
+        kept.extend(able)
+        del kept[:-MOST_KEPT]
+        return Batch(COVERAGE, request.seed, place, 0, able)
 
-    def close(self) -> None:
-        """Each batch ends its own process."""
+    return take
+
+
+def ask(
+    module: str,
+    request: Any,
+    stopped: Callable[[], bool],
+    spec: str = "",
+    needs: Sequence[str] = (),
+) -> list[bytes] | None:
+    """What the ``main`` of a module answers in a process of its own, which ends with it.
+
+    spec: of the implementation that runs in it, if any; needs: what that declares. None where it
+    died, took too long, or broke the protocol. Raises Stopped.
+    """
+    environment = {"PYTHONHASHSEED": "0", "NUMBA_DISABLE_JIT": "1"}
+    process = Process(module, MEMORY, environment, others=f"{module} {spec}", needs=needs)
+    deadline = time.monotonic() + SECONDS
+    try:
+        process.send(request, SECONDS)
+        while (answer := process.answer(list[bytes])) is None and time.monotonic() < deadline:
+            if stopped():
+                raise Stopped
+            listen([process], POLL_SECONDS)
+    except WorkerDied as death:
+        if death.outcome.status is Status.PROTOCOL:
+            LOG.warning("%s: %s", module, first_line(death.outcome.message))
+        return None
+    finally:
+        process.kill()
+        process.close()
+    return answer
 
 
 def targets(vocabulary: Vocabulary, contracts: Sequence[Contract]) -> list[tuple[str, Mode]]:
     """Implementations to instrument, with the first mode that each is compared in."""
-    if len(vocabulary) > MOST_TOKENS or not available():
+    if len(vocabulary) > MOST_TOKENS or importlib.util.find_spec("atheris") is None:
         return []
     found: dict[str, Mode] = {}
     for contract in contracts:
@@ -147,13 +168,6 @@ def interpreted(participant: Participant) -> bool:
     if module.startswith("impls."):
         return module.startswith(OURS)
     return ":" in participant.spec
-
-
-def available() -> bool:
-    """Whether Atheris is installed."""
-    import importlib.util  # noqa: PLC0415
-
-    return importlib.util.find_spec("atheris") is not None
 
 
 def fixed_addresses(arguments: Sequence[str]) -> None:
@@ -214,7 +228,7 @@ def fuzz(request: Request, folder: Path) -> None:
 def main(arguments: Sequence[str], held: Held = OFF) -> None:
     """Serve requests; see :mod:`harness.confinement.start`."""
     fixed_addresses(arguments)
-    serve(found, arguments)
+    serving.serve(arguments, lambda progress: lambda request, beat: found(request))
 
 
 if __name__ == "__main__":

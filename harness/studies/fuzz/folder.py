@@ -12,7 +12,6 @@ from corpora import whole_files
 from harness.core.writing import OutputError, cannot_write, write_whole, writing
 from harness.engine.portable import write_sent
 from harness.findings.folder import OURS, FindingsFolder, outcomes_text
-from harness.studies.fuzz.record import smallness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,30 +39,23 @@ class CampaignFolder(FindingsFolder):
     cannot be written, or is not a campaign's.
     """
 
-    def __init__(
-        self, path: Path, mark: str, *, resumed: bool = False, shared: bool = False
-    ) -> None:
+    def __init__(self, path: Path, mark: str, *, shared: bool = False) -> None:
         super().__init__(path)
         self._mark, self._shared = mark, shared
         self._saving = threading.Lock()
         try:
             path.mkdir(parents=True, exist_ok=True)
-            foreign = [name for name in OURS if (path / name).exists()]
-            if foreign and not (path / ABOUT).is_file():
+            ours = [path / name for name in OURS if (path / name).exists()]
+            if ours and not (path / ABOUT).is_file():
                 raise OutputError(
-                    f"--out {path}: has a {foreign[0]} that is no campaign's; name another folder"
+                    f"--out {path}: has a {ours[0].name} that is no campaign's; name another folder"
                 )
-            # Earlier versions left no mark: what goes on is taken to go on there.
-            if marked(path / ABOUT, mark if resumed else "") != mark:
-                for name in OURS:
-                    if (path / name).is_dir():
-                        shutil.rmtree(path / name)
-                    else:
-                        (path / name).unlink(missing_ok=True)
+            if marked(path / ABOUT) != mark:
+                for one in ours:
+                    shutil.rmtree(one) if one.is_dir() else one.unlink()
                 # Only then: whoever is killed on the way has another's mark there, or none.
                 write_whole(path / ABOUT, json.dumps({MARK: mark}))
-            whole_files.sweep(path)
-            for folder in (path / "findings").glob("f-*"):
+            for folder in (path, *path.glob("findings/f-*")):
                 whole_files.sweep(folder)
         except OSError as error:
             raise cannot_write(f"--out {path}", error) from error
@@ -76,9 +68,10 @@ class CampaignFolder(FindingsFolder):
     def save(self, name: str, violation: Violation, contract: Contract) -> str | None:
         """As ``save_finding``, unless what is there of the finding is as small, and to stay."""
         with self._saving:
-            new = smallness(violation.data), outcomes_text(violation, contract)
-            if self._stays(folder := self.path / "findings" / name, new):
-                return f"findings/{name}/repro.py" if (folder / "repro.py").exists() else None
+            folder = f"findings/{name}"
+            if self._stays(folder, violation.data, outcomes_text(violation, contract)):
+                script = f"{folder}/repro.py"
+                return script if (self.path / script).exists() else None
             return self.save_finding(name, violation, contract)
 
     def place(self, files: Mapping[str, bytes]) -> None:
@@ -87,56 +80,50 @@ class CampaignFolder(FindingsFolder):
         Of a finding that is here already the smallest stays, as in :meth:`save`. Raises
         OutputError.
         """
-        names = {path.rpartition("/")[0] for path in files if path.startswith("findings/")}
-        staying = {name for name in names if self._stays(self.path / name, sent(files, name))}
+        found = {path.rpartition("/")[0] for path in files if path.endswith("/input.bin")}
+        staying = {
+            name
+            for name in found
+            if self._stays(
+                name, files[f"{name}/input.bin"], files[f"{name}/outcomes.json"].decode()
+            )
+        }
         for path in sorted(files, key=lambda one: (one.endswith("/input.bin"), one)):
             if path.rpartition("/")[0] not in staying:
                 write_sent(self.path, path, files[path])
 
-    def _stays(self, folder: Path, new: Size) -> bool:
+    def _stays(self, folder: str, data: bytes, outcomes: str) -> bool:
         """Whether what a folder has of a finding is to stay, and not be replaced by another.
 
         Of several as small that of least bytes, whichever target comes first.
         """
-        old = recorded(folder) if self._shared else None
-        return old is not None and old <= new
+        there = self.path / folder
+        try:
+            old = (there / "input.bin").read_bytes()
+            said = (there / "outcomes.json").read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return False
+        return self._shared and (smallness(old), said) <= (smallness(data), outcomes)
 
     def tidy(self, findings: Sequence[Found]) -> None:
         """Remove folders of what is no finding: replaced by its minimum, or never committed."""
         kept = {found.id for found in findings}
-        for folder in (self.path / "findings").glob("f-*"):
+        for folder in self.path.glob("findings/f-*"):
             if folder.name not in kept:
-                shutil.rmtree(folder, ignore_errors=True)
+                self.drop(folder.name)
 
 
-Size = tuple[tuple[int, bytes], str]
-"""What findings are compared by: the input, and the outcomes."""
+def smallness(data: bytes) -> tuple[int, bytes]:
+    """By which inputs of one finding are compared: the least stands for it."""
+    return len(data), data
 
 
-def recorded(folder: Path) -> Size | None:
-    """That of the one in a folder; None where there is none."""
+def marked(path: Path) -> str | None:
+    """The mark in a ``campaign.json``, if it has one."""
     try:
-        return (
-            smallness((folder / "input.bin").read_bytes()),
-            (folder / "outcomes.json").read_text(encoding="utf-8"),
-        )
-    except (OSError, ValueError):
+        return str(json.loads(path.read_text(encoding="utf-8"))[MARK])
+    except (FileNotFoundError, ValueError, LookupError, TypeError):
         return None
-
-
-def sent(files: Mapping[str, bytes], name: str) -> Size:
-    """That of one of these files' findings."""
-    outcomes = files[f"{name}/outcomes.json"].decode("utf-8")
-    return smallness(files[f"{name}/input.bin"]), outcomes
-
-
-def marked(path: Path, otherwise: str) -> str:
-    """The mark in a ``campaign.json``; ``otherwise`` where it has none."""
-    try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-        return str(about.get(MARK, otherwise))
-    except (FileNotFoundError, ValueError, AttributeError):
-        return ""
 
 
 def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:

@@ -4,53 +4,67 @@ What is new is for a feedback to say: behaviours of all who are asked (``fuzz``)
 implementation (``worst``), or places in the source, by which two makers choose what they make
 (:mod:`harness.studies.fuzz.coverage`, and the one that follows lines in
 :mod:`harness.studies.worst.search`).
+
+Who makes the next batch is chosen by Thompson sampling for discoveries that come as a Poisson
+process: each arm's rate of discoveries for its cost has a Gamma belief, a rate is drawn from each,
+and the greatest is taken. What was seen long ago counts less and less, as every arm dries up
+(discounted Thompson sampling: Raj and Kalyani, Taming Non-stationary Bandits: A Bayesian Approach,
+arXiv:1707.09727). Besides, a share of all batches goes to whichever arm has waited longest: a yield
+that is zero today may not be so tomorrow.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
-
-from harness.studies.fuzz.schedule import Schedule
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from harness.studies.fuzz.schedule import Arm
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 Made = TypeVar("Made")
-Made_co = TypeVar("Made_co", covariant=True)
+
+Maker = Callable[[int, int], Made | None]
+"""Makes a batch, given its number in the campaign and how many its arm has made before: a function
+of the two, and of what was kept so far. An empty batch: it has nothing now. None: it has nothing
+left."""
+
+FLOOR = 0.2
+"""Share of the batches that go to the arm that has waited longest: with a dozen arms, each gets at
+least one batch in sixty, whatever it yields."""
+
+MEMORY = 0.98
+"""The weight of a batch shrinks by this factor with each one that follows, so that the last fifty
+or so decide."""
+
+PRIOR_GAIN, PRIOR_COST = 1.0, 1.0
+"""The belief about an arm before anything is known: one discovery for a batch, very unsure."""
 
 
-class Maker(Protocol[Made_co]):
-    """One way of making inputs: an arm of the schedule."""
+@dataclass(slots=True)
+class Arm:
+    """A way of making inputs, and what it has yielded.
 
-    @property
-    def cost(self) -> float:
-        """Of a batch, beside 1 for that of a generator."""
-        ...
+    cost: of a batch, beside others: 1 for one that a generator makes. gain, spent: discoveries and
+    costs, discounted. last: number of its last batch, -1 before the first. batches: made; cases,
+    found: in all. ended: it has no more inputs to give.
+    """
 
-    @property
-    def lasting(self) -> bool:
-        """Whether it may have inputs again after it had none."""
-        ...
-
-    def take(self, number: int, place: int) -> Made_co | None:
-        """Batch ``number`` of the campaign, the ``place``-th of this arm; None where there is none.
-
-        A function of the two and of what was kept so far, and of nothing else.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let go of processes."""
-        ...
+    name: str
+    cost: float = 1.0
+    gain: float = 0.0
+    spent: float = 0.0
+    last: int = -1
+    batches: int = 0
+    cases: int = 0
+    found: float = 0.0
+    ended: bool = False
 
 
 class Loop(Generic[Made]):
-    """Has batches made by whom the schedule chooses.
+    """Chooses who makes the next batch. A choice depends on the seed, the number of the batch, and
+    what was rewarded so far: nothing else.
 
-    arms, taken: the state, which is kept up to date: the arms of the schedule, and the number of
-    batches taken from each.
+    makers: by name. costs: of those of which a batch takes longer than that of a generator.
+    arms: all its state, which it goes on from and keeps up to date.
     """
 
     def __init__(
@@ -58,38 +72,44 @@ class Loop(Generic[Made]):
         makers: Mapping[str, Maker[Made]],
         seed: str,
         arms: list[Arm],
-        taken: dict[str, int],
+        costs: Mapping[str, float] | None = None,
     ) -> None:
-        costs = {name: maker.cost for name, maker in makers.items()}
-        self._makers, self._taken = makers, taken
-        self._schedule = Schedule(costs, seed, arms)
-        self.reward = self._schedule.reward
+        if not arms:
+            arms += [Arm(name, (costs or {}).get(name, 1.0)) for name in makers]
+        self._makers, self._seed = makers, seed
+        self._arms = {arm.name: arm for arm in arms}
 
-    def choose(self, number: int, wanted: int = 1) -> tuple[list[tuple[str, Made]], int]:
-        """Up to so many batches from ``number`` on, with their arms, and how many came to nothing.
-
-        An arm that turns out to have nothing is no batch: all of them may, for a toy's alphabet.
-        """
-        chosen: list[tuple[str, Made]] = []
-        busy: list[str] = []
-        while len(busy) < wanted + len(self._makers) and len(chosen) < wanted:
-            at = number + len(busy)
-            name = self._schedule.choose(at, busy)
-            if name is None:
-                break
-            busy.append(name)
-            place = self._taken.get(name, 0)
-            made = self._makers[name].take(at, place)
+    def choose(self, number: int) -> tuple[str, Made] | None:
+        """Batch ``number``, and who made it; None when nobody has anything left."""
+        while (arm := self._chosen(number)) is not None:
+            made = self._makers[arm.name](number, arm.batches)
             if made is not None:
-                self._taken[name] = place + 1
-                chosen.append((name, made))
-            elif self._makers[name].lasting:
-                self.reward(name, at, 0, 0.0)
-            else:
-                self._schedule.end(name)
-        return chosen, len(busy) - len(chosen)
+                arm.batches += 1
+                arm.last = number
+                return arm.name, made
+            arm.ended = True
+        return None
 
-    def close(self) -> None:
-        """Let go of all processes of makers."""
-        for maker in self._makers.values():
-            maker.close()
+    def _chosen(self, number: int) -> Arm | None:
+        able = [arm for arm in self._arms.values() if not arm.ended]
+        untried = [arm for arm in able if arm.last < 0]
+        if untried or not able:
+            return next(iter(untried), None)
+        rng = random.Random(f"schedule/{self._seed}/{number}")
+        if rng.random() < FLOOR:
+            return min(able, key=lambda arm: arm.last)
+        rates = [
+            rng.gammavariate(PRIOR_GAIN + arm.gain, 1 / (PRIOR_COST + arm.spent)) for arm in able
+        ]
+        return able[rates.index(max(rates))]
+
+    def reward(self, name: str, cases: int, discoveries: float) -> None:
+        """Take note that a batch of an arm came to so many discoveries."""
+        for arm in self._arms.values():
+            arm.gain *= MEMORY
+            arm.spent *= MEMORY
+        arm = self._arms[name]
+        arm.gain += discoveries
+        arm.spent += arm.cost
+        arm.cases += cases
+        arm.found += discoveries

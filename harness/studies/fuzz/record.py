@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import base64
 import datetime
-import os
-import platform
 from collections import Counter
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from harness.confinement import probing
+from harness.checks import CHECKS
 from harness.core import exit_statuses
-from harness.engine.planning import Tally, budget_text
-from harness.engine.runner import asked, versions, went_on
+from harness.core.outcomes import Status
+from harness.engine import claiming
+from harness.engine.planning import Tally
+from harness.engine.runner import begun, went_on
 from harness.events import (
     FAIL,
     Campaign,
@@ -27,27 +26,28 @@ from harness.events import (
     Found,
     NotReached,
     Outlook,
-    Started,
     VocabularyLoaded,
     Withdrawn,
 )
 from harness.findings.expecting import ExpectedFindings
+from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz import estimate
-from harness.studies.fuzz.amending import together
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.estimate import Abundance
+from harness.studies.fuzz.folder import smallness
 from harness.studies.fuzz.plan import target_name
 from harness.verdict import gate
 from harness.verdict.coverage import Coverage
 from harness.verdict.gaps import counted
-from impls.specs import from_anywhere
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
+    from harness.engine.planning import Plan
     from harness.studies.fuzz.plan import FuzzPlan
-    from harness.studies.fuzz.state import Kept
+    from harness.studies.fuzz.state import State
     from harness.studies.fuzz.store import CampaignStore
+    from harness.studies.fuzz.target import Save
 
 HOUR = 3600.0
 
@@ -63,9 +63,8 @@ class Ended:
     """How a session came to its end. how: in words, where it was cut off. exit_status: of that.
 
     canary: None where none rides, else whether it was found; said: what is known about it.
-    cases: committed in the session. awaited, late: who might hang and was waited for after its
-    time, and for how many seconds. least: vocabularies that had their first round then. cluster:
-    what it did in the session, if there was one.
+    cases: committed in the session. least: vocabularies that had their first round after its time.
+    late: for how many seconds it went on. cluster: what it did in the session, if there was one.
     """
 
     how: str | None = None
@@ -73,7 +72,6 @@ class Ended:
     canary: bool | None = None
     said: str = ""
     cases: int = 0
-    awaited: frozenset[str] = frozenset()
     least: frozenset[str] = frozenset()
     late: float = 0.0
     cluster: ClusterUsed | None = None
@@ -98,17 +96,21 @@ class Record:
 def record(
     plan: FuzzPlan,
     store: CampaignStore,
+    save: Save,
     command: str,
     known: Container[str],
     ended: Ended,
 ) -> Record:
     """What the campaign came to so far. known: ids of findings from before this session.
 
-    Raises LedgerError.
+    save: writes the folders of findings that no input brings back. Raises LedgerError.
     """
-    kept = store.targets(plan.names)
-    findings = merged(plan, kept)
-    tally = together(kept.values())
+    states = {name: one.state for name, one in store.targets(plan.names).items()}
+    tally = Tally()
+    for one in states.values():
+        tally.add(one.tally)
+    findings = merged(plan, [*(one.findings for one in states.values()),
+                             noted(plan.plan, states, tally, save)])  # fmt: skip
     judged = gate.judge_expectations(
         plan.plan.expectations,
         findings,
@@ -117,89 +119,103 @@ def record(
         plan.plan.versions,
         datetime.datetime.now(datetime.UTC).date(),
     )
-    seconds = store.seconds
-    counts: Counter[str] = Counter()
-    opened: dict[str, Event] = {}
-    for one in kept.values():
-        counts.update(one.state.counts)
-        # Targets of one vocabulary are opened alike.
-        opened |= {event.to_json(): event for event in one.state.opening()}
-    begun = {name for name, one in kept.items() if one.state.cases}
-    reached = {source for source, shard in plan.targets if target_name(source, shard) in begun}
+    opening = begun(plan.plan, command)
     events: list[Event] = [
-        _started(plan, store, command),
-        *opened.values(),
-        *(done for one in kept.values() for done in one.state.done()),
-        *findings,
-        *fixed(kept.values(), findings),
-        *withdrawals(kept.values()),
-        *(
-            NotReached(source, NO_ROUND)
-            for source in plan.plan.vocabularies
-            if source not in reached
-        ),
-        *(Counted(bucket, count) for bucket, count in counts.items()),
+        replace(opening, time=store.row.started, budget=opening.budget.replace("none", "endless")),
+        *_committed(plan, states, findings),
         *judged,
         *([ended.cluster] if ended.cluster else []),
     ]
-    finished = _finished(plan, events, judged, tally, seconds, ended)
-    campaign = _campaign(store, kept, counts, seconds, ended)
-    events += [campaign, finished]
+    seconds = store.row.seconds
+    finished = _finished(events, judged, tally, seconds, ended)
+    campaign = _campaign(store, states, seconds, ended)
     new = [found for found in findings if found.id not in known]
-    about = _about(campaign, kept, findings, new, seconds, ended)
+    about = {
+        **_about(campaign, states),
+        "seconds": round(seconds, 1),
+        "findings": len(findings),
+        "new": [found.id for found in new],
+    }
+    events += [campaign, finished]
     return Record(events, finished, findings, judged, new, about, ended.cases)
 
 
-def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
+def _committed(
+    plan: FuzzPlan, states: Mapping[str, State], findings: Sequence[Found]
+) -> Iterator[Event]:
+    """What all targets have come to."""
+    # Targets of one vocabulary are opened alike.
+    yield from {
+        event.to_json(): event for one in states.values() for event in one.opening()
+    }.values()
+    for one in states.values():
+        yield from one.totals.values()
+        yield from one.unsettled.values()
+    yield from findings
+    there = {found.id for found in findings}  # another target may still have it
+    fixed = {found.id: found for one in states.values() for found in one.fixed}
+    for found in fixed.values():
+        if found.id not in there:
+            yield FindingFixed(found.id, found.bucket, found.vocabulary)
+    yield from {
+        (who, event.id): Withdrawn(who, event.id, f"{why.splitlines()[0]}, for a while")
+        for one in states.values()
+        for event in one.opening()
+        if isinstance(event, VocabularyLoaded)
+        for who, why in one.withdrawn.items()
+    }.values()
+    asked = {name for name, one in states.items() if one.cases}
+    reached = {source for source, shard in plan.targets if target_name(source, shard) in asked}
+    for source in plan.plan.vocabularies:
+        if source not in reached:
+            yield NotReached(source, NO_ROUND)
+    for bucket, count in counts_of(states).items():
+        yield Counted(bucket, count)
+
+
+def counts_of(states: Mapping[str, State]) -> Counter[str]:
+    """How often each bucket was counted."""
+    counts: Counter[str] = Counter()
+    for one in states.values():
+        counts.update(one.counts)
+    return counts
+
+
+def noted(plan: Plan, states: Mapping[str, State], tally: Tally, save: Save) -> list[Found]:
+    """Findings that no input brings back: processes left behind, and claims that nobody kept."""
+    lines = {
+        Status.LEFT_PROCESSES: {
+            who: why for one in states.values() for who, why in one.left.items()
+        },
+        Status.FALSE_CLAIM: claiming.broken(plan, tally),
+    }
+    asked = Coverage.of(event for one in states.values() for event in one.opening())
+    tracker = FindingTracker(lambda event: None, save, plan.expectations, plan.versions)
+    for status, some in lines.items() if CHECKS["survival"] in plan.checks else ():
+        claiming.note(tracker, some, plan, asked, status)
+    return tracker.findings
+
+
+def merged(plan: FuzzPlan, several: Iterable[Iterable[Found]]) -> list[Found]:
     """The findings of all targets: of one found by several, the smallest input.
 
     Whether one is expected is decided by today's expectations, whatever was so when it was found.
     """
+
+    def size(found: Found) -> tuple[object, ...]:
+        return (*smallness(base64.b64decode(found.input_b64)), not found.minimal)
+
     expected = ExpectedFindings(plan.plan.expectations, plan.plan.versions)
     smallest: dict[str, Found] = {}
-    for one in kept.values():
-        for found in one.state.findings:
-            other = smallest.get(found.id)
-            if other is None or _size(found) < _size(other):
-                smallest[found.id] = found
+    for findings in several:
+        for found in findings:
+            smallest[found.id] = min(smallest.get(found.id, found), found, key=size)
     today = []
     for found in smallest.values():
         entry = expected.still(found)
         reason, link = (entry.reason, entry.link) if entry else (None, None)
         today.append(replace(found, expected=reason, link=link))
     return today
-
-
-def _size(found: Found) -> tuple[tuple[int, bytes], bool]:
-    return smallness(base64.b64decode(found.input_b64)), not found.minimal
-
-
-def smallness(data: bytes) -> tuple[int, bytes]:
-    """By which inputs of one finding are compared: the least stands for it."""
-    return len(data), data
-
-
-def withdrawals(kept: Iterable[Kept]) -> list[Withdrawn]:
-    """Who was not asked for a while, on which vocabulary, and why."""
-    found: dict[tuple[str, str], Withdrawn] = {}
-    for one in kept:
-        for event in one.state.opening():
-            if isinstance(event, VocabularyLoaded):
-                for name, why in one.state.withdrawn.items():
-                    withdrawn = Withdrawn(name, event.id, f"{why.splitlines()[0]}, for a while")
-                    found.setdefault((name, event.id), withdrawn)
-    return list(found.values())
-
-
-def fixed(kept: Iterable[Kept], findings: Sequence[Found]) -> list[FindingFixed]:
-    """The findings that no longer show, each once; not where another target still has it."""
-    there = {found.id for found in findings}
-    gone = {
-        one.id: FindingFixed(one.id, one.bucket, one.vocabulary)
-        for target in kept
-        for one in target.state.fixed
-    }
-    return [event for name, event in gone.items() if name not in there]
 
 
 def _fixed_note(events: Sequence[Event]) -> list[str]:
@@ -211,7 +227,6 @@ def _fixed_note(events: Sequence[Event]) -> list[str]:
 
 
 def _finished(
-    plan: FuzzPlan,
     events: Sequence[Event],
     judged: Sequence[ExpectationJudged],
     tally: Tally,
@@ -240,47 +255,21 @@ def _finished(
             *verdict.notes,
             *counted("slow once under load, and answered when asked again alone", tally.excused),
             *_fixed_note(events),
-            *went_on(ended.awaited, ended.least, (), ended.late),
+            *went_on((), ended.least, (), ended.late),
         ],
     )
 
 
-def _started(plan: FuzzPlan, store: CampaignStore, command: str) -> Started:
-    one = plan.plan
-    endless = one.budget.seconds is None and one.budget.cases is None
-    return Started(
-        time=store.started,
-        seed=one.seed,
-        suite=one.suite.name,
-        budget="endless" if endless else budget_text(one),
-        command=command,
-        versions=versions(one),
-        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        specs={each.name: from_anywhere(each.spec) for each in one.participants},
-        references=sorted(one.references),
-        named=asked(one),
-        timeout=one.limits.seconds,
-        memory=one.limits.memory,
-        expect=one.expect,
-        folder=str(Path.cwd()),
-        confinement=probing.line(one.limits.memory, one.participants),
-    )
-
-
 def _campaign(
-    store: CampaignStore,
-    kept: Mapping[str, Kept],
-    counts: Mapping[str, int],
-    seconds: float,
-    ended: Ended,
+    store: CampaignStore, states: Mapping[str, State], seconds: float, ended: Ended
 ) -> Campaign:
     """What reports tell of the campaign."""
-    cases = sum(one.state.cases for one in kept.values())
+    cases = sum(one.cases for one in states.values())
     rate = cases / seconds if seconds else 0.0
     ahead = rate * HOUR
     return Campaign(
         name=store.name,
-        time=store.started,
+        time=store.row.started,
         rate=rate,
         canary=ended.canary,
         said=ended.said,
@@ -296,30 +285,35 @@ def _campaign(
                 to_come=estimate.expected(seen, ahead),
                 next=estimate.discovery(seen),
             )
-            for name, seen in abundances(kept, counts).items()
+            for name, seen in abundances(states, cases).items()
         ],
-        curves={name: one.state.curve for name, one in kept.items()},
+        curves={name: one.curve for name, one in states.items()},
     )
 
 
-def _about(
-    campaign: Campaign,
-    kept: Mapping[str, Kept],
-    findings: Sequence[Found],
-    new: Sequence[Found],
-    seconds: float,
-    ended: Ended,
-) -> dict[str, Any]:
+def abundances(states: Mapping[str, State], cases: int) -> dict[str, Abundance]:
+    """How often behaviours, shapes of disagreement, and buckets of findings were seen."""
+    maps = [Map(one.map).species for one in states.values()]
+    behaviours = map(sum, zip((0, 0, 0), *maps, strict=True))
+    shapes = [n for one in states.values() for n in one.disagreements.values()]
+    found = {"disagreements": shapes, "findings": list(counts_of(states).values())}
+    return {
+        "behaviours": Abundance(cases, *behaviours),
+        **{
+            kind: Abundance(cases, len(counts), counts.count(1), counts.count(2))
+            for kind, counts in found.items()
+        },
+    }
+
+
+def _about(campaign: Campaign, states: Mapping[str, State]) -> dict[str, Any]:
     """``campaign.json``: the schedule, the corpus, what is yet to be found."""
     return {
         "name": campaign.name,
         "started": campaign.time,
-        "seconds": round(seconds, 1),
-        "cases": sum(one.state.cases for one in kept.values()),
+        "cases": sum(one.cases for one in states.values()),
         "cases_per_second": round(campaign.rate, 1),
-        "findings": len(findings),
-        "new": [found.id for found in new],
-        "canary": {"found": ended.canary, "said": ended.said},
+        "canary": {"found": campaign.canary, "said": campaign.said},
         "estimates": {
             "source": campaign.source,
             "next hour": f"{campaign.rate * HOUR:.0f} cases",
@@ -337,38 +331,15 @@ def _about(
         },
         "strands": {
             name: {
-                "batches": one.state.batches,
-                "cases": one.state.cases,
-                "corpus": len(one.state.corpus),
-                "behaviours": Map(one.state.map).species[0],
-                "disagreements": len(one.state.disagreements),
-                "arms": {
-                    arm.name: {
-                        "batches": arm.batches,
-                        "cases": arm.cases,
-                        "discoveries": round(arm.found, 1),
-                        "ended": arm.ended,
-                    }
-                    for arm in one.state.schedule
-                },
-                "curve": one.state.curve,
-                "nanoseconds a byte": one.state.costs,
+                "batches": one.batches,
+                "cases": one.cases,
+                "corpus": len(one.corpus),
+                "behaviours": Map(one.map).species[0],
+                "disagreements": len(one.disagreements),
+                "arms": {arm.name: asdict(arm) for arm in one.schedule},
+                "curve": one.curve,
+                "nanoseconds a byte": one.costs,
             }
-            for name, one in kept.items()
+            for name, one in states.items()
         },
-    }
-
-
-def abundances(kept: Mapping[str, Kept], counts: Mapping[str, int]) -> dict[str, Abundance]:
-    """How often behaviours, shapes of disagreement, and buckets of findings were seen."""
-    cases = sum(one.state.cases for one in kept.values())
-    maps = [Map(one.state.map).species for one in kept.values()]
-    seen, once, twice = (sum(column) for column in zip((0, 0, 0), *maps, strict=True))
-    behaviours = Abundance(cases, seen, once, twice)
-    shapes = Counter(n for one in kept.values() for n in one.state.disagreements.values())
-    buckets = Counter(counts.values())
-    return {
-        "behaviours": behaviours,
-        "disagreements": Abundance(cases, shapes.total(), shapes[1], shapes[2]),
-        "findings": Abundance(cases, buckets.total(), buckets[1], buckets[2]),
     }

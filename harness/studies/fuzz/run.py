@@ -8,15 +8,13 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from corpora.vocabularies import scratch
 from harness.cluster.local import LocalExecutor
 from harness.core.countdown import Countdown
 from harness.engine.ending import to_the_end
 from harness.ledger.recorder import keep_run
-from harness.studies.fuzz import crossing
-from harness.studies.fuzz.amending import Amender
 from harness.studies.fuzz.folder import CampaignFolder
 from harness.studies.fuzz.record import Ended, Record, record
 from harness.studies.fuzz.session import Session
@@ -26,37 +24,13 @@ from harness.studies.preparing import prepare
 from harness.verdict.coverage import Coverage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from harness.cluster.executor import Executor
-    from harness.events import Event
     from harness.studies.fuzz.plan import FuzzPlan
+    from harness.studies.fuzz.session import Shows
     from harness.studies.fuzz.state import Round
     from harness.studies.fuzz.store import CampaignStore
-
-
-class Shows(Protocol):
-    """Shows a person how a session goes; the command line has one."""
-
-    def begin(self, cases: Mapping[str, int]) -> None:
-        """Take note of how many cases each target had in earlier sessions."""
-        ...
-
-    def prepared(self, seconds: float) -> None:
-        """Take note of the seconds that preparing took: the first case comes now."""
-        ...
-
-    def announce(self, event: Event) -> None:
-        """Show an event that is not committed: a phase, or who could not load."""
-        ...
-
-    def publish(self, done: Round) -> None:
-        """Show a round that was committed."""
-        ...
-
-    def stop(self) -> None:
-        """Take what moves off the terminal."""
-        ...
 
 
 def execute(
@@ -77,7 +51,7 @@ def execute(
 
     progress: made when it is known what was found before. report: writes the reports, at the end
     and every so many seconds. committed: called with each round after its commit, one at a time.
-    clock: of the budget, and of rounds. executor: performs the rounds elsewhere, and is closed.
+    clock: of the budget. executor: performs the rounds elsewhere, and is closed.
     Raises SelectionError where the campaign is another or is taken, LedgerError, OutputError.
     """
     with store.held():
@@ -86,33 +60,24 @@ def execute(
         countdown = Countdown(plan.plan.budget.seconds, clock)
         began = now()
         known = store.known()
-        resumed = store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
-        crossing.cross_in_time(plan, store)
-        folder = CampaignFolder(out, store.mark, resumed=resumed, shared=plan.shards > 1)
+        store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
+        folder = CampaignFolder(out, store.mark, shared=plan.shards > 1)
         seen = progress(known)
         kept = store.targets(plan.names)
-        cases = {name: kept[name].state.cases if name in kept else 0 for name in plan.names}
-        seen.begin(cases)
-
-        def published(done: Round) -> None:
-            committed(done)
-            seen.publish(done)
-
+        seen.begin({name: kept[name].state.cases if name in kept else 0 for name in plan.names})
         here = executor is None
-        campaign = Campaign(plan, None, folder.save, clock) if here else Campaign.of(plan)
-        amender = Amender(plan, store, folder.save, published)
         session = Session(
-            plan, store, campaign, executor or LocalExecutor(plan.plan.jobs + plan.canary),
-            folder.place, amender, published, seen.announce,
-            countdown, cases, seen.prepared,
+            plan, store, Campaign(plan, None, folder.save) if here else Campaign.of(plan),
+            executor or LocalExecutor(plan.plan.jobs + plan.canary),
+            folder.place, seen, countdown, kept, committed,
         )  # fmt: skip
 
         def written(how: str | None, status: int) -> Record:
             ended = Ended(
-                how, status, *session.canary, session.cases, frozenset(session.awaited),
-                frozenset(session.least), session.late, session.cluster,
+                how, status, *session.canary, session.cases, frozenset(session.least),
+                countdown.late, session.cluster,
             )  # fmt: skip
-            made = record(plan, store, command, known, ended)
+            made = record(plan, store, folder.save, command, known - session.gone, ended)
             folder.write(made.events, made.campaign)
             return made
 
@@ -124,17 +89,16 @@ def execute(
                 report(written("still on", 0))
                 next_report = time.monotonic() + report_seconds
 
-        def again_and_on() -> None:
+        def work() -> None:
             if here:
                 prepare(plan.plan, seen.announce, threading.Event())
-            known.difference_update(amender.ask_again())
-            try:
-                session.run(each)
-            finally:
-                amender.note_claims()
+            if left := session.run(each):
+                name, first = next(iter(store.targets(plan.names).items()))
+                first.state.left |= left
+                store.commit([first.round(name)])
 
         try:
-            ending = to_the_end(again_and_on)
+            ending = to_the_end(work)
         finally:
             seen.stop()
         made = written(ending.how, ending.status)

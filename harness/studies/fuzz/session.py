@@ -11,346 +11,295 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections import deque
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
-from harness.checks import CHECKS
 from harness.cluster.executor import Unit, UnitError
 from harness.cluster.usage import Usage
+from harness.core.comparisons import algorithm_of
 from harness.engine.opening import NamedFailed
-from harness.engine.waiting import LONGEST_WAIT
 from harness.events import Phase, UnitDone
 from harness.studies.fuzz import units
-from harness.studies.fuzz.crossing import cross_next, limit
+from harness.studies.fuzz.arms import SHARED
 from harness.studies.fuzz.examples import open_examples, share_findings
+from harness.studies.fuzz.known import comes_back
 from harness.studies.fuzz.plan import target_name
-from harness.studies.fuzz.sizing import ROUND_SECONDS
-from harness.studies.fuzz.state import Kept, Round
+from harness.studies.fuzz.state import State
 from harness.studies.fuzz.units import Came, Campaign
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
     from harness.cluster.executor import Done, Executor
     from harness.core.countdown import Countdown
     from harness.events import ClusterUsed, Event
-    from harness.studies.fuzz.amending import Amender
     from harness.studies.fuzz.plan import FuzzPlan
+    from harness.studies.fuzz.state import Kept, Round
     from harness.studies.fuzz.store import CampaignStore
+
+    Course = Generator[Unit | None, Done, None]
+    """What is done with a target, a unit after another; None where others may have its place."""
 
 TURN_SECONDS = 60.0
 """A target keeps its place for so many seconds where others wait: loading a large vocabulary into
 all implementations takes a few seconds, and should not be much of it. In a session that is too
 short for that, each has the same share of the time."""
 
-MOST = 0.5
-"""A round that has taken more than so much of a session when time is up is not lost."""
-
 POLL_SECONDS = 0.2
 """A thread that only waits is deaf to Ctrl-C."""
 
-GRACE = 2 * ROUND_SECONDS
-"""Seconds for which the last units are waited for, beyond who may hang."""
+GRACE = 30.0
+"""Seconds for which the last units are waited for."""
 
-TOGETHER = 64
-"""Rounds that are committed together at the most. A transaction costs as much as several rounds in
-it; and what is not committed yet is lost with the driver."""
+OFFERED = 16
+"""Inputs of its corpus that a target gives to the others of its algorithm."""
 
-CANARY, ROUND, OPENING = "the canary", ", round ", ", opening "
+CANARY = "the canary"
+
+
+class Shows(Protocol):
+    """Shows a person how a session goes; the command line has one."""
+
+    def begin(self, cases: Mapping[str, int]) -> None:
+        """Take note of how many cases each target had in earlier sessions."""
+        ...
+
+    def prepared(self, seconds: float) -> None:
+        """Take note of the seconds that preparing took: the first case comes now."""
+        ...
+
+    def announce(self, event: Event) -> None:
+        """Show an event that is not committed: a phase, or who could not load."""
+        ...
+
+    def publish(self, done: Round) -> None:
+        """Show a round that was committed."""
+        ...
+
+    def stop(self) -> None:
+        """Take what moves off the terminal."""
+        ...
 
 
 @dataclass(slots=True)
-class Course:
-    """How far a target is. place, mark: where its last round was done, and the state there.
-
-    rounds: done in this session. turn: seconds of its units since others waited. began: when its
-    round that is on did, in seconds of the session. crossed: how often inputs of others crossed.
-    owed: the user has named it, and nothing was ever asked.
-    """
-
-    source: str
-    shard: int
-    cases: int
-    owed: bool
-    place: str = ""
-    mark: str = ""
-    rounds: int = 0
-    turn: float = 0.0
-    began: float = 0.0
-    crossed: int = 0
-
-    @property
-    def name(self) -> str:
-        """As in the database."""
-        return target_name(self.source, self.shard)
-
-
 class Session:
     """Runs the targets of a plan by an executor.
 
-    place: writes files of findings that came from elsewhere, before the commit. amender: commits
-    what workers left behind. publish: gets each round once it is committed. announce:
-    gets what is being done. countdown: of the budget; it begins to run when the first vocabulary is
-    loaded. done: by target, the cases of earlier sessions. prepared: told how long the loading
-    took, when the countdown begins.
+    place: writes files of findings that came from elsewhere, before the commit. shows: is told what
+    is being done, each round once it is committed, and how long the loading took, when the
+    countdown begins. countdown: of the budget; it begins to run when the first vocabulary is
+    loaded. kept: the targets that earlier sessions have committed.
 
-    A round that is on when the time is up is cut off and lost: the next session does it again,
-    alike. One that has taken most of the session would be lost in each of them, so that it is
-    brought to an end. What the user named has a round at least, however late it is.
-    cases: those that were committed in this session. awaited: who was waited for. least: the
-    vocabularies that had their first round after the time. canary: whether it was found, None while
-    nobody knows, and what is said of it.
+    A round that was not answered when the time is up is lost: the next session does it again,
+    alike. What the user named has a round at least, however late it is.
+    cases: those that were committed in this session. gone: ids of findings that no longer show.
+    least: the vocabularies that had their first round after the time. canary: whether it was found,
+    None while nobody knows, and what is said of it.
     """
 
-    def __init__(
-        self,
-        plan: FuzzPlan,
-        store: CampaignStore,
-        campaign: Campaign,
-        executor: Executor,
-        place: Callable[[Mapping[str, bytes]], None],
-        amender: Amender,
-        publish: Callable[[Round], None],
-        announce: Callable[[Event], None],
-        countdown: Countdown,
-        done: Mapping[str, int],
-        prepared: Callable[[float], None],
-    ) -> None:
-        self._plan, self._store, self._campaign = plan, store, campaign
-        self._executor, self._place, self._amender = executor, place, amender
-        self._publish, self._announce = publish, announce
-        self._countdown, self._prepared = countdown, prepared
-        self._courses = [
-            Course(source, shard, cases, owed=not cases and plan.plan.owed(source))
-            for source, shard in plan.targets
-            for cases in [done[target_name(source, shard)]]
-        ]
-        # A session that is too short for all of them begins with those that had the least so far.
-        self._courses.sort(key=lambda one: one.cases)
-        self._waiting = deque(self._courses)
-        self._underway: dict[str, Course] = {}
-        self._places: set[str] = set()
-        self._usage = Usage()
-        self._examples = open_examples(plan.database) if plan.database else None
-        self.cases = 0
-        self.awaited: set[str] = set()
-        self.least: set[str] = set()
-        waiting = "the canary was not found yet when the session ended"
-        self.canary: tuple[bool | None, str] = (
-            None, waiting if plan.canary else "no canary rode along",
-        )  # fmt: skip
-
-    @property
-    def late(self) -> float:
-        """Seconds for which it has gone on after its time."""
-        return self._countdown.late
+    plan: FuzzPlan
+    store: CampaignStore
+    campaign: Campaign
+    executor: Executor
+    place: Callable[[Mapping[str, bytes]], None]
+    shows: Shows
+    countdown: Countdown
+    kept: Mapping[str, Kept]
+    committed: Callable[[Round], None]
+    cases: int = 0
+    gone: set[str] = field(default_factory=set)
+    least: set[str] = field(default_factory=set)
+    canary: tuple[bool | None, str] = (None, "no canary rode along")
+    _others: dict[str, list[bytes]] = field(default_factory=dict)
+    _waiting: deque[Course] = field(default_factory=deque)
+    _underway: dict[str, Course] = field(default_factory=dict)
+    _owed: set[str] = field(default_factory=set)
+    """Targets that go on though the time is over: those that have found something, until that is
+    asked again, and those that the user named, until something was asked."""
+    _places: set[str] = field(default_factory=set)
+    _usage: Usage = field(default_factory=Usage)
 
     @property
     def cluster(self) -> ClusterUsed | None:
         """What the cluster did, where there is one."""
-        return self._usage.summary() if self._campaign.portable else None
+        return self._usage.summary() if self.campaign.portable else None
 
-    def run(self, each: Callable[[], None]) -> None:
+    def run(self, each: Callable[[], None]) -> dict[str, str]:
         """Until the budget is spent; ``each`` is called now and then.
 
-        Raises ClusterError, UnitError, LedgerError, OutputError, NamedFailed, KeyboardInterrupt.
+        Gives what workers left behind, by implementation. Raises ClusterError, UnitError,
+        LedgerError, OutputError, NamedFailed, KeyboardInterrupt.
         """
+        plan, executor = self.plan, self.executor
+        jobs = plan.plan.jobs if self.campaign.portable is None else executor.slots
         try:
-            self._executor.listen(self._tell)
-            shared = self._executor.share("campaign", self._campaign)
-            if self._plan.canary:
-                self._executor.submit(Unit(CANARY, units.watched, (shared,)))
-            self._note_crossings()
-            while self._on or self._cross():
-                self._begin_more()
-                self._take_all()
+            executor.listen(self._tell)
+            if plan.canary:
+                self.canary = None, "the canary was not found yet when the session ended"
+                shared = executor.share("campaign", self.campaign)
+                executor.submit(Unit(CANARY, units.watched, (shared,)))
+            # Where cases are counted, what is asked must not depend on where a session was cut off.
+            if self.countdown.seconds is not None:
+                self._others = crossing(plan, self.kept)
+            seconds = turn(self.countdown.seconds, jobs, len(plan.targets))
+            # A session that is too short for all of them begins with those that had the least.
+            for source, shard in sorted(plan.targets, key=lambda one: self._state(*one).cases):
+                state, name = self._state(source, shard), target_name(source, shard)
+                again = bool(state.fixed or any(map(comes_back, state.findings)))
+                if again or (plan.plan.owed(source) and not state.cases):
+                    self._owed.add(name)
+                self._waiting.append(self._course(source, shard, seconds, again=again))
+            while self._on:
+                while self._waiting and len(self._underway) < jobs:
+                    self._go_on(self._waiting.popleft())
+                self._take()
                 each()
-            if CHECKS["survival"] in self._plan.plan.checks:
-                self._amender.note_left(self._left_behind())
+            return self._left_behind()
         except UnitError as error:
             if isinstance(error.__cause__, NamedFailed):
                 raise error.__cause__ from None
             raise
         finally:
-            self._executor.close()
+            executor.close()
 
-    @property
-    def _jobs(self) -> int:
-        """How many targets may be underway."""
-        here = self._campaign.portable is None
-        return self._plan.plan.jobs if here else self._executor.slots
+    def _state(self, source: str, shard: int) -> State:
+        kept = self.kept.get(target_name(source, shard))
+        return kept.state if kept else State()
 
     @property
     def _on(self) -> bool:
         """Whether there is anything to wait for."""
-        longest = GRACE + LONGEST_WAIT * self._plan.plan.limits.seconds
-        if self._countdown.over:
-            owed = any(one.owed for one in (*self._waiting, *self._underway.values()))
-            return owed or (bool(self._underway) and self._countdown.late < longest)
-        watching = self._plan.canary and self.canary[0] is None
+        if self.countdown.over:
+            return bool(self._owed) or (bool(self._underway) and self.countdown.late < GRACE)
+        watching = self.plan.canary and self.canary[0] is None
         return bool(self._underway or self._waiting) or watching
 
-    def _note_crossings(self) -> None:
-        for one in self._courses:
-            kept = self._store.target(one.name)
-            one.crossed = kept.state.crossed if kept else 0
+    def _course(self, source: str, shard: int, seconds: float, *, again: bool) -> Course:
+        """The story of a target in this session. seconds: of a turn, where others wait.
 
-    def _cross(self) -> bool:
-        """Have inputs cross between targets when all have stopped; whether they go on."""
-        if self._countdown.over or not cross_next(self._plan, self._store):
-            return False
-        self._note_crossings()
-        for one in self._courses:
-            one.mark = ""  # no place has the state that it has now
-        self._waiting.extend(self._courses)
-        return True
+        First it is asked again what it has found, where there is anything. Then it is opened, where
+        no place has it, and has round after round.
+        """
+        name, executor, countdown = target_name(source, shard), self.executor, self.countdown
+        load, most = self.plan.plan.vocabularies[source], self.plan.plan.budget.cases
+        shared = executor.share("campaign", self.campaign), executor.share(source, load)
+        others = self._others.get(name, [])
+        cases, number = self._state(source, shard).cases, 0
+        place, mark, spent = "", "", 0.0
 
-    def _tell(self, event: Event) -> None:
-        if self._campaign.portable is not None:
-            self._usage.consume(event)
-            self._announce(event)
+        def perform() -> Generator[Unit, Done, Came]:
+            """Have it opened, or have a round performed, and commit what came of it."""
+            nonlocal cases, number, place, mark, spent
+            number += 1
+            left = countdown.left if countdown.running and name not in self._owed else math.inf
+            unit = Unit(f"{name}, round {number}", units.rounded, (), (mark, left), place)
+            if not mark:
+                given = (source, shard), self.store.parts(name), others, left, again
+                unit = Unit(f"{name}, opening {number}", units.opened, shared, given, place)
+            self.shows.announce(Phase(f"fuzzing {source}"))
+            done = yield unit
+            came = Came.unpacked(done.result)
+            place, mark, spent = done.place, came.mark, spent + done.seconds
+            self._places.add(place)
+            new = 0
+            if came.done is not None:
+                self.place(came.files)
+                self.store.commit([came.done], forget=again)
+                self.committed(came.done)
+                self.shows.publish(came.done)
+                new = came.done.cases - cases
+                if again:
+                    self.gone.update(came.done.gone)
+                elif self.plan.database and came.done.findings:
+                    share_findings(load(), open_examples(self.plan.database), came.done.findings)
+            cases, self.cases = cases + new, self.cases + new
+            self._count(done, new)
+            return came
 
-    def _begin_more(self) -> None:
-        """Have as many targets underway as there are slots."""
-        while self._waiting and len(self._underway) < self._jobs:
-            course = self._waiting.popleft()
-            if self._enough(course):
-                self._pay(course)
-            elif course.owed or not self._countdown.over:
-                self._next(course)
+        if again:
+            yield from perform()
+            again = False
+            if cases:
+                self._owed.discard(name)
+            yield None
+        while (name in self._owed or not countdown.over) and (most is None or cases < most):
+            if not mark:
+                yield from perform()
+                if not mark:  # there was no time
+                    break
+                continue
+            if not countdown.running:
+                countdown.start()
+                self.shows.prepared(countdown.prepared)
+            came = yield from perform()
+            if came.cold:
+                continue
+            if name in self._owed and countdown.over:
+                self.least.add(source)
+            self._owed.discard(name)
+            if came.done is None:  # there was no time, or there is nothing left to ask
+                break
+            if self._waiting and spent > seconds:
+                spent = 0.0
+                yield None
+        self._owed.discard(name)
 
-    def _next(self, course: Course) -> None:
-        """Have the next round of a target performed, or have it opened where no place has it."""
-        self._underway[course.name] = course
-        course.began = self._countdown.spent
-        left = self._countdown.left if self._countdown.running and not course.owed else math.inf
-        if course.mark:
-            lasting = course.began <= (1 - MOST) * (self._countdown.seconds or math.inf)
-            unit = Unit(
-                f"{course.name}{ROUND}{course.rounds + 1}", units.rounded,
-                arguments=(course.mark, left, lasting), prefers=course.place,
-            )  # fmt: skip
-        else:
-            share = self._executor.share
-            load = share(course.source, self._plan.plan.vocabularies[course.source])
-            name, kept = (course.source, course.shard), self._store.target(course.name)
-            unit = Unit(
-                f"{course.name}{OPENING}{course.rounds + 1}", units.opened,
-                (share("campaign", self._campaign), load), (name, kept, left), course.place,
-            )  # fmt: skip
-        self._announce(Phase("fuzzing " + ", ".join(one.source for one in self._on_show())))
-        self._executor.submit(unit)
-
-    def _on_show(self) -> list[Course]:
-        return sorted(self._underway.values(), key=lambda one: one.name)
-
-    def _take_all(self) -> None:
-        """Wait for a result, and take all that have come: what there is to commit, in one go."""
-        rounds: list[tuple[Course, Done, Round, Mapping[str, bytes]]] = []
+    def _go_on(self, course: Course, done: Done | None = None) -> None:
+        """Hand a course what its unit came to, and have its next one performed."""
         try:
-            done = self._executor.next(POLL_SECONDS)
-            while done is not None:
-                taken = self._taken(done)
-                if taken is not None and taken[1].done is not None:
-                    rounds.append((taken[0], done, taken[1].done, taken[1].files))
-                done = self._executor.next(0.0) if len(rounds) < TOGETHER else None
-        finally:  # whatever ends the session
-            if rounds:
-                self._commit([(committed, files) for _, _, committed, files in rounds])
-        for course, result, committed, _ in rounds:
-            cases = committed.cases - course.cases
-            self._count(result, cases)
-            self.cases += cases
-            course.cases += cases
-            course.rounds += 1
-            self._pay(course)
-            self._go_on(course)
+            unit = next(course) if done is None else course.send(done)
+        except StopIteration:
+            return
+        if unit is None:
+            self._waiting.append(course)
+        else:
+            self._underway[unit.name] = course
+            self.executor.submit(unit)
 
-    def _taken(self, done: Done) -> tuple[Course, Came] | None:
-        """Take what a unit came to; a target's round where there is one to commit."""
-        if done.name == CANARY:
+    def _take(self) -> None:
+        """Wait for a result, and have its target go on."""
+        done = self.executor.next(POLL_SECONDS)
+        if done is not None and done.name == CANARY:
             found, said = json.loads(done.result)
             self.canary = found, said
             self._count(done, 0)
-            return None
-        self._places.add(done.place)
-        came = Came.unpacked(done.result)
-        rounded = ROUND in done.name
-        course = self._underway.pop(done.name.rpartition(ROUND if rounded else OPENING)[0])
-        self.awaited.update(came.awaited)
-        course.place, course.mark = done.place, came.mark
-        course.turn += done.seconds
-        if came.done is not None:
-            # Something may not have been asked in it that came after the end.
-            lasts = course.owed or course.began <= (1 - MOST) * (self._countdown.seconds or 0.0)
-            return (course, came) if lasts or not self._countdown.over else None
-        self._count(done, 0)
-        if came.too_long is not None:
-            kept = self._store.target(course.name) or Kept()
-            kept.state.round_size = came.too_long
-            self._store.commit([kept.round(course.name)])  # nothing to show: it has done nothing
-        elif came.mark and not rounded:
-            if not self._countdown.running:
-                self._countdown.start()
-                self._prepared(self._countdown.prepared)
-        elif came.mark or not came.cold:  # there is nothing left to ask, or no time
-            self._pay(course)
-            return None
-        if course.owed or not self._countdown.over:
-            self._next(course)
-        return None
+        elif done is not None:
+            self._go_on(self._underway.pop(done.name), done)
 
-    def _go_on(self, course: Course) -> None:
-        """Another round of a target, unless it has had enough, or others waited long enough."""
-        if self._enough(course) or self._countdown.over:
-            return
-        seconds = turn(self._countdown.seconds, self._jobs, len(self._courses))
-        if self._waiting and course.turn > seconds:
-            course.turn = 0.0
-            self._waiting.append(course)
-            return
-        self._next(course)
-
-    def _pay(self, course: Course) -> None:
-        """Owe nothing of a target from now on."""
-        if course.owed and self._countdown.over:
-            self.least.add(course.source)
-        course.owed = False
+    def _tell(self, event: Event) -> None:
+        if self.campaign.portable is not None:
+            self._usage.consume(event)
+            self.shows.announce(event)
 
     def _count(self, done: Done, cases: int) -> None:
         size = len(done.result)
         self._tell(UnitDone(done.name, done.node, done.tries, done.seconds, size, cases))
-
-    def _commit(self, rounds: list[tuple[Round, Mapping[str, bytes]]]) -> None:
-        """Write the files of findings, and then the rounds, all of them or none."""
-        for _, files in rounds:
-            self._place(files)
-        self._store.commit([done for done, _ in rounds])
-        for done, _ in rounds:
-            self._publish(done)
-            if self._examples is not None and done.findings:
-                source = done.target.rpartition("#")[0]
-                vocabulary = self._plan.plan.vocabularies[source]()
-                share_findings(vocabulary, self._examples, done.findings)
-
-    def _enough(self, course: Course) -> bool:
-        """Whether it has done as many cases as it may before others have, too."""
-        most = limit(self._plan.plan.budget.cases, course.crossed)
-        return most is not None and course.cases >= most
 
     def _left_behind(self) -> dict[str, str]:
         """Close all places, and return what their workers left behind, as far as it comes."""
         left: dict[str, str] = {}
         ends = {f"end of {place}": place for place in sorted(self._places)}
         for name, place in ends.items():
-            self._executor.submit(Unit(name, units.closed, prefers=place))
+            self.executor.submit(Unit(name, units.closed, prefers=place))
         deadline = time.monotonic() + GRACE
         while ends and time.monotonic() < deadline:
-            done = self._executor.next(POLL_SECONDS)
+            done = self.executor.next(POLL_SECONDS)
             if done is not None and ends.pop(done.name, None) is not None:
                 left |= json.loads(done.result)
         return left
+
+
+def crossing(plan: FuzzPlan, kept: Mapping[str, Kept]) -> dict[str, list[bytes]]:
+    """What each target is given of all of its algorithm: what joined their corpora last."""
+    offered: dict[str, list[bytes]] = defaultdict(list)
+    given = {}
+    for source, shard in plan.targets:
+        name = target_name(source, shard)
+        given[name] = offered[algorithm_of(plan.plan.vocabularies[source]())]
+        entries = kept[name].state.corpus if name in kept else []
+        given[name] += [one.data for one in entries if one.origin != SHARED][-OFFERED:]
+    return given
 
 
 def turn(seconds: float | None, threads: int, targets: int) -> float:

@@ -13,23 +13,58 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from harness.core import stored
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
-from harness.ledger.engine import LedgerError, open_database
-from harness.studies.fuzz.behaviour import Map
-from harness.studies.fuzz.models import CampaignRow, PartRow, ReportedRow
+from harness.ledger.engine import Base, LedgerError, fault, open_database
 from harness.studies.fuzz.state import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from harness.studies.fuzz.state import Round
 
 RELEASE_SECONDS = 5.0
 """The lock of a process that was killed may outlive it by so many seconds."""
+
+
+class CampaignRow(Base):
+    """A campaign. Of several by one name the one with the greatest id goes on.
+
+    identity: the options and versions that decide what it does. seconds: spent, over all sessions.
+    """
+
+    __tablename__ = "campaigns"
+
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
+    name: Mapped[str] = mapped_column(index=True)
+    identity: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
+    started: Mapped[str]
+    sessions: Mapped[int] = mapped_column(default=0)
+    seconds: Mapped[float] = mapped_column(default=0.0)
+
+
+class PartRow(Base):
+    """A part of the state of a target; see :meth:`harness.studies.fuzz.state.State.parts`."""
+
+    __tablename__ = "campaign_parts"
+
+    campaign: Mapped[int] = mapped_column(
+        sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
+    )
+    target: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[bytes]
+
+
+class ReportedRow(Base):
+    """A finding that a session has told: its reports were written."""
+
+    __tablename__ = "campaign_told"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
 
 
 class CampaignStore:
@@ -50,17 +85,14 @@ class CampaignStore:
         when the server notices that the process is gone, for which it is given a moment. Raises
         SelectionError if it stays taken.
         """
-        taken = SelectionError(
-            f"--ledger {self._shown}: another process is at the campaign {self.name!r}; "
-            "wait for it, or give another --name"
-        )
-        if self.engine.dialect.name == "sqlite":
-            path = Path(f"{self.engine.url.database}.{_digest(self.name)[:8]}.lock")
-            with writing(path):
-                opened = path.open("w")
-            with opened as lock:
+        digest = hashlib.sha256(self.name.encode("utf-8", "surrogatepass")).hexdigest()
+        with contextlib.ExitStack() as held:
+            if self.engine.dialect.name == "sqlite":
+                path = Path(f"{self.engine.url.database}.{digest[:8]}.lock")
+                with writing(path):
+                    lock = held.enter_context(path.open("w"))
 
-                def locked() -> bool:
+                def taken() -> bool:
                     try:
                         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     except BlockingIOError:
@@ -71,27 +103,26 @@ class CampaignStore:
                             f"({error.strerror or error}); put the ledger on a local disk"
                         ) from error
                     return True
+            else:  # PostgreSQL, which gives the lock back with the connection
+                key = int(digest[:15], 16)
+                connection = held.enter_context(self.engine.connect())
+                connection.execution_options(isolation_level="AUTOCOMMIT")
+                held.callback(
+                    lambda: connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
+                )
 
-                if not _soon(locked):
-                    raise taken
-                yield
-            return
-        key = int(_digest(self.name)[:15], 16)
-        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            if not _soon(
-                lambda: bool(connection.scalar(sa.select(sa.func.pg_try_advisory_lock(key))))
-            ):
-                raise taken
-            try:
-                yield
-            finally:
-                connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
+                def taken() -> bool:
+                    return bool(connection.scalar(sa.select(sa.func.pg_try_advisory_lock(key))))
 
-    def stored_identity(self) -> dict[str, Any] | None:
-        """The identity of the campaign that would go on, None if there is none."""
-        with self._session() as session:
-            row = self._latest(session)
-            return None if row is None else self._identity(row)
+            deadline = time.monotonic() + RELEASE_SECONDS
+            while not taken():
+                if time.monotonic() > deadline:
+                    raise SelectionError(
+                        f"--ledger {self._shown}: another process is at the campaign "
+                        f"{self.name!r}; wait for it, or give another --name"
+                    )
+                time.sleep(RELEASE_SECONDS / 50)
+            yield
 
     def _identity(self, row: CampaignRow) -> dict[str, Any]:
         try:
@@ -99,48 +130,38 @@ class CampaignStore:
         except ValueError as error:
             raise self._unreadable(str(error)) from error
 
-    def begin(self, identity: Mapping[str, Any], *, anew: bool) -> bool:
-        """Go on with the campaign of this name and identity, or begin it; whether it goes on.
+    def begin(self, identity: Mapping[str, Any], *, anew: bool) -> None:
+        """Go on with the campaign of this name and identity, or begin it.
 
         anew: begin another, whatever there is. Raises SelectionError if the identity is another.
         """
         with self._session() as session:
             row = None if anew else self._latest(session)
-            resumed = row is not None
             if row is None:
                 row = CampaignRow(
                     name=self.name, identity=dict(identity), started=now(), sessions=0, seconds=0.0
                 )
                 session.add(row)
-            elif self._identity(row) != dict(identity):
+            elif (known := self._identity(row)) != dict(identity):
                 raise SelectionError(
                     f"--ledger {self._shown}: the campaign {self.name!r} was started with "
-                    f"{difference(row.identity, identity)}; give the same options to continue, or "
+                    f"{difference(known, identity)}; give the same options to continue, or "
                     "--anew to start again (what was found stays known)"
                 )
             row.sessions += 1
             session.flush()
             self._id = row.id
-        return resumed
 
     @property
-    def started(self) -> str:
-        """When the campaign began, as ISO 8601."""
-        return self._row().started
+    def row(self) -> CampaignRow:
+        """When the campaign began, and what was spent on committed rounds."""
+        with self._session() as session:
+            return session.get_one(CampaignRow, self._id)
 
     @property
     def mark(self) -> str:
         """What tells this campaign from others that a folder may be of."""
-        return f"{self.name} {self._id} {self.started}"
-
-    @property
-    def seconds(self) -> float:
-        """What was spent on committed rounds, over all sessions and targets."""
-        return self._row().seconds
-
-    def _row(self) -> CampaignRow:
-        with self._session() as session:
-            return session.get_one(CampaignRow, self._id)
+        return f"{self.name} {self._id} {self.row.started}"
 
     def known(self) -> set[str]:
         """The ids of the findings that campaigns in this database have told.
@@ -151,35 +172,28 @@ class CampaignStore:
         with self._session() as session:
             return set(session.scalars(sa.select(ReportedRow.id)))
 
-    def tell(self, findings: Sequence[str]) -> None:
+    def tell(self, findings: Iterable[str]) -> None:
         """Note that these were told. Raises LedgerError."""
-        if not findings:
-            return
         with self._session() as session:
             for name in findings:
                 session.merge(ReportedRow(id=name))
 
-    def target(self, name: str) -> Kept | None:
-        """A target as it was committed last. Raises LedgerError for one that cannot be read."""
+    def parts(self, target: str) -> dict[str, bytes]:
+        """A target as it was committed last; nothing where it never was."""
+        mine = PartRow.campaign == self._id, PartRow.target == target
         with self._session() as session:
-            rows = session.execute(
-                sa.select(PartRow.name, PartRow.value).where(
-                    PartRow.campaign == self._id, PartRow.target == name
-                )
-            )
-            parts = {row.name: row.value for row in rows}
-            if not parts:
-                return None
-            try:
-                kept = Kept.of(parts)
-                Map(kept.state.map)
-            except ValueError as error:
-                raise self._unreadable(f"the state of {name}: {error}") from error
-            return kept
+            return {row.name: row.value for row in session.scalars(sa.select(PartRow).where(*mine))}
 
     def targets(self, names: Iterable[str]) -> dict[str, Kept]:
         """Those of these targets that were ever committed. Raises LedgerError."""
-        return {name: kept for name in names if (kept := self.target(name)) is not None}
+        found = {}
+        for name in names:
+            try:
+                if parts := self.parts(name):
+                    found[name] = Kept(parts)
+            except ValueError as error:
+                raise self._unreadable(f"the state of {name}: {error}") from error
+        return found
 
     def _unreadable(self, why: str) -> LedgerError:
         return LedgerError(
@@ -187,37 +201,27 @@ class CampaignStore:
             "give --anew to begin another"
         )
 
-    def commit(self, rounds: Sequence[Round], forgotten: Iterable[str] = ()) -> None:
+    def commit(self, rounds: Iterable[Round], *, forget: bool = False) -> None:
         """Write rounds, one of each target: all of them, or nothing. Raises LedgerError.
 
-        forgotten: ids of findings that were told, and are new where they are found again.
+        forget: what is gone in them was told, and is new where it is found again.
         """
         with self._session() as session:
             for done in rounds:
-                self._commit(session, done)
-            session.execute(sa.delete(ReportedRow).where(ReportedRow.id.in_(list(forgotten))))
-
-    def _commit(self, session: Session, done: Round) -> None:
-        of = {"campaign": self._id, "target": done.target}
-        session.execute(
-            sa.delete(PartRow).where(
-                PartRow.campaign == self._id,
-                PartRow.target == done.target,
-                PartRow.name.in_(list(done.parts)),
-            )
-        )
-        parts = [{**of, "name": name, "value": part} for name, part in done.parts.items() if part]
-        if parts:
-            session.execute(sa.insert(PartRow), parts)
-        session.get_one(CampaignRow, self._id).seconds += done.seconds
+                mine = PartRow.campaign == self._id, PartRow.target == done.target
+                session.execute(sa.delete(PartRow).where(*mine, PartRow.name.in_(list(done.parts))))
+                session.add_all(
+                    PartRow(campaign=self._id, target=done.target, name=name, value=part)
+                    for name, part in done.parts.items()
+                    if part
+                )
+                session.get_one(CampaignRow, self._id).seconds += done.seconds
+                if forget:
+                    session.execute(sa.delete(ReportedRow).where(ReportedRow.id.in_(done.gone)))
 
     def _latest(self, session: Session) -> CampaignRow | None:
-        return session.scalar(
-            sa.select(CampaignRow)
-            .where(CampaignRow.name == self.name)
-            .order_by(CampaignRow.id.desc())
-            .limit(1)
-        )
+        mine = sa.select(CampaignRow).where(CampaignRow.name == self.name)
+        return session.scalar(mine.order_by(CampaignRow.id.desc()).limit(1))
 
     @contextlib.contextmanager
     def _session(self) -> Iterator[Session]:
@@ -226,9 +230,8 @@ class CampaignStore:
             with Session(self.engine, expire_on_commit=False) as session, session.begin():
                 yield session
         except SQLAlchemyError as error:
-            line = str(getattr(error, "orig", None) or error).strip().split("\n", 1)[0]
             raise LedgerError(
-                f"--ledger {self._shown}: {line}; make room there, or mend the connection, "
+                f"--ledger {self._shown}: {fault(error)}; make room there, or mend the connection, "
                 "and run again: what was committed is there"
             ) from error
         except json.JSONDecodeError as error:  # a column of JSON that is none
@@ -252,23 +255,9 @@ def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     return "the same options"
 
 
-def _soon(taken: Callable[[], bool]) -> bool:
-    """Whether something can be taken within a moment."""
-    deadline = time.monotonic() + RELEASE_SECONDS
-    while not taken():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(RELEASE_SECONDS / 50)
-    return True
-
-
 def _short(value: Any) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 100 else f"{text[:97]}..."
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def now() -> str:

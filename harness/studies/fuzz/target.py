@@ -1,10 +1,9 @@
 """A target: one vocabulary under one seed, fuzzed in rounds, each of which is kept or lost whole.
 
-A round takes a few batches, chosen from what was known then, asks them, or as much of them as is
-done in a few seconds (``sizing.py``), judges them in order, learns from each, and gives what is to
-be committed. What a round does depends on what was committed before and on nothing else: no clock,
-no thread, no other target. So a round that was cut off is done again, alike, and any number of
-targets may run side by side, or one after another, on any machine.
+A round asks a batch, judges it, learns from it, and gives what is to be committed. What a round
+does depends on what was committed before and on nothing else: no clock, no thread, no other target.
+So a round that was cut off is done again, alike, and any number of targets may run side by side, or
+one after another, on any machine.
 """
 
 from __future__ import annotations
@@ -12,9 +11,11 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+import math
 import time
 from concurrent.futures import wait
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Inputs
@@ -24,39 +25,34 @@ from harness.engine.streams import Batch
 from harness.events import (
     ContractOpened,
     Event,
-    Found,
     ImplementationFailed,
     VocabularyLoaded,
     Withdrawn,
 )  # fmt: skip
 from harness.findings.tracker import FindingTracker
-from harness.studies.fuzz.arms import CORPUS, SHARED, Generated, Mutated
-from harness.studies.fuzz.asking import Portion, rates_of, send
-from harness.studies.fuzz.behaviour import Map, Shapes, observe
+from harness.studies.fuzz import known
+from harness.studies.fuzz.arms import (
+    CORPUS,
+    SHARED,
+    STRUCTURED,
+    STRUCTURED_COST,
+    derived,
+    generated,
+    mutated,
+    structured,
+)
+from harness.studies.fuzz.asking import Sent, send
+from harness.studies.fuzz.behaviour import EVERY, Map, Shapes, dearer, observe
 from harness.studies.fuzz.corpus import Corpus, Entry
-from harness.studies.fuzz.cost import EVERY, dearer
-from harness.studies.fuzz.coverage import COVERAGE, Covered, targets
-from harness.studies.fuzz.crossing import limit
+from harness.studies.fuzz.coverage import COST, COVERAGE, covered, targets
 from harness.studies.fuzz.examples import inputs, mark, open_examples
 from harness.studies.fuzz.loop import Loop, Maker
 from harness.studies.fuzz.plan import target_name
-from harness.studies.fuzz.schedule import gain
-from harness.studies.fuzz.sizing import (
-    GROWTH,
-    Part,
-    TooLong,
-    Waiting,
-    after,
-    next_size,
-    taken,
-    weight,
-)  # fmt: skip
 from harness.studies.fuzz.state import Kept, Round
-from harness.studies.fuzz.structured import STRUCTURED, Structured
 from harness.workers.pool import OutOfTime, Stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
@@ -64,10 +60,7 @@ if TYPE_CHECKING:
     from harness.studies.fuzz.plan import FuzzPlan
     from harness.workers.pool import WorkerPool
 
-BATCHES_A_ROUND = 4
-"""Asked together, so that no worker waits while answers are judged; small, so that little is done
-again after a kill, and the schedule learns soon. As many rounds of one batch come first, so that a
-short session has committed something."""
+    Save = Callable[[str, Violation, Contract], str | None]
 
 READMIT_EVERY = 64
 """Batches after which deaths and time-outs no longer count: an implementation that was withdrawn
@@ -76,15 +69,22 @@ for them gets another chance, or a campaign of months would leave it out after i
 POLL_SECONDS = 0.2
 """Between two looks at how long a round takes."""
 
+LAST_LOOKS_SECONDS = 10.0
+"""What was found is looked into for so many seconds after a campaign's last case: enough to make
+one slow finding minimal, or dozens of quick ones."""
+
 CURVE_STEP = 1.1
 """The curve of discoveries has a point each time the cases have grown by this factor."""
+
+JOINED_GAIN, DISAGREEMENT_GAIN, BUCKET_GAIN = 5.0, 5.0, 20.0
+"""The gains of three discoveries: a batch all of whose inputs join the corpus (early on nearly all
+do), a new shape of disagreement, a new bucket of findings."""
 
 
 class Target:
     """Fuzzes one vocabulary. Not thread-safe, but for :meth:`stop`.
 
-    save: writes a finding's folder. kept: how it was committed last. round_seconds: after which a
-    round is given up, to be done again in smaller ones; None: never. clock: of rounds.
+    save: writes a finding's folder. parts: how it was committed last; none where it never was.
     """
 
     def __init__(
@@ -92,268 +92,101 @@ class Target:
         plan: FuzzPlan,
         source: str,
         shard: int,
-        save: Callable[[str, Violation, Contract], str | None],
-        kept: Kept | None = None,
-        round_seconds: float | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        save: Save,
+        parts: Mapping[str, bytes],
     ) -> None:
-        self._kept = kept = kept or Kept()
-        alone = plan.alone(source)
-        self._plan = plan
+        self._kept = Kept(parts)
+        self.state = state = self._kept.state
+        self._plan, alone = plan, plan.alone(source)
         self._events: list[Event] = []
         self._tracker = FindingTracker(
             self._events.append, save, alone.expectations, alone.versions, unhurried=True
         )
         self._run = RunState(alone, self._events.append, self._tracker)
-        self._judge = Judge(self._run, self._give_up_if_late)
+        self._judge = Judge(self._run)
         self._pool: WorkerPool | None = None
         self.name = target_name(source, shard)
-        self.source, self.shard = source, shard
-        self._round_seconds, self._clock = round_seconds, clock
-        self._underway: tuple[float, int] | None = None
-        """When the round of several inputs began that is on, and what they weigh."""
+        self._source, self._shard = source, shard
+        self._left: Callable[[], float] = lambda: math.inf
         self._contracts: Sequence[Contract] = ()
-        self._loop: Loop[Batch] | None = None
         self._said: dict[str, str] = {}
-        self._shared: list[bytes] = []
-        self.state = kept.state
-        self._map = Map(self.state.map)
-        self.corpus = Corpus(self.state.corpus, self.state.picks)
-        self._tracker.restore(self.state.tracker())
-        self._run.tally.add(self.state.sums.plain())
-
-    @property
-    def findings(self) -> list[Found]:
-        """All findings so far."""
-        return self._tracker.findings
-
-    @property
-    def seed(self) -> int:
-        """The campaign's seed."""
-        return self._run.plan.seed
-
-    @property
-    def species(self) -> tuple[int, int, int]:
-        """Behaviours seen, and how many of them in one input, and in two."""
-        return self._map.species
+        self._others: list[bytes] = []
+        self._map = Map(state.map)
+        self._corpus = Corpus(state.corpus)
+        self._tracker.restore(state.snapshot)
+        self._run.tally.add(state.tally)
 
     def limit_by(self, left: Callable[[], float]) -> None:
-        """Minimise no longer than a session has time; left: the seconds until it is over."""
-        self._tracker.limit_by(left)
+        """End with the time of a session; left: the seconds until then.
+
+        What was not answered then is lost; what was answered is judged, without further questions.
+        """
+        self._left = left
+        self._tracker.limit_by(lambda: left() + LAST_LOOKS_SECONDS)
 
     def stop(self) -> None:
         """End what is on, from any thread: its workers are killed."""
         self._run.stop.set()
-        pool = self._pool
-        if pool is not None:
-            pool.kill()
+        if self._pool is not None:
+            self._pool.kill()
 
-    def open(self, pool: WorkerPool) -> None:
+    def _ended(self) -> bool:
+        return self._run.stop.is_set() or self._left() <= 0
+
+    def open(self, pool: WorkerPool, others: Sequence[bytes] = ()) -> None:
         """Load the vocabulary into a pool, and be ready to go on where it was left.
 
         The examples of the expectations come with the loading, where they were not run yet: their
-        number is given, whatever the budget. Raises Stopped.
+        number is given, whatever the budget. others: inputs of other targets, which are asked
+        first. Raises Stopped, where it is stopped or time is up.
         """
-        vocabulary = self._run.plan.vocabularies[self.source]()
+        state, plan = self.state, self._run.plan
+        vocabulary = plan.vocabularies[self._source]()
         self._pool = pool
         pool.claims.take()  # of rounds that are lost
-        self._contracts = self._run.open(pool, self.source, vocabulary)
-        self._shapes, self._can_encode = Shapes(vocabulary), vocabulary.can_encode
-        self._warm_up(pool, vocabulary, self._contracts)
-        pool.charge(self.state.losses)
-        self.state.opened = [
-            event.to_json()
-            for event in self._events
-            if isinstance(event, VocabularyLoaded | ContractOpened | ImplementationFailed)
+        opened = self._run.begin(pool, self._source, vocabulary)
+        opened.wait(self._ended)
+        if self._ended():
+            raise Stopped
+        opened.announce()
+        self._contracts = opened.contracts()
+        self._shapes = Shapes(vocabulary)
+        for contract in self._contracts:  # libraries make what they make on first use
+            pool.ask(contract, Inputs.of([b""])).wait()
+        for generator in plan.generators:
+            next(generator.cases(vocabulary, plan.seed), None)
+        pool.charge(state.losses)
+        lasting = VocabularyLoaded | ContractOpened | ImplementationFailed
+        state.opened = [one.to_json() for one in self._events if isinstance(one, lasting)]
+        if self._plan.database is not None:
+            others = [*others, *inputs(vocabulary, open_examples(self._plan.database))]
+        had = {*state.shared, *map(mark, [*self._smallest(), *(one.data for one in state.corpus)])}
+        self._others = [
+            one for one in others if mark(one) not in had and vocabulary.can_encode(one)
         ]
-        self._take_up(vocabulary)
-        makers = self._made(vocabulary, self._contracts)
-        seed = f"{self.seed}/{self.source}/{self.shard}"
-        self._loop = Loop(makers, seed, self.state.schedule, self.state.taken)
+        seed = f"{plan.seed}/{self._source}/{self._shard}"
+        costs = {STRUCTURED: STRUCTURED_COST, COVERAGE: COST}
+        self._loop = Loop(self._makers(vocabulary), seed, state.schedule, costs)
         self._run_examples(pool)
 
-    def _warm_up(
-        self, pool: WorkerPool, vocabulary: Vocabulary, contracts: Sequence[Contract]
-    ) -> None:
-        """Have libraries and generators make what they make on first use."""
-        for contract in contracts:
-            pool.ask(contract, Inputs.of([b""])).wait()
-        for generator in self._run.plan.generators:
-            next(generator.cases(vocabulary, self.seed), None)
-
-    def _made(
-        self, vocabulary: Vocabulary, contracts: Sequence[Contract]
-    ) -> dict[str, Maker[Batch]]:
-        """All arms; kept from one opening to the next, as their streams are."""
-        seed, shard = self.seed, self.shard
-        longest = self._run.plan.suite.max_input
-        makers: dict[str, Maker[Batch]] = {
-            generator.name: Generated(generator, vocabulary, seed, shard, longest)
-            for generator in self._run.plan.generators
+    def _makers(self, vocabulary: Vocabulary) -> dict[str, Maker[Batch]]:
+        """All arms; they are kept from one opening to the next, as their streams are."""
+        plan, shard = self._run.plan, self._shard
+        seeded = partial(derived, plan.seed, shard)
+        makers = {
+            one.name: generated(one, vocabulary, seeded, plan.suite.max_input)
+            for one in plan.generators
         }
-        makers[CORPUS] = Mutated(lambda: self.corpus, vocabulary, seed, shard)
+        makers[CORPUS] = mutated(self._corpus, vocabulary, plan.seed, shard)
         if self._plan.structured:
-            makers[STRUCTURED] = Structured(vocabulary, seed, shard, self._run.stop.is_set)
-        covered = targets(vocabulary, contracts) if self._plan.coverage else []
-        if covered:
-            makers[COVERAGE] = Covered(
-                covered, vocabulary, seed, shard, self.state.covered, self._run.stop.is_set
-            )
+            makers[STRUCTURED] = structured(vocabulary, seeded)
+        if self._plan.coverage and (able := targets(vocabulary, self._contracts)):
+            kept = self.state.covered
+            makers[COVERAGE] = covered(able, vocabulary, seeded, kept, self._ended)
         return makers
 
-    def _take_up(self, vocabulary: Vocabulary) -> None:
-        """What others have shared, and this target has not seen, is asked in the next round."""
-        if self._plan.database is None:
-            return
-        known = {*self.state.shared, *map(mark, self._smallest())}
-        self._shared = [
-            data
-            for data in inputs(vocabulary, open_examples(self._plan.database))
-            if mark(data) not in known and vocabulary.can_encode(data)
-        ]
-
     def _smallest(self) -> list[bytes]:
-        return [base64.b64decode(found.input_b64) for found in self.findings if found.minimal]
-
-    def close(self) -> None:
-        """Let go of the pool and of all processes of arms."""
-        if self._loop is not None:
-            self._loop.close()
-        self._pool = None
-
-    def round(self, pool: WorkerPool) -> Round | None:
-        """One round; None when there is nothing left to ask. Raises Stopped, TooLong.
-
-        After these the target is not to be used: a new one goes on from what was committed.
-        """
-        started, state = self._clock(), self.state
-        # As one that goes on elsewhere from what was committed, and knows no more than that.
-        self._tracker.restore(self._tracker.snapshot())
-        waiting = state.waiting or [Waiting.of(name, batch) for name, batch in self._chosen()]
-        if not waiting:
-            return None
-        most = limit(self._run.plan.budget.cases, state.crossed)
-        parts = taken(waiting, state.round_size, None if most is None else most - state.cases)
-        asked = [(part, send(pool, self._contracts, part.batch, state.rates)) for part in parts]
-        size = sum(weight(part.batch.inputs) for part in parts)
-        alone = size <= weight(parts[0].batch.inputs[:1])  # one input, which has its own limits
-        self._underway = None if alone else (started, size)
-        came = []
-        for part, sent in asked:
-            self._await(sent)
-            came.append(self._learn(pool, part, sent))
-        self._underway = None
-        self._tracker.settle(pool)
-        if self._run.plan.budget.seconds is not None:  # time is what limits the campaign
-            seen = rates_of([portion for _, sent in asked for portion in sent])
-            state.rates = state.rates if seen is None else seen
-        state.waiting = after(waiting, parts, came)
-        seconds = self._clock() - started
-        state.round_size = next_size(state.round_size, size, seconds)
-        return self._result(pool, seconds)
-
-    def _await(self, sent: Sequence[Portion]) -> None:
-        """Wait for answers. Raises TooLong where the round takes more than its time."""
-        asked = {name: one for portion in sent for name, one in portion.pending.futures.items()}
-        futures = [
-            one.future
-            for portion in sent
-            for one in portion.pending.futures.values()
-            if one.future is not None
-        ]
-        while self._underway is not None and wait(futures, timeout=POLL_SECONDS).not_done:
-            self._give_up_if_late([name for name, one in asked.items() if not one.done])
-
-    def _give_up_if_late(self, owing: Sequence[str] = ()) -> None:
-        """Raise TooLong where a round takes more than its time, with several findings in it, too.
-
-        owing: who has not answered.
-        """
-        if self._underway is None or self._round_seconds is None or self._run.stop.is_set():
-            return
-        started, size = self._underway
-        spent = self._clock() - started
-        if spent > self._round_seconds:
-            # It would have taken longer still, nobody knows how long.
-            raise TooLong(next_size(self.state.round_size, size, GROWTH * spent), owing)
-
-    def _chosen(self) -> list[tuple[str, Batch]]:
-        """The batches of a round, with their arms."""
-        assert self._loop is not None, "it is open"
-        given: list[tuple[str, Batch]] = []
-        others = [data for data in self.state.given if self._can_encode(data)]
-        if self._shared or others:
-            given.append((SHARED, Batch(SHARED, self.seed, 0, 0, [*self._shared, *others])))
-            self.state.shared += map(mark, self._shared)
-        self._shared, self.state.given = [], []
-        wanted = BATCHES_A_ROUND if self.state.batches >= BATCHES_A_ROUND else 1
-        chosen, nothing = self._loop.choose(self.state.batches, wanted)
-        self.state.batches += nothing
-        return given + chosen
-
-    def _learn(self, pool: WorkerPool, part: Part, sent: Sequence[Portion]) -> Waiting:
-        """Judge a part of a batch under each contract, keep the inputs that show something new.
-
-        After its last part a batch is rewarded for what all of them came to, which is returned.
-        """
-        name, batch, before = part.waiting.arm, part.batch, part.waiting
-        number = self.state.batches
-        known = {found.id for found in self.findings}
-        fresh: dict[int, int] = {}
-        shapes = 0
-        for portion in sent:
-            seen = portion.pending.wait()
-            self._judge.judge(pool, seen, portion.batch)
-            if self._run.stop.is_set():
-                raise Stopped
-            behaviour = observe(seen, self._shapes)
-            new: dict[int, int] = dict(self._map.add(behaviour))
-            for index, shape in behaviour.disagreements.items():
-                count = self.state.disagreements.get(shape, 0)
-                self.state.disagreements[shape] = count + 1
-                if not count:
-                    shapes += 1
-                    new[index] = new.get(index, 0) + 1
-            for index, count in new.items():
-                place = portion.first + index
-                fresh[place] = fresh.get(place, 0) + count
-        pending = [portion.pending for portion in sent]
-        if self._plan.costly and number % EVERY == 0 and pending:
-            with contextlib.suppress(OutOfTime):
-                for index in dearer(pool, pending[0].contract, batch.inputs, self.state.costs):
-                    fresh[index] = fresh.get(index, 0) + 1
-        joined = sum(
-            self.corpus.join(Entry(batch.inputs[index], name, count))
-            for index, count in sorted(fresh.items())
-        )
-        came = replace(
-            before,
-            cases=before.cases + len(batch.inputs),
-            joined=before.joined + joined,
-            shapes=before.shapes + shapes,
-            buckets=before.buckets + len({found.id for found in self.findings} - known),
-        )
-        if name == SHARED:  # no arm, and no batch of the schedule
-            return came
-        self.state.cases += len(batch.inputs)
-        self.state.size += sum(map(len, batch.inputs))
-        if not part.last:
-            return came
-        worth = gain(came.joined, came.shapes, came.buckets)
-        assert self._loop is not None
-        self._loop.reward(name, number, came.cases, worth)
-        self.state.batches += 1
-        self._draw_curve()
-        if number % READMIT_EVERY == READMIT_EVERY - 1:
-            pool.charge({})
-        return came
-
-    def _draw_curve(self) -> None:
-        """Have a point where a batch ends: rounds end where the clock says."""
-        state = self.state
-        if not state.curve or state.cases >= CURVE_STEP * state.curve[-1][0]:
-            shapes = len(state.disagreements)
-            state.curve.append((state.cases, self.species[0], shapes, len(self.findings)))
+        return [base64.b64decode(one.input_b64) for one in self._tracker.findings if one.minimal]
 
     def _run_examples(self, pool: WorkerPool) -> None:
         """The examples of the expectations, once, and again where these have changed."""
@@ -361,32 +194,134 @@ class Target:
         digest = hashlib.sha256(repr(self._run.plan.expectations).encode()).hexdigest()
         if digest == self.state.judged_by:
             return
-        self._run.tally.exercised.clear()
-        self._run.tally.shown.clear()
-        self._run.tally.unsure.clear()
+        tally = self._run.tally
+        for places in (tally.exercised, tally.shown, tally.unsure):
+            places.clear()
         self._judge.examples(pool, self._contracts)
         if not pool.out_of_time:
             self.state.judged_by = digest
 
+    def ask_again(self, pool: WorkerPool) -> Round | None:
+        """What has become of what was found, or was fixed: see :mod:`harness.studies.fuzz.known`.
+
+        None where nothing has changed. Raises Stopped.
+        """
+        state, contracts = self.state, {one.id: one for one in self._contracts}
+        before = len(self._events)
+        fixed = known.asked_again(state.findings, state.fixed, contracts, pool, self._tracker)
+        unsettled = self._events[before:]
+        same = fixed == state.fixed and self._tracker.findings == state.findings
+        # The deaths and the claims of these questions are none of the campaign's.
+        self._forget(pool)
+        if same and not unsettled:
+            return None
+        state.fixed = fixed
+        return self._result(pool, 0.0)
+
+    def _forget(self, pool: WorkerPool) -> None:
+        """Have a pool know no more than what was committed."""
+        pool.charge(self.state.losses)
+        pool.excused()
+        pool.claims.take()
+
+    def round(self, pool: WorkerPool) -> Round | None:
+        """One round; None when there is nothing left to ask.
+
+        Raises Stopped, also where time was up before all had answered: after that the target is not
+        to be used, and a new one goes on from what was committed.
+        """
+        state, began = self.state, time.monotonic()
+        # As one that goes on elsewhere from what was committed, and knows no more than that.
+        self._tracker.restore(self._tracker.snapshot())
+        self._draw_curve()
+        chosen = self._chosen()
+        if chosen is None:
+            return None
+        (name, batch), budget = chosen, self._run.plan.budget
+        if budget.cases is not None and name != SHARED:
+            batch = replace(batch, inputs=batch.inputs[: budget.cases - state.cases])
+        sent = send(pool, self._contracts, batch, state.rates)
+        while sent.owing:
+            if self._ended():
+                raise Stopped
+            wait(sent.futures, timeout=POLL_SECONDS)
+        self._learn(pool, name, batch, sent)
+        self._tracker.settle(pool)
+        if budget.seconds is not None:  # time is what limits the campaign
+            state.rates = sent.rates() or state.rates
+        return self._result(pool, time.monotonic() - began)
+
+    def _chosen(self) -> tuple[str, Batch] | None:
+        """What is asked next, and who made it: inputs of others, or a batch, if there is one."""
+        state, others, self._others = self.state, self._others, []
+        if others:
+            state.shared += map(mark, others)
+            return SHARED, Batch(SHARED, self._run.plan.seed, 0, 0, others)
+        for _ in range(2 * len(state.schedule)):  # who has nothing now may have something later
+            chosen = self._loop.choose(state.batches)
+            if chosen is None or chosen[1].inputs:
+                return chosen
+            self._loop.reward(chosen[0], 0, 0.0)
+            state.batches += 1
+        return None
+
+    def _learn(self, pool: WorkerPool, arm: str, batch: Batch, sent: Sent) -> None:
+        """Judge a batch under each contract, keep the inputs that show something new, and reward
+        who made it."""
+        state, count = self.state, len(batch.inputs)
+        before = {found.id for found in self._tracker.findings}
+        fresh: set[int] = set()
+        shapes = len(state.disagreements)
+        for portion in sent.portions:
+            seen = portion.pending.wait()
+            self._judge.judge(pool, seen, portion.batch)
+            if self._run.stop.is_set():
+                raise Stopped
+            behaviour = observe(seen, self._shapes)
+            fresh |= {portion.first + index for index in self._map.add(behaviour)}
+            for index, shape in behaviour.disagreements.items():
+                times = state.disagreements[shape] = state.disagreements.get(shape, 0) + 1
+                if times == 1:
+                    fresh.add(portion.first + index)
+        if self._plan.costly and state.batches % EVERY == 0 and sent.portions:
+            contract = sent.portions[0].pending.contract
+            with contextlib.suppress(OutOfTime):
+                fresh |= dearer(pool, contract, batch.inputs, state.costs)
+        joined = sum(self._corpus.join(Entry(batch.inputs[i], arm)) for i in sorted(fresh))
+        if arm == SHARED:  # no arm, and no batch of the schedule
+            return
+        worth = JOINED_GAIN * joined / count
+        worth += DISAGREEMENT_GAIN * (len(state.disagreements) - shapes)
+        worth += BUCKET_GAIN * len({one.id for one in self._tracker.findings} - before)
+        self._loop.reward(arm, count, worth)
+        state.cases += count
+        state.batches += 1
+        if state.batches % READMIT_EVERY == 0:
+            pool.charge({})
+
+    def _draw_curve(self) -> None:
+        """Have a point where the cases have grown by so much."""
+        state, found = self.state, len(self._tracker.findings)
+        before = state.curve[-1][0] if state.curve else 0
+        if state.cases > CURVE_STEP * before:
+            behaviours = self._map.species[0]
+            state.curve.append((state.cases, behaviours, len(state.disagreements), found))
+
     def _result(self, pool: WorkerPool, seconds: float) -> Round:
         """What is to be committed."""
-        if self._run.stop.is_set():
-            raise Stopped
-        withdrawn = pool.withdrawn()
+        state, withdrawn = self.state, pool.withdrawn()
         for name, reason in withdrawn.items():
             if self._said.get(name) != reason:
-                self._events.append(Withdrawn(name, self.source, reason))
+                self._events.append(Withdrawn(name, self._source, reason))
         self._said = withdrawn
-        state = self.state
         state.withdrawn |= withdrawn
         state.add(self._events)
-        self._run.note_excused(pool, self.source)
+        self._run.note_excused(pool, self._source)
         self._run.note_claims(pool)
-        state.corpus, state.picks = self.corpus.entries, self.corpus.picks
         state.losses = pool.losses()
         state.shared = sorted({*state.shared, *map(mark, self._smallest())})
-        state.keep_tracker(self._tracker.snapshot())
-        state.keep_tally(self._run.tally)
+        state.snapshot = self._tracker.snapshot()
+        state.tally = self._run.tally.plain()
         state.map = self._map.counts
         done = self._kept.round(self.name, self._events, seconds)
         self._events.clear()

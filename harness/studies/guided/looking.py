@@ -25,7 +25,7 @@ from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.suites import Budget, Suite
 from harness.findings.folder import RunFolder
-from harness.studies.guided.subject import ALGORITHMS, small
+from harness.studies.guided.subject import ALGORITHMS, CHECKED, small
 from harness.verdict import expectations
 
 if TYPE_CHECKING:
@@ -38,9 +38,6 @@ GIVEN = "guided"
 
 SECONDS = 600.0
 """The time limit of a look, which is there for hangs."""
-
-CHECKED = ("equivalence", "survival")
-"""What a target is after."""
 
 
 @dataclass(frozen=True, slots=True)

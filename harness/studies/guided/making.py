@@ -11,10 +11,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-import hypothesis
-
-from corpora.generators import strategies
 from corpora.generators.mutations import KINDS, mutated
+from harness.studies.fuzz.arms import CHOICES, drawer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,35 +25,11 @@ DRAWN, SPLICED = 1 / 8, 1 / 4
 """The parts of all mutants that our strategies make, alone and spliced into the input; the rest are
 libFuzzer's."""
 
-CHOICES = 512
-"""Random bytes that Hypothesis makes an example of."""
-
 LONGEST_WORD = 64
 """Bytes of an entry of libFuzzer's dictionaries."""
 
 WORDS = 4000
 """Entries of a dictionary: libFuzzer tries each of them."""
-
-
-def drawer(vocabulary: Vocabulary) -> Callable[[bytes], bytes]:
-    """Return what makes an input of a vocabulary's strategies of any bytes; empty for some."""
-    made: list[bytes] = []
-
-    @hypothesis.settings(
-        database=None, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
-    )
-    @hypothesis.given(strategies.inputs(vocabulary))
-    def collect(data: bytes) -> None:
-        made.append(data)
-
-    fuzz_one_input = collect.hypothesis.fuzz_one_input  # type: ignore[attr-defined]
-
-    def draw(choices: bytes) -> bytes:
-        made.clear()
-        fuzz_one_input(choices)
-        return made[0] if made else b""
-
-    return draw
 
 
 class Mutator:

@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies import embedded, sources
+from harness.checks import CHECKS
+from harness.checks.base import Observation
 from harness.core.comparisons import contracts_of
-from harness.core.outcomes import Encoded, Failed
-from harness.core.outcomes import Unsupported as UnsupportedOutcome
+from harness.core.outcomes import Encoded, Inputs, Results
 from harness.workers.answers import clean_ids, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from corpora.vocabularies.model import Vocabulary
+    from harness.checks.base import Probe
     from harness.core.comparisons import Contract
     from harness.core.outcomes import Outcome
     from harness.core.participants import Participant
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 ALGORITHMS = ("bpe", "spm", "unigram", "wordpiece")
 """There is one target for each of these."""
+
+CHECKED = ("survival", "equivalence")
+"""What a target is after."""
 
 LARGE = ("mistral", "tekken")
 """What the names of embedded vocabularies begin with that take minutes to load, interpreted."""
@@ -47,11 +52,11 @@ def small(algorithm: str) -> list[str]:
 class Suspicion:
     """Answers that the harness is to look into. source: of the vocabulary.
 
-    pattern: who failed, and who answered alike, so that what came to nothing is known again.
+    pattern: what is wrong with whom, so that what came to nothing is known again.
     """
 
     source: str
-    pattern: frozenset[tuple[str, ...]]
+    pattern: tuple[str | None, ...]
 
 
 class Subject:
@@ -83,16 +88,16 @@ class Subject:
 
     def suspicion(self, data: bytes) -> Suspicion | None:
         """Ask everybody; None where all is well, or the vocabulary cannot spell the input."""
-        if not self.vocabulary.can_encode(data):
-            return None
-        for contract in self._contracts:
-            answers = {
-                name: self._answer(contract, name, data)
+        for contract in self._contracts if self.vocabulary.can_encode(data) else ():
+            results = {
+                name: Results.of([self._answer(contract, name, data)])
                 for name in contract.names
                 if name in self._encoders
             }
-            if suspect(contract, answers):
-                return Suspicion(self.source, grouped(answers))
+            seen = Observation(contract, Inputs.of([data]), results)
+            for check in (CHECKS[name] for name in CHECKED):
+                for one in check.judge(seen, nothing).violations if check.applies(contract) else ():
+                    return Suspicion(self.source, (one.check, one.stage, *one.culprits))
         return None
 
     def _answer(self, contract: Contract, name: str, data: bytes) -> Outcome:
@@ -100,21 +105,6 @@ class Subject:
         return outcome_of(lambda: Encoded(clean_ids(encoder.encode(data, mode))))
 
 
-def suspect(contract: Contract, answers: dict[str, Outcome]) -> bool:
-    """Whether somebody failed, or those that mean the same gave different answers."""
-    if any(isinstance(one, Failed) for one in answers.values()):
-        return True
-    exact = [name for name in contract.exact if name in answers]
-    compared = [name for name in exact if not isinstance(answers[name], UnsupportedOutcome)]
-    return any(
-        len({answers[name] for name in group.names}) > 1
-        for group in contract.compared_groups(compared)
-    )
-
-
-def grouped(answers: dict[str, Outcome]) -> frozenset[tuple[str, ...]]:
-    """Return who answered alike."""
-    groups: dict[object, list[str]] = {}
-    for name, answer in answers.items():
-        groups.setdefault(answer.status if isinstance(answer, Failed) else answer, []).append(name)
-    return frozenset(map(tuple, groups.values()))
+def nothing(probes: Sequence[Probe]) -> list[Results]:
+    """What is answered to further questions, of which these checks have none."""
+    raise NotImplementedError

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.families.user import family_of
@@ -25,7 +24,7 @@ from harness.verdict.exponents import THRESHOLD
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from corpora.families.base import Family
     from corpora.families.pattern import Pattern
@@ -34,11 +33,9 @@ if TYPE_CHECKING:
     from harness.studies.worst.gauge import Gauge
     from harness.studies.worst.state import Death
 
-HEATS = 2
-"""Rounds at small sizes after which most of the listed families are out."""
-
-STAY = 5
-"""Listed families that stay: the worst at a small size is among the worst at a large one."""
+HEATS, STAY = 2, 5
+"""Rounds at a small size after which most of the listed families are out, and how many stay: the
+worst at a small size is among the worst at a large one."""
 
 LEAST_ROUNDS, MOST_ROUNDS = 4, 16
 """The rounds. Four are made even where their share of the time is up, though not where the whole
@@ -80,41 +77,44 @@ class Found:
         self.smallest = self.pattern
 
 
+def shares(gauge: Gauge, time: Countdown, count: int) -> Iterator[None]:
+    """Give the gauge equal shares of a time as its phase, one after another."""
+    phase = gauge.phase
+    for number in range(count):
+        gauge.phase = time.part(time.left / (count - number))
+        yield
+    gauge.phase = phase
+
+
 def polished(
-    gauge: Gauge, candidates: Sequence[tuple[Aim, Candidate]], scale: Scale, countdown: Countdown
+    gauge: Gauge, candidates: Sequence[tuple[Aim, Candidate]], scale: Scale, time: Countdown
 ) -> list[Found]:
     """The smallest patterns for these candidates, each pattern once, in equal shares of time."""
     chosen: dict[Pattern, Found] = {}
     for aim, one in candidates:
         memory = one.memory(scale.large)
         chosen.setdefault(one.pattern, Found(one.pattern, aim, one.origin, memory))
-    for number, found in enumerate(chosen.values()):
-        share = countdown.part(countdown.left / (len(chosen) - number))
-        more = partial(_able, gauge, share)
-        found.smallest = smallest(found.pattern, partial(as_bad, gauge, found, scale), more)
+    for found, _ in zip(chosen.values(), shares(gauge, time, len(chosen)), strict=True):
+
+        def as_bad(patterns: Sequence[Pattern], found: Found = found) -> list[bool]:
+            """Which are as bad as the first one was, by measuring all of them side by side."""
+            first, *others = every = [Candidate(one, "") for one in (found.pattern, *patterns)]
+            asked = [(one, size) for size in (scale.small, scale.large) for one in every]
+            for _ in range(LOOKS):
+                gauge.measure(asked)
+            if found.aim is Aim.MEMORY:
+                gauge.measure(asked[len(every) :], Meter.MEMORY)
+            least = AS_BAD[found.aim] * scale.score(first, found.aim)
+            return [
+                one.looks(scale.large) > 0 and scale.score(one, found.aim) >= least
+                for one in others
+            ]
+
+        found.smallest = smallest(found.pattern, as_bad, lambda: gauge.able)
     return list(chosen.values())
 
 
-def _able(gauge: Gauge, share: Countdown) -> bool:
-    return gauge.able and not share.over
-
-
-def as_bad(gauge: Gauge, found: Found, scale: Scale, patterns: Sequence[Pattern]) -> list[bool]:
-    """Which patterns are as bad as the first one was, by measuring all of them side by side.
-
-    Raises OutOfTime.
-    """
-    first, *others = every = [Candidate(one, "") for one in (found.pattern, *patterns)]
-    asked = [(one, size) for size in (scale.small, scale.large) for one in every]
-    for _ in range(LOOKS):
-        gauge.measure(asked, Meter.TIME)
-    if found.aim is Aim.MEMORY:
-        gauge.measure(asked[len(every) :], Meter.MEMORY)
-    least = AS_BAD[found.aim] * scale.score(first, found.aim)
-    return [one.looks(scale.large) > 0 and scale.score(one, found.aim) >= least for one in others]
-
-
-def smallest_deaths(gauge: Gauge, deaths: Sequence[Death], countdown: Countdown) -> list[Entry]:
+def smallest_deaths(gauge: Gauge, deaths: Sequence[Death], time: Countdown) -> list[Entry]:
     """Deaths of each status, each with its smallest pattern and its shortest input."""
     chosen: list[Death] = []
     for death in sorted(deaths, key=lambda one: one.rank):
@@ -122,29 +122,30 @@ def smallest_deaths(gauge: Gauge, deaths: Sequence[Death], countdown: Countdown)
         if same < OF_A_KIND and len(chosen) < DEATHS_SHOWN:
             chosen.append(death)
     found: dict[str, Entry] = {}
-    for number, death in enumerate(chosen):
-        share = countdown.part(countdown.left / (len(chosen) - number))
-        entry = smallest_death(gauge, death, partial(_able, gauge, share))
+    for death, _ in zip(chosen, shares(gauge, time, len(chosen)), strict=True):
+        entry = smallest_death(gauge, death)
         found.setdefault(f"{entry.kind} {entry.expression}", entry)
     return list(found.values())
 
 
-def smallest_death(gauge: Gauge, death: Death, more: Callable[[], bool]) -> Entry:
+def smallest_death(gauge: Gauge, death: Death) -> Entry:
     """The same end by less; as it was met where there is no time for more."""
     message, size = death.message, death.size
 
     def dies(pattern: Pattern, size: int) -> bool:
         nonlocal message
-        reading = gauge.read([pattern.make(size)], Meter.TIME)[0]
+        [reading] = gauge.read([pattern.make(size)])
         if reading.status is death.status:
             message = reading.message
         return reading.status is death.status
 
     with contextlib.suppress(OutOfTime):
-        while size > 1 and more() and dies(death.pattern, size // 2):
+        while size > 1 and gauge.able and dies(death.pattern, size // 2):
             size //= 2
     # One at a time: each costs a process.
-    pattern = smallest(death.pattern, lambda some: [dies(one, size) for one in some], more, 1)
+    pattern = smallest(
+        death.pattern, lambda some: [dies(one, size) for one in some], lambda: gauge.able, 1
+    )
     label = death.status.label
     return Entry(
         name=label,
@@ -158,10 +159,7 @@ def smallest_death(gauge: Gauge, death: Death, more: Callable[[], bool]) -> Entr
 
 
 def side_by_side(
-    on: Loaded,
-    families: Sequence[Family],
-    largest: int,
-    countdown: Countdown,
+    on: Loaded, families: Sequence[Family], largest: int, countdown: Countdown
 ) -> tuple[int, list[Cell]]:
     """Whole rounds of all families up to a size, and what was measured, family by family."""
     cells = [Cell(on.participant, on.contract, family) for family in families]
@@ -170,13 +168,11 @@ def side_by_side(
     limit, whole = min(MOST_CALL, max(planned, 100 * LEAST_CALL)), 0
     with contextlib.suppress(OutOfTime):
         prober.warm_up(cells[0])
-        for number in range(MOST_ROUNDS):
-            if number >= LEAST_ROUNDS and countdown.over:
-                break
+        while whole < MOST_ROUNDS and not (whole >= LEAST_ROUNDS and countdown.over):
             for cell in cells:
                 if not cell.ended:
                     prober.round(cell, limit)
-            whole = number + 1
+            whole += 1
     return whole, cells
 
 
@@ -188,7 +184,7 @@ def heats(gauge: Gauge, listed: Sequence[Family], size: int) -> list[Family]:
         for number in range(HEATS):
             for part in portions(listed, lambda family: least.get(family.name, 0)):
                 inputs = [family.make(vocabulary, size, number) for family in part]
-                for family, one in zip(part, gauge.read(inputs, Meter.TIME), strict=True):
+                for family, one in zip(part, gauge.read(inputs), strict=True):
                     if one.answered:
                         least[family.name] = min(one.cost, least.get(family.name, one.cost))
     return sorted(listed, key=lambda family: -least.get(family.name, 0))[:STAY]
@@ -209,36 +205,29 @@ def finals(
     """
     small, size = sizes
     still = heats(gauge, listed, small)
-    families = {p: family_of(p.expression(), "", p) for p in (one.smallest for one in found)}
-    rounds, (first, *cells) = side_by_side(
-        gauge.on, [control, *still, *families.values()], size * BEYOND, countdown
-    )
-    known, mine = cells[: len(still)], dict(zip(families, cells[len(still) :], strict=True))
-    told: dict[Pattern, Entry] = {}
-    for number, one in enumerate(found, 1):
-        made = entry(mine[one.smallest], one.aim.value, size)
-        made.name, made.origin = f"{one.aim}-{number}", one.origin
+    kinds = {one.smallest: one for one in reversed(found)}  # of those that became one, the first
+    families = [family_of(p.expression(), "", p) for p in reversed(kinds)]
+    rounds, cells = side_by_side(gauge.on, [control, *still, *families], size * BEYOND, countdown)
+    first, *lines = [entry_of(one, "listed", size) for one in cells]
+    first.kind = "control"
+    known, mine = lines[: len(still)], lines[len(still) :]
+    for made, one in zip(mine, reversed(kinds.values()), strict=True):
+        made.kind = one.aim.value
+        made.name, made.origin = f"{one.aim}-{found.index(one) + 1}", one.origin
         made.pattern, made.memory = one.smallest.to_dict(), one.memory
-        told.setdefault(one.smallest, made)
-    lines, mine_told = [entry(one, "listed", size) for one in known], [*told.values()]
-    for some in (lines, mine_told):
+    for some in (known, mine):
         some.sort(key=lambda one: -(one.a_byte or 0.0))
-    return rounds, entry(first, "control", size), lines, mine_told
+    return rounds, first, known, mine
 
 
-def a_byte(cell: Cell, size: int) -> float | None:
-    """Nanoseconds a byte at a size, None where it was not measured."""
-    return cell.costs()[size] / size if size in cell.sizes else None
-
-
-def entry(cell: Cell, kind: str, size: int) -> Entry:
+def entry_of(cell: Cell, kind: str, size: int) -> Entry:
     """What the finals say of a family."""
     costs, family = cell.costs(), cell.family
     growth = growth_of(costs)
     return Entry(
         name=family.name,
         kind=kind,
-        a_byte=a_byte(cell, size),
+        a_byte=costs[size] / size if size in cell.sizes else None,
         points=[[one, costs[one] / 1e9] for one in cell.sizes],
         exponent=growth.exponent,
         low=growth.low,

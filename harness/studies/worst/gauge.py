@@ -73,7 +73,7 @@ class Gauge:
         """Whether there is time left, and somebody to ask."""
         return not self.phase.over and not self.over
 
-    def read(self, inputs: Sequence[bytes], meter: Meter) -> list[Reading]:
+    def read(self, inputs: Sequence[bytes], meter: Meter = Meter.TIME) -> list[Reading]:
         """One reading an input, in order. Raises OutOfTime, and Stopped."""
         if not inputs:
             return []
@@ -85,17 +85,21 @@ class Gauge:
             # time. Each by itself, then.
             return [reading for data in inputs for reading in self.read([data], meter)]
         self.readings += len(inputs)
-        rows = [[0]] if results.costs is None else results.costs.tolist()
-        found = []
-        for index, row in enumerate(rows):
-            status, message = Status(int(results.status[index])), results.messages.get(index, "")
-            if status is Status.ENCODED and results.costs is None:
+        if results.costs is None:
+            status, message = Status(int(results.status[0])), results.messages.get(0, "")
+            if status is Status.ENCODED:
                 status, message = Status.PROTOCOL, "gave no costs"
-            counts = tuple(row[1:]) if meter is Meter.LINES else ()
-            found.append(Reading(status, row[0], message, counts))
-        return found
+            return [Reading(status, 0, message)]
+        return [
+            Reading(Status(status), row[0], results.messages.get(index, ""), tuple(row[1:]))
+            for index, (status, row) in enumerate(
+                zip(results.status.tolist(), results.costs.tolist(), strict=True)
+            )
+        ]
 
-    def measure(self, asked: Sequence[tuple[Candidate, int]], meter: Meter) -> list[Death]:
+    def measure(
+        self, asked: Sequence[tuple[Candidate, int]], meter: Meter = Meter.TIME
+    ) -> list[Death]:
         """Measure each candidate at a size, on an input that it was not measured on before.
 
         Raises OutOfTime.
@@ -110,21 +114,21 @@ class Gauge:
                     died.append(Death(one.pattern, len(data), size, status, message))
                 elif reading.answered and meter is Meter.TIME:
                     one.take(size, len(data), reading.cost)
-                elif reading.answered:
-                    one.remember(size, reading.cost)
+                elif reading.answered and (known := one.at(size)) is not None:
+                    known.memory = min(reading.cost, known.memory or reading.cost)
         return died
 
 
 def portions(items: Iterable[T], foretold: Callable[[T], float]) -> Iterator[list[T]]:
     """The items in requests that take no longer than :data:`SLOWEST`, or are of one item."""
     part: list[T] = []
-    room = SLOWEST
+    spent = 0.0
     for item in items:
         needed = foretold(item)
-        if part and needed > room:
+        if part and spent + needed > SLOWEST:
             yield part
-            part, room = [], SLOWEST
+            part, spent = [], 0.0
         part.append(item)
-        room -= needed
+        spent += needed
     if part:
         yield part

@@ -11,6 +11,8 @@ from corpora.families.pattern import Pattern
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from harness.studies.worst.plan import WorstPlan
+
 SCHEMA = 1
 """The version of the format of ``worst.json``. It changes with what a reader of the file would
 notice."""
@@ -83,6 +85,15 @@ class Report:
     found: list[Entry] = field(default_factory=list)
     listed: list[Entry] = field(default_factory=list)
     families: str = ""
+
+    @classmethod
+    def of(cls, plan: WorstPlan, command: str) -> Report:
+        """That of a search which has yet to begin."""
+        one, vocabulary = plan.participant, plan.vocabulary.id
+        withheld = sorted(plan.withheld)
+        return cls(
+            command, one.name, one.about.version, vocabulary, plan.seed, plan.sizes.full, withheld
+        )
 
     def to_json(self) -> str:
         """``worst.json``."""

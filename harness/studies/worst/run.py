@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.families import user
 from harness.core import stored
@@ -11,7 +11,8 @@ from harness.core.countdown import Countdown
 from harness.engine.costs import NotLoaded
 from harness.events import Finished, Searched, SearchGathered
 from harness.studies.worst.results import Report, as_families
-from harness.studies.worst.session import SEARCHING, Gathered, at_work
+from harness.studies.worst.session import SEARCHING, at_work
+from harness.studies.worst.state import State
 from harness.studies.worst.units import gather
 from impls.errors import ImplementationError
 
@@ -26,44 +27,27 @@ if TYPE_CHECKING:
     from harness.studies.worst.session import Watcher
 
 
+@dataclass(slots=True)
 class WorstStudy:
     """The study: one step, which goes on with the state of the search that is in the folder.
 
     families: the file that what was found is added to, None for no file. opened: opens the executor
-    that performs searches elsewhere, where several are wanted.
+    that performs searches elsewhere, where several are wanted. gathered: what they came to.
     """
 
-    name = "worst"
-
-    def __init__(
-        self,
-        plan: WorstPlan,
-        folder: Path,
-        command: str,
-        watcher: Watcher,
-        families: Path | None = None,
-        opened: Callable[[], Executor] | None = None,
-    ) -> None:
-        self._plan = plan
-        self._opened = opened
-        self._searches, self._found = 0, dict[int, dict[str, Any]]()
-        self._folder = folder
-        self._watcher = watcher
-        self._families = families
-        self._report = Report(
-            command=command,
-            implementation=plan.participant.name,
-            version=plan.participant.about.version,
-            vocabulary=plan.vocabulary.id,
-            seed=plan.seed,
-            size=plan.sizes.full,
-            withheld=sorted(plan.withheld),
-        )
+    search: WorstPlan
+    folder: Path
+    command: str
+    watcher: Watcher
+    families: Path | None = None
+    opened: Callable[[], Executor] | None = None
+    gathered: dict[int, SearchGathered] = field(default_factory=dict)
+    name: ClassVar[str] = "worst"
 
     def identity(self) -> dict[str, Any]:
         """What decides the search; the time that it is given does not."""
-        scattered = {"cluster": True} if self._opened is not None else {}
-        return self._plan.identity() | scattered
+        scattered = {"cluster": True} if self.opened is not None else {}
+        return self.search.identity() | scattered
 
     def opening(self) -> Sequence[Event]:
         """Nothing: what decides the search is told with what it found."""
@@ -75,8 +59,7 @@ class WorstStudy:
 
     def plan(self, past: Sequence[Event]) -> Sequence[str]:
         """One step."""
-        for one in self.kept(past):
-            self._searches, self._found[one.number] = one.searches, one.found
+        self.gathered = {one.number: one for one in self.kept(past)}
         return ["search"]
 
     def step(self, name: str, tell: Callable[[Event], None]) -> None:
@@ -86,50 +69,41 @@ class WorstStudy:
         KeyboardInterrupt nothing is lost: the state of the last whole generation is on disk, and
         what was found until then is told.
         """
+        plan, report = self.search, Report.of(self.search, self.command)
         try:
-            self._search(self._gathered(tell))
+            found = self._gathered(tell)
+            # What was searched elsewhere has taken its share.
+            countdown = Countdown(plan.budget * (1 - SEARCHING if found else 1))
+            with at_work(plan, self.folder, report, countdown, self.watcher, found) as session:
+                session.run()
         except NotLoaded as error:
             raise ImplementationError(str(error)) from error
         except KeyboardInterrupt:
-            tell(Searched(asdict(self._report)))
+            tell(Searched(asdict(report)))
             raise
-        if self._families is not None and user.add(self._families, as_families(self._report)):
-            self._report.families = str(self._families)
-        tell(Searched(asdict(self._report)))
+        if self.families is not None and user.add(self.families, as_families(report)):
+            report.families = str(self.families)
+        tell(Searched(asdict(report)))
 
-    def _gathered(self, tell: Callable[[Event], None]) -> Gathered | None:
-        """What searches elsewhere found, after having them performed; None without a cluster."""
-        if self._opened is None:
-            return None
-        if self._searches == 0 or len(self._found) < self._searches:
-            executor = self._opened()
-            self._searches = self._searches or max(1, executor.slots)
+    def _gathered(self, tell: Callable[[Event], None]) -> list[State]:
+        """What searches elsewhere came to, after having them performed; none without a cluster."""
 
-            def take(event: Event) -> None:
-                if isinstance(event, SearchGathered):
-                    self._found[event.number] = event.found
-                tell(event)
+        def take(event: Event) -> None:
+            if isinstance(event, SearchGathered):
+                self.gathered[event.number] = event
+            tell(event)
 
+        known = next(iter(self.gathered.values()), None)
+        if self.opened is not None and (known is None or len(self.gathered) < known.searches):
+            executor = self.opened()
+            searches = known.searches if known else max(1, executor.slots)
             try:
-                share = self._plan.budget * SEARCHING
-                gather(executor, self._plan, self._searches, self._found, share, take)
+                share = self.search.budget * SEARCHING
+                gather(executor, self.search, searches, self.gathered, share, take)
             finally:
                 executor.close()
-        found = [stored.typed(one, Gathered, "found") for _, one in sorted(self._found.items())]
-        return sum(found, Gathered())
-
-    def _search(self, gathered: Gathered | None = None) -> None:
-        # What was searched elsewhere has taken its share.
-        share = 1 if gathered is None else 1 - SEARCHING
-        countdown = Countdown(self._plan.budget * share)
-        with at_work(
-            self._plan, self._folder, self._report, countdown, self._watcher, gathered
-        ) as session:
-            try:
-                session.run()
-            except KeyboardInterrupt:
-                session.break_off()
-                raise
+        found = [one.found for _, one in sorted(self.gathered.items())]
+        return [stored.typed(one, State, "found") for one in found]
 
     def close(self) -> None:
         """There is nothing to let go of: the worker ends with the search."""

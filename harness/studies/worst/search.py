@@ -14,19 +14,19 @@ from __future__ import annotations
 
 import contextlib
 import random
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from harness.core.messages import Meter
 from harness.studies.fuzz.loop import Loop
 from harness.studies.worst.gauge import SLOWEST
-from harness.studies.worst.state import PALPABLE, Aim, Candidate, Scale, State
+from harness.studies.worst.state import PALPABLE, Aim, Candidate, Scale, State, place_of
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.families.pattern import Pattern
+    from harness.studies.fuzz.loop import Maker
     from harness.studies.worst.gauge import Gauge, Reading
     from harness.studies.worst.patterns import Breeder
 
@@ -34,51 +34,37 @@ BATCH = 32
 """Patterns of a generation: enough that a request's own cost does not count, few enough that one
 that is lost to a death or an interruption is no loss."""
 
-BEST = 0.4
-"""Share of parents from among the leaders; the others come from any niche."""
+BEST, LEADERS = 0.4, 8
+"""Share of parents from among the leaders, and how many lead; the others come from any niche."""
 
-LEADERS = 8
-"""Candidates that are measured again and again, and come into the finals."""
+CONFIRM, SURE = 3, 12
+"""Measurements of a candidate before it takes a place; and of a leader after which its least time
+is left at that."""
 
-CONFIRM = 3
-"""Measurements of a candidate before it takes a place."""
-
-SURE = 12
-"""Measurements of a leader after which its least time is left at that."""
-
-REMEMBERED = 2
+REMEMBERED, CROWD = 2, 8
 """Candidates of those that took a place whose memory is measured, each of which takes as long as
-ten times."""
-
-HOPELESS = 0.6
-"""Share of its niche's best, at the smaller size, below which the larger one is measured by chance
-only."""
-
-CHANCE = 0.2
-
-CROWD = 8
-"""Candidates of a generation that are asked in one large input."""
+ten times; and of others that are asked in one large input."""
 
 HUNGRY = 2.0
 """Times the least memory a byte that such an input took, from which each of them is asked."""
 
+HOPELESS, CHANCE = 0.6, 0.2
+"""Share of its niche's best, at the smaller size, below which the larger one is measured by this
+chance only."""
+
 DOUBTED = 6
 """Holders of places that are measured again in a generation."""
 
-DEEP = 4
-"""Generations between two looks at what a large input does: crashes and overflows of the stack."""
-
-DEEPER = 4
-"""A large input is so many times as large as the one before."""
+DEEP, DEEPER = 4, 4
+"""Generations between two looks at what a large input does (crashes, overflows of the stack), which
+is so many times as large as the one before."""
 
 ENOUGH_DEATHS = 60
 """The search ends after so many deaths: it has found what there is, and each costs a new start."""
 
-FOLLOWED_BYTES = 256
-"""Of inputs that are run interpreted: some twenty thousand lines, a few hundredths of a second."""
-
-FOLLOWED = 8
-"""Patterns that are run interpreted for a batch."""
+FOLLOWED, FOLLOWED_BYTES = 8, 256
+"""Patterns that are run interpreted for a batch, and bytes of their inputs: some twenty thousand
+lines, a few hundredths of a second."""
 
 RAISED = 1.05
 """A count of lines has to be so many times as great as ever before: the last pump may be cut here
@@ -97,31 +83,13 @@ Patterns = list[tuple[str, "Pattern"]]
 """A batch: patterns with their origins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(NamedTuple):
     """Bytes of inputs. small, large: of all candidates; full: of the finals; deepest: of a few."""
 
     small: int
     large: int
     full: int
     deepest: int
-
-
-@dataclass(frozen=True, slots=True)
-class Making:
-    """A way of making patterns. make: of a source of chance, and the number of the batch."""
-
-    make: Callable[[random.Random, int], Patterns]
-    seed: int
-    cost: float = 1.0
-    lasting: bool = True
-
-    def take(self, number: int, place: int) -> Patterns | None:
-        """The ``place``-th batch, in generation ``number``; None where there is none."""
-        return self.make(random.Random(f"made/{self.seed}/{number}"), place) or None
-
-    def close(self) -> None:
-        """Nothing to let go of."""
 
 
 class Search:
@@ -148,17 +116,17 @@ class Search:
         self.state = State() if state is None else state
         self._breeder, self._gauge, self._seed = breeder, gauge, seed
         begin = [(name, pattern) for name, pattern in seeds if breeder.spells(pattern)]
-        makers = {
-            LISTED: Making(
-                lambda _, place: begin[place * BATCH : (place + 1) * BATCH], seed, lasting=False
-            )
+        makers: dict[str, Maker[Patterns]] = {
+            LISTED: lambda _, place: begin[place * BATCH : (place + 1) * BATCH] or None
         }
-        if bred:
-            makers[DRAWN] = Making(self._drawn, seed)
-            makers[BRED] = Making(self._bred, seed)
-        if guided:
-            makers[FOLLOWING] = Making(self._followed, seed)
-        self._loop = Loop(makers, f"worst/{seed}", self.state.arms, self.state.taken)
+        ways = {DRAWN: self._drawn, BRED: self._bred} if bred else {}
+        ways |= {FOLLOWING: self._followed} if guided else {}
+        for name, way in ways.items():
+            makers[name] = self._by_chance(way)
+        self._loop = Loop(makers, f"worst/{seed}", self.state.arms)
+
+    def _by_chance(self, way: Callable[[random.Random], Patterns]) -> Maker[Patterns]:
+        return lambda number, _: way(random.Random(f"made/{self._seed}/{number}"))
 
     @property
     def scale(self) -> Scale:
@@ -189,32 +157,31 @@ class Search:
         """One generation; whether anybody had patterns. Raises OutOfTime."""
         state, number, before = self.state, self.state.generation, self._gauge.readings
         rng = random.Random(f"{self._seed}/{number}")
-        chosen, _ = self._loop.choose(number)
-        batch: list[Candidate] = []
-        for arm, patterns in chosen:
+        chosen = self._loop.choose(number)
+        if chosen is not None:
+            arm, patterns = chosen
             batch = [Candidate(p, origin) for p, origin in self._unknown(patterns).items()]
             won = self._judged(rng, batch) + (len(batch) if arm == FOLLOWING else 0)
-            self._loop.reward(arm, number, len(batch), won)
+            self._loop.reward(arm, len(batch), won)
+            if number % DEEP == DEEP - 1:
+                self._deep(rng, batch)
         self._doubt()
-        if number % DEEP == DEEP - 1:
-            self._deep(rng, batch)
         state.generation += 1
         state.readings += self._gauge.readings - before
-        return bool(chosen)
+        return chosen is not None
 
     def _unknown(self, patterns: Patterns) -> dict[Pattern, str]:
         """Those that have no place, and did not kill: to ask them again costs another process."""
         known = {one.pattern for one in self.state.places.values()}
         known |= {one.pattern for one in self.state.deaths.values()}
-        able = {p: origin for origin, p in patterns if p not in known}
-        return {p: origin for p, origin in able.items() if self._breeder.spells(p)}
+        return {p: o for o, p in patterns if p not in known and self._breeder.spells(p)}
 
     # Who is measured.
 
-    def _drawn(self, rng: random.Random, place: int) -> Patterns:
+    def _drawn(self, rng: random.Random) -> Patterns:
         return [(DRAWN, self._breeder.fresh(rng)) for _ in range(BATCH)]
 
-    def _bred(self, rng: random.Random, place: int) -> Patterns:
+    def _bred(self, rng: random.Random) -> Patterns:
         """Children of those that are best for an aim."""
         ranked = [self.state.ranked(aim, self.scale) for aim in Aim]
         weights = [TOWARDS[at] * bool(some) for at, some in enumerate(ranked)]
@@ -227,7 +194,7 @@ class Search:
 
         return [(BRED, self._breeder.child(rng, parent(), parent())) for _ in range(BATCH)]
 
-    def _followed(self, rng: random.Random, place: int) -> Patterns:
+    def _followed(self, rng: random.Random) -> Patterns:
         """Those of a few patterns that raise a count of lines. Nobody who died is among them: what
         an interpreted run makes of its limits says nothing of the compiled one."""
         own = [one for _, one in self.state.lines.values()]
@@ -235,26 +202,23 @@ class Search:
         tried: dict[Pattern, None] = {}
         for _ in range(FOLLOWED):
             parents = own if own and rng.random() < OWN else others
-            pattern = (
-                self._breeder.child(rng, rng.choice(parents), rng.choice(parents))
-                if parents
-                else self._breeder.fresh(rng)
-            )
-            if self._breeder.spells(pattern):
-                tried[pattern] = None
+            both = [rng.choice(parents) for _ in range(2)] if parents else []
+            child = self._breeder.child(rng, *both) if both else self._breeder.fresh(rng)
+            if self._breeder.spells(child):
+                tried[child] = None
         inputs = [one.make(FOLLOWED_BYTES) for one in tried]
         # Compiled first: what is built on first use would take minutes interpreted.
-        self._gauge.read(inputs, Meter.TIME)
+        self._gauge.read(inputs)
         read = zip(tried, inputs, self._gauge.read(inputs, Meter.LINES), strict=True)
         return [(FOLLOWING, one) for one, data, reading in read if self._raises(one, data, reading)]
 
     def _raises(self, pattern: Pattern, data: bytes, reading: Reading) -> bool:
         """Take note of how often each place was run; whether any count was raised."""
-        raised = False
+        lines, raised = self.state.lines, False
         for place, count in enumerate(reading.counts if reading.answered else ()):
-            share, before = count / (len(data) or 1), self.state.lines.get(str(place))
-            if share and (before is None or share > before[0] * RAISED):
-                self.state.lines[str(place)] = share, pattern
+            share, (before, _) = count / (len(data) or 1), lines.get(str(place), (0.0, None))
+            if share > before * RAISED:
+                lines[str(place)] = share, pattern
                 raised = True
         return raised
 
@@ -275,30 +239,32 @@ class Search:
         for _ in range(CONFIRM - 1):
             still = [one for one in promising if self.state.wins(one, self.scale)]
             self._read([(one, s.size) for one in still for s in one.samples])
-        hungry = [*promising[:REMEMBERED], *self._crowd(rng.sample(able, min(CROWD, len(able))))]
+        crowd = rng.sample(able, min(CROWD, len(able)))
+        hungry = promising[:REMEMBERED] + self._out_of_the_ordinary(crowd)
         self._read([(one, large) for one in hungry], Meter.MEMORY)
         return sum(map(self._placed, (*promising, *hungry)))
 
-    def _crowd(self, some: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Those whose memory is worth a look, by asking all of them in one large input.
+    def _out_of_the_ordinary(self, crowd: Sequence[Candidate]) -> list[Candidate]:
+        """Those whose memory is worth a look: all of them, or none, by asking them in one input.
 
-        Only where its memory, or the end of it, is out of the ordinary are they asked one by one.
+        Where that gets no answer, they are asked one by one.
         """
         size, state = self.sizes.full, self.state
-        some = [one for one in some if one.foretold(size) < SLOWEST / CROWD]
-        if not some:
-            return ()
+        some = [one for one in crowd if one.foretold(size) < SLOWEST / CROWD]
         data = b"".join(one.pattern.make(size) for one in some)
-        [reading] = self._gauge.read([data], Meter.MEMORY)
-        if not reading.answered:
-            self._read([(one, size) for one in some if reading.died])
-            return ()
-        share, usual = reading.cost / len(data), state.memory
-        state.memory = min(share, usual or share)
-        return some if reading.cost > PALPABLE and share > HUNGRY * usual > 0 else ()
+        for reading in self._gauge.read([data] if some else [], Meter.MEMORY):
+            if reading.died:
+                self._read([(one, size) for one in some])
+            elif reading.answered:
+                usual, share = state.memory, reading.cost / len(data)
+                state.memory = min(share, usual or share)
+                if reading.cost > PALPABLE and share > HUNGRY * usual > 0:
+                    return some
+        return []
 
     def _hopeful(self, one: Candidate) -> bool:
-        best, small = self.state.holder(one.pattern), self.sizes.small
+        best = self.state.places.get(place_of(Aim.COST, one.pattern))
+        small = self.sizes.small
         return best is None or one.cost(small) >= HOPELESS * best.cost(small)
 
     def _placed(self, one: Candidate) -> int:
@@ -313,9 +279,8 @@ class Search:
         small = self.sizes.small
         leaders = [*self.leaders(Aim.COST), *self.leaders(Aim.GROWTH)]
         asked = {one.pattern: one for one in leaders if one.looks(small) < SURE}
-        for one in self.state.places.values():
-            if one.looks(small) < CONFIRM:
-                asked[one.pattern] = one
+        others = self.state.places.values()
+        asked |= {one.pattern: one for one in others if one.looks(small) < CONFIRM}
         doubted = sorted(asked.values(), key=lambda one: one.looks(small))[:DOUBTED]
         self._read([(one, s.size) for one in doubted for s in one.samples])
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from corpora.families.pattern import Pattern
-from harness.core.countdown import Countdown
 from harness.core.messages import Meter
 from harness.engine.costs import loaded
 from harness.studies.worst.finals import finals, polished, smallest_deaths, stands_out
@@ -16,7 +13,7 @@ from harness.studies.worst.patterns import Breeder, seeds
 from harness.studies.worst.plan import CONTROL
 from harness.studies.worst.results import Entry, Report
 from harness.studies.worst.search import Search
-from harness.studies.worst.state import PALPABLE, Aim, Candidate, Death, State, Store
+from harness.studies.worst.state import PALPABLE, Aim, Candidate, State, Store, place_of
 from harness.workers import Limits
 from harness.workers.pool import OutOfTime
 from impls.errors import ImplementationError
@@ -25,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from corpora.families.pattern import Pattern
+    from harness.core.countdown import Countdown
     from harness.engine.costs import Loaded
     from harness.studies.worst.plan import WorstPlan
 
@@ -56,30 +55,6 @@ class Watcher:
         """What is being done from now on."""
 
 
-@dataclass(slots=True)
-class Gathered:
-    """What searches elsewhere found, and a driver measures again.
-
-    patterns: with their origins. readings, generations, seconds: how far the searches came.
-    """
-
-    patterns: list[tuple[str, Pattern]] = field(default_factory=list)
-    deaths: list[Death] = field(default_factory=list)
-    readings: int = 0
-    generations: int = 0
-    seconds: float = 0.0
-
-    def __add__(self, other: Gathered) -> Gathered:
-        patterns = {pattern: origin for origin, pattern in (*self.patterns, *other.patterns)}
-        return Gathered(
-            [(origin, pattern) for pattern, origin in patterns.items()],
-            [*self.deaths, *other.deaths],
-            self.readings + other.readings,
-            self.generations + other.generations,
-            self.seconds + other.seconds,
-        )
-
-
 def beginnings(plan: WorstPlan) -> list[tuple[str, Pattern]]:
     """Patterns to begin with, and their origins: like the listed families that are not withheld."""
     told = [one for name, one in plan.families.items() if name not in plan.withheld]
@@ -90,7 +65,7 @@ class Session:
     """What one command does of a search. countdown: of the budget; it runs when run() is called.
 
     store: of the state; None for a search whose state is not kept. gathered: what searches
-    elsewhere found, which is measured here instead of searching. begin: patterns to begin with;
+    elsewhere came to, which is measured here instead of searching. begin: patterns to begin with;
     None for those like the listed families that are not withheld.
     """
 
@@ -102,7 +77,7 @@ class Session:
         on: Loaded,
         watcher: Watcher,
         countdown: Countdown,
-        gathered: Gathered | None = None,
+        gathered: Sequence[State] = (),
         begin: Sequence[tuple[str, Pattern]] | None = None,
     ) -> None:
         self._plan, self._report = plan, report
@@ -111,14 +86,18 @@ class Session:
         self._ordinary_memory = 0.0
         self._store = None if gathered else store
         self._state = State() if self._store is None else self._store.restored()
-        if begin is None:
-            begin = beginnings(plan)
+        for one in gathered:
+            for death in one.deaths.values():
+                self._state.bury(death)
+        if gathered:
+            all_found = [found for one in gathered for found in one.places.values()]
+            begin = [(o, p) for p, o in {one.pattern: one.origin for one in all_found}.items()]
         self._search = Search(
             Breeder(plan.vocabulary),
             self._gauge,
             plan.sizes,
             plan.seed,
-            gathered.patterns if gathered else begin,
+            beginnings(plan) if begin is None else begin,
             self._state,
             guided=plan.guided and not gathered,
             bred=not gathered,
@@ -126,29 +105,32 @@ class Session:
 
     def prepare(self) -> None:
         """Encode once: what is compiled or built on first use is built then."""
-        self._gauge.read([self._prose(self._plan.sizes.large, CONTROLS)], Meter.TIME)
+        self._gauge.read([self._prose(CONTROLS)])
 
     def run(self) -> None:
-        """All of it; the report is complete then."""
-        countdown, report, search = self._countdown, self._report, self._search
+        """All of it; the report is complete then. An interrupted one tells what stands out."""
+        try:
+            self._run()
+        except KeyboardInterrupt:
+            self._break_off()
+            raise
+
+    def _run(self) -> None:
+        countdown, report, gauge = self._countdown, self._report, self._gauge
         report.prepared = countdown.prepared
         self._watcher.prepared(countdown.prepared)
-        with contextlib.suppress(OutOfTime):  # there may be no time even for this
-            self._measure_control()
-        self._go_on()
+        self.search()
         self._watcher.doing("minimising")
         rest = countdown.left * MINIMISING / (1 - SEARCHING)
-        self._gauge.phase = minimising = countdown.part(rest)
+        minimising = countdown.part(rest)
         lost = list(self._state.deaths.values())
-        deaths = smallest_deaths(self._gauge, lost, minimising.part(rest / 2))
-        found = polished(self._gauge, self._best(), search.scale, minimising)
-        self._gauge.phase = countdown
+        deaths = smallest_deaths(gauge, lost, minimising.part(rest / 2))
+        found = polished(gauge, self._best(), self._search.scale, minimising)
         self._watcher.doing("measuring what was found and what is listed side by side")
         families, sizes = dict(self._plan.families), self._plan.sizes
         control = families.pop(CONTROL)
-        listed = list(families.values())
         report.compared, report.control, report.listed, stands = finals(
-            self._gauge, found, control, listed, (sizes.large, sizes.full), countdown
+            gauge, found, control, list(families.values()), (sizes.large, sizes.full), countdown
         )
         report.grown = report.compared
         report.found = [one for one in stands if stands_out(one, self._ordinary_memory)]
@@ -156,8 +138,8 @@ class Session:
         report.spent = countdown.spent
         report.complete = True
 
-    def break_off(self) -> None:
-        """Report what stands out so far, as the search measured it: for an interrupted search."""
+    def _break_off(self) -> None:
+        """Report what stands out so far, as the search measured it."""
         self._report.spent = self._countdown.spent
         self._sum_up()
         if self._report.found:  # the finals had come to their end
@@ -167,24 +149,23 @@ class Session:
             line = one.pattern.expression()
             samples = sorted(one.samples, key=lambda sample: sample.size)
             points = [[s.length, s.least / 1e9] for s in samples]
-            entry = Entry(line, aim.value, points=points, expression=line, origin=one.origin)
-            entry.pattern = one.pattern.to_dict()
-            made.setdefault(line, entry)
+            made.setdefault(line, Entry(
+                line, aim.value, points=points, expression=line, origin=one.origin,
+                pattern=one.pattern.to_dict(),
+            ))  # fmt: skip
         self._report.found += made.values()
 
-    def searched(self) -> Gathered:
-        """Search for the whole time, and return what a driver measures again."""
-        with contextlib.suppress(OutOfTime):
-            self._measure_control()
-        search, state, began = self._search, self._state, self._countdown.spent
-        search.run(lambda: not self._countdown.over)
-        best = {one.pattern: one.origin for _, one in self._best()}
-        return Gathered(
-            [(origin, pattern) for pattern, origin in best.items()],
-            list(state.deaths.values()),
-            state.readings,
-            state.generation,
-            round(self._countdown.spent - began, 3),
+    def searched(self) -> State:
+        """Search for the whole time; gives what a driver measures again, and how far it came."""
+        self.search(share=1.0)
+        state = self._state
+        best = {place_of(aim, one.pattern): one for aim, one in self._best()}
+        return State(
+            seconds=state.seconds,
+            generation=state.generation,
+            readings=state.readings,
+            places=best,
+            deaths=state.deaths,
         )
 
     def _best(self) -> list[tuple[Aim, Candidate]]:
@@ -193,49 +174,47 @@ class Session:
         scale = self._search.scale
         return [(aim, one) for aim, most in wanted for one in self._state.ranked(aim, scale)[:most]]
 
-    def _prose(self, size: int, variant: int) -> bytes:
+    def _prose(self, variant: int) -> bytes:
         """An input of the control."""
-        return self._plan.families[CONTROL].make(self._plan.vocabulary, size, variant)
+        control, size = self._plan.families[CONTROL], self._plan.sizes.large
+        return control.make(self._plan.vocabulary, size, variant)
 
     def _measure_control(self) -> None:
         """Measure prose: a machine is as fast as it is today. Raises OutOfTime."""
-        size = self._plan.sizes.large
-        inputs = [self._prose(size, i) for i in range(CONTROLS)]
-        readings = self._gauge.read(inputs, Meter.TIME)
+        inputs = [self._prose(variant) for variant in range(CONTROLS)]
+        readings = self._gauge.read(inputs)
         costs = [one.cost for one in readings if one.answered]
         if not costs:
             how = readings[0].message.split("\n", 1)[0]
             raise ImplementationError(f"{self._plan.participant.name} fails on plain prose: {how}")
+        size = self._plan.sizes.large
         self._state.control = min(costs) / size
-        memory = self._gauge.read(inputs[:1], Meter.MEMORY)[0]
+        [memory] = self._gauge.read(inputs[:1], Meter.MEMORY)
         self._ordinary_memory = max(PALPABLE, memory.cost) / size
 
-    def _go_on(self) -> None:
-        """Search for what is left of its share after earlier sessions.
+    def search(self, share: float = SEARCHING) -> None:
+        """Search for what is left of this share of the budget after earlier sessions.
 
         Of what was searched elsewhere all is measured, for half of the time at the most.
         """
+        with contextlib.suppress(OutOfTime):  # there may be no time even for this
+            self._measure_control()
         state, gathered, before = self._state, self._gathered, self._state.seconds
-        share = max(0.0, self._plan.budget * SEARCHING - before)
-        searching = self._countdown.part(self._countdown.left / 2 if gathered else share)
-        if gathered is not None:
-            before = gathered.seconds
-            for death in gathered.deaths:
-                state.bury(death)
+        left = self._countdown.left / 2 if gathered else self._plan.budget * share - before
+        searching = self._gauge.phase = self._countdown.part(max(0.0, left))
 
         def after() -> None:
-            if gathered is None:
-                state.seconds = before + searching.spent
+            state.seconds = before + searching.spent
             if self._store is not None:
                 self._store.save(state)
-            self._watcher.searching(self._search, before + searching.spent)
+            self._watcher.searching(self._search, state.seconds)
 
-        self._gauge.phase = searching
         self._search.run(lambda: not searching.over, after)
         self._gauge.phase = self._countdown
-        if gathered is not None:
-            state.readings += gathered.readings
-            state.generation, state.seconds = gathered.generations, gathered.seconds
+        if gathered:
+            state.readings += sum(one.readings for one in gathered)
+            state.generation = sum(one.generation for one in gathered)
+            state.seconds = sum(one.seconds for one in gathered)
         self._sum_up()
 
     def _sum_up(self) -> None:
@@ -255,7 +234,7 @@ def at_work(
     report: Report,
     countdown: Countdown,
     watcher: Watcher,
-    gathered: Gathered | None = None,
+    gathered: Sequence[State] = (),
     begin: Sequence[tuple[str, Pattern]] | None = None,
 ) -> Iterator[Session]:
     """A session whose implementation is loaded and whose time runs, which ends its worker.

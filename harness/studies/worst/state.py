@@ -14,7 +14,7 @@ from corpora.families.pattern import Pattern
 from harness.core import stored
 from harness.core.outcomes import Status
 from harness.core.writing import OutputError, write_whole, writing
-from harness.studies.fuzz.schedule import Arm
+from harness.studies.fuzz.loop import Arm
 from harness.studies.worst.patterns import niche
 
 if TYPE_CHECKING:
@@ -82,45 +82,33 @@ class Candidate:
         else:
             known.least, known.count = min(known.least, nanoseconds), known.count + 1
 
-    def remember(self, size: int, memory: int) -> None:
-        """Take note of a measurement of memory, at a size of which the time is known."""
-        known = self.at(size)
-        if known is not None:
-            known.memory = memory if known.memory is None else min(known.memory, memory)
-
     def looks(self, size: int) -> int:
         """How many measurements there are at a size."""
         known = self.at(size)
         return 0 if known is None else known.count
 
-    def _below(self, size: int) -> Sample | None:
+    def _below(self, size: int) -> Sample:
+        """The largest that is not above a size; one that says nothing where there is none."""
         known = [one for one in self.samples if one.size <= size]
-        return max(known, key=lambda one: one.size, default=None)
+        return max(known, key=lambda one: one.size, default=Sample(1, 1, 0))
 
     def foretold(self, size: int) -> float:
         """Nanoseconds that a size may take: its own, or if they grow quadratically from smaller
         sizes on; 0 where nothing is known."""
         known = self._below(size)
-        return 0.0 if known is None else known.least * (size / known.size) ** 2
+        return known.least * (size / known.size) ** 2
 
     def cost(self, size: int) -> float:
         """Nanoseconds a byte at a size, or at the largest one below that was not too slow."""
         known = self._below(size)
-        return 0.0 if known is None else known.least / max(1, known.length)
-
-    def growth(self, small: int, large: int) -> float | None:
-        """The exponent between two sizes, None where it was not measured."""
-        a, b = self.at(small), self.at(large)
-        if a is None or b is None or a.length >= b.length or not a.least or not b.least:
-            return None
-        return math.log(b.least / a.least) / math.log(b.length / a.length)
+        return known.least / max(1, known.length)
 
     def memory(self, size: int) -> float | None:
         """Bytes of memory a byte of input, None where it is not known or not palpable."""
         known = self.at(size)
-        if known is None or known.memory is None or known.memory < PALPABLE:
+        if known is None or (known.memory or 0) < PALPABLE:
             return None
-        return known.memory / max(1, known.length)
+        return (known.memory or 0) / max(1, known.length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +121,16 @@ class Scale:
 
     def score(self, candidate: Candidate, aim: Aim) -> float:
         """How far a candidate got towards an aim; 0 for not at all."""
-        if aim is Aim.COST:
-            return candidate.cost(self.large)
         if aim is Aim.MEMORY:
             return candidate.memory(self.large) or 0.0
-        if candidate.cost(self.large) < DEAR * self.control:
+        cost = candidate.cost(self.large)
+        if aim is Aim.COST:
+            return cost
+        a, b = candidate.at(self.small), candidate.at(self.large)
+        if a is None or b is None or a.length >= b.length or not a.least or not b.least:
             return 0.0
-        return candidate.growth(self.small, self.large) or 0.0
+        dear = cost >= DEAR * self.control
+        return math.log(b.least / a.least) / math.log(b.length / a.length) if dear else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +156,13 @@ class Death:
 
 @dataclass(slots=True)
 class State:
-    """All that a search knows.
+    """All that a search knows, or what came of it.
 
     seconds: how long was searched, in all sessions. readings: of inputs, of any kind. control: the
     control's cost a byte at the larger size. memory: the least bytes of memory a byte that a crowd
     of patterns took. places: the best of each aim and niche (Mouret and Clune, MAP-Elites, 2015).
-    deaths: by kind; died: how many there were. lines: by place in the source, its greatest count a
-    byte, and whose that was. arms, taken: of the loop.
+    deaths: by kind; died: how many there were. lines: by place in the
+    source, its greatest count a byte, and whose that was. arms: of the loop.
     """
 
     seconds: Amount = 0.0
@@ -184,16 +175,11 @@ class State:
     died: Count = 0
     lines: dict[str, tuple[float, Pattern]] = field(default_factory=dict)
     arms: list[Arm] = field(default_factory=list)
-    taken: dict[str, Count] = field(default_factory=dict)
 
     def ranked(self, aim: Aim, scale: Scale) -> list[Candidate]:
         """The best of each niche for an aim, the best first."""
         held = [one for place, one in self.places.items() if place.startswith(aim.value)]
         return sorted(held, key=lambda one: -scale.score(one, aim))
-
-    def holder(self, pattern: Pattern) -> Candidate | None:
-        """Who has the place for cost that a pattern would take."""
-        return self.places.get(place_of(Aim.COST, pattern))
 
     def wins(self, one: Candidate, scale: Scale) -> list[str]:
         """The places that it would take."""
@@ -208,9 +194,8 @@ class State:
     def bury(self, death: Death) -> None:
         """Take note of a death."""
         self.died += 1
-        known = self.deaths.setdefault(death.key, death)
-        if death.rank < known.rank:
-            self.deaths[death.key] = death
+        known = self.deaths.get(death.key, death)
+        self.deaths[death.key] = min(known, death, key=lambda one: one.rank)
 
     def fatal(self, pattern: Pattern) -> bool:
         """Whether this pattern is known to kill: to ask again would cost another process."""
@@ -252,28 +237,24 @@ class Store:
         Raises OutputError, with the field at fault, for what is no state of a search.
         """
         try:
-            content = stored.read(self.path)
-            found = stored.typed(stored.parsed(content), _Stored)
-            if found.search == self._identity:
-                return joined(stored.typed(found.state, State, "state"))
-            self.path.replace(self.path.with_name(STATE + ".old"))
+            found = stored.typed(stored.parsed(stored.read(self.path)), _Stored)
+            if found.search != self._identity:
+                self.path.replace(self.path.with_name(STATE + ".old"))
+                return State()
+            state = stored.typed(found.state, State, "state")
         except FileNotFoundError:
-            pass
+            return State()
         except OSError as error:
             raise OutputError(f"{self.path}: {error.strerror}; name another --out") from error
         except ValueError as error:
             raise stored.damaged(self.path, str(error)) from error
-        return State()
+        known: dict[Pattern, Candidate] = {}  # who has several places is one candidate
+        state.places = {
+            name: known.setdefault(one.pattern, one) for name, one in state.places.items()
+        }
+        return state
 
     def save(self, state: State) -> None:
         """Write all of it; the file is whole at any time. Raises OutputError."""
         plain = {"search": self._identity, "state": msgspec.to_builtins(state)}
         write_whole(self.path, json.dumps(plain))
-
-
-def joined(state: State) -> State:
-    """A state that was read: who has several places is one candidate again."""
-    known: dict[Pattern, Candidate] = {}
-    for place, one in state.places.items():
-        state.places[place] = known.setdefault(one.pattern, one)
-    return state

@@ -22,7 +22,8 @@ from harness.engine.portable import PlugIn, made, packed, portable, unpacked
 from harness.events import SearchGathered, UnitDone
 from harness.studies.worst.plan import CONTROL, WorstPlan
 from harness.studies.worst.results import Report
-from harness.studies.worst.session import Gathered, Watcher, at_work, beginnings
+from harness.studies.worst.session import Watcher, at_work, beginnings
+from harness.studies.worst.state import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -57,8 +58,8 @@ class SearchTask:
         bare: Any = {"participant": None, "vocabulary": None, "families": {}}
         return cls(replace(plan, **bare), portable(plan.participant), tuple(beginnings(plan)))
 
-    def here(self, vocabulary: Vocabulary, number: int) -> WorstPlan:
-        """Return the plan of one of the searches on this machine.
+    def here(self, vocabulary: Vocabulary, number: int, seconds: float) -> WorstPlan:
+        """Return the plan of one of the searches on this machine, for so many seconds.
 
         Raises ImplementationError, SelectionError.
         """
@@ -69,6 +70,7 @@ class SearchTask:
             families={CONTROL: families()[CONTROL]},
             withheld=frozenset(),
             seed=self.plan.seed + number * SEED_STEP,
+            budget=seconds,
         )
 
 
@@ -76,18 +78,17 @@ def perform(
     keep: dict[str, Any], task: SearchTask, vocabulary: Vocabulary, number: int, seconds: float
 ) -> bytes:
     """Search for so many seconds, wherever this is called. keep: nothing is."""
-    plan = task.here(vocabulary, number)
-    report = Report("", plan.participant.name, "", vocabulary.id, plan.seed, plan.size, [])
-    countdown = Countdown(seconds)
+    plan = task.here(vocabulary, number, seconds)
+    report, countdown = Report.of(plan, ""), Countdown(seconds)
     with at_work(plan, None, report, countdown, Watcher(), begin=task.seeds) as session:
         return packed(session.searched(), {})
 
 
 def found_by(name: str, result: bytes) -> dict[str, Any]:
-    """What a search found, as plain data. Raises UnitError for what is nothing of the kind."""
+    """What a search came to, as plain data. Raises UnitError for what is nothing of the kind."""
     try:
         plain, _ = unpacked(result, MAX_BYTES)
-        return dict(msgspec.to_builtins(stored.typed(plain, Gathered)))
+        return dict(msgspec.to_builtins(stored.typed(plain, State)))
     except (ValueError, msgspec.MsgspecError) as error:
         raise UnitError(f"{name}: its result cannot be read: {error}") from error
 
@@ -115,16 +116,12 @@ def gather(
         executor.share("task", SearchTask.of(plan)),
         executor.share("vocabulary", plan.vocabulary),
     )
-    left: dict[str, int] = {}
-    for number in sorted({*range(searches)} - {*done}):
-        name = f"search {number + 1} of {searches}"
-        left[name] = number
+    left = {f"search {n + 1} of {searches}": n for n in range(searches) if n not in done}
+    for name, number in left.items():
         executor.submit(Unit(name, perform, shared, (number, seconds)))
     while left:
-        came = executor.next(POLL_SECONDS)
-        if came is None:
-            continue
-        found, size = found_by(came.name, came.result), len(came.result)
-        take(UnitDone(came.name, came.node, came.tries, came.seconds, size, found["readings"]))
-        tell(SearchGathered(left.pop(came.name), searches, found))
+        if (came := executor.next(POLL_SECONDS)) is not None:
+            found, size = found_by(came.name, came.result), len(came.result)
+            take(UnitDone(came.name, came.node, came.tries, came.seconds, size, found["readings"]))
+            tell(SearchGathered(left.pop(came.name), searches, found))
     tell(usage.summary())
