@@ -5,20 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
 from harness.checks import inputless
-from harness.events import any_kind, by_cause
+from harness.events import ExpectationJudged, Found, GrowthJudged, Measured, any_kind, by_cause
+from harness.verdict.expectations import Expectation
 from reports.words import input_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from harness.events import ExpectationJudged, Found, GrowthJudged, Measured
-    from harness.verdict.expectations import Expectation
 
 REASON = "TODO: say why this is known"
 """This stands in place of the reason, which nobody but the user knows."""
