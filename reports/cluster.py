@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
-from reports.blocks import Cell, Details, Paragraph, Section, Table
+from reports.blocks import Paragraph, Section, Table
 from reports.blocks.units import plural
 from reports.studies import bad
 
@@ -84,26 +84,14 @@ def sections(cluster: Cluster, *, page: bool = False) -> list[Section]:
         (one.node, one.slots, one.units, bad(one.lost), one.cases, f"{one.seconds:.1f}")
         for one in sorted(used.nodes if used else [], key=attrgetter("node"))
     ]
-    begun_again_first = sorted(
-        cluster.units.values(),
-        key=lambda one: (-one["tries"], -(one["seconds"] or 0.0), one["unit"]),
-    )
-    units = [
-        (
-            one["unit"], f"{one['node']}{', for an earlier driver' * one['resumed']}",
-            Cell(one["tries"], "bad" if one["tries"] > 1 else ""),
-            None if one["seconds"] is None else f"{one['seconds']:.1f}", one["cases"],
-        )
-        for one in begun_again_first
-    ]  # fmt: skip
-    of_nodes, of_units = (
-        "Node | Slots: | Units: | Lost: | Cases: | Seconds:",
-        ("Unit | Node | Begun: | Seconds: | Cases:"),
-    )
-    told = Table("Units", of_units, units, "Who performed which unit")
     blocks = [
         *(Paragraph(line, "quiet") for line in (sentences(used) if used else ())),
-        Table("Nodes", of_nodes, nodes, "What each node did"),
-        *[Details(plural(len(units), "unit"), [told])] * bool(units),
+        Table(
+            "Nodes",
+            "Node | Slots: | Units: | Lost: | Cases: | Seconds:",
+            nodes,
+            "What each node did",
+        ),
+        Paragraph(f"{plural(len(cluster.units), 'unit')} in all.", "quiet"),
     ]
     return [Section("Cluster", blocks, "cluster", page=page)]

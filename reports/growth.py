@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from harness.events import FamiliesMeasured, GrowthJudged, Measured
-from harness.verdict.bounds import IN_TIME, POWERS
 from impls import registry
 from reports.blocks import (
     COLOURS,
@@ -25,7 +23,6 @@ from reports.blocks import (
     Inline,
     Paragraph,
     Plot,
-    Point,
     Section,
     Series,
     Span,
@@ -62,8 +59,7 @@ COSTS = {"time": TIME, "claim": TIME, "memory": BYTES, "left": BYTES}
 INTRODUCTION = (
     "Cost grows as (input length) to the power of the exponent: 1 is linear. A field leads to the "
     "plot of its family with all implementations: point at a line, or at its name, to follow it. "
-    "Thick lines are candidates. A dashed line is the limit of a candidate; it starts at the first "
-    "size that costs more than the call itself."
+    "Thick lines are candidates."
 )
 LEGEND = (
     "A field shows the exponent. ! means failed, ✗ superlinear, ? inconclusive, M memory out of "
@@ -138,47 +134,27 @@ def _faults(record: RunRecord, judged: Judged) -> Table:
 
 
 def plot(
-    rows: Sequence[Measured], places: Mapping[str, int], bounds: Mapping[str, str]
+    rows: Sequence[Measured], places: Mapping[str, int], candidates: Collection[str]
 ) -> Plot | None:
     """The growth of all on one family, by the first one's measure; None where none has points.
 
-    places: of each implementation among the colours, so that it has the same in all plots. bounds:
-    of candidates, which are drawn thick, and the line that their bound allows dashed.
+    places: of each implementation among the colours, so that it has the same in all plots.
+    candidates: whose lines are thick.
     """
     first, series = rows[0], []
-    ends: dict[str, float] = {}
     for row in rows:
         points, name = usable(row.points), row.implementation
-        if row.measure != first.measure or not points:
-            continue
-        place, bound = places.get(name, 0), bounds.get(name, "")
-        dash, wide = place >= COLOURS, bool(bound)
-        series.append(Series(name, points, place % COLOURS, dash=dash, wide=wide))
-        if line := bound_line(points, row.overhead or 0.0, bound):
-            series.append(Series(f"{name}: {bound}", line, "text", "thin", dash=True))
-        ends[name] = points[-1][1]
+        if row.measure == first.measure and points:
+            place, wide = places.get(name, 0), name in candidates
+            dash = place >= COLOURS
+            series.append(Series(name, points, place % COLOURS, dash=dash, wide=wide))
     if not series:
         return None
     across = SIZES if first.axis == "bytes" else Axis("count", first.axis, 2)
-    slowest, number = max(ends, key=ends.__getitem__), plural(len(ends), "implementation")
+    slowest = max(series, key=lambda one: one.points[-1][1]).name
+    number = plural(len(series), "implementation")
     label = f"{number} on {first.family}; slowest at the end: {slowest}"
     return Plot(label, across, COSTS.get(first.measure, Axis("count", first.measure, 10)), series)
-
-
-def bound_line(points: Sequence[Point], overhead: float, bound: str) -> list[Point]:
-    """A cost that grows as a bound allows, from the first point that is more than the overhead.
-
-    Empty where there are no two such points, or the bound has no law.
-    """
-    grown = [(x, y) for x, y in points if y > 2 * overhead]
-    if bound not in IN_TIME or len(grown) < 2:
-        return []
-    laws = [
-        x ** POWERS.get(bound, 1.0) * (math.log(max(x, 2.0)) if bound == "n log n" else 1.0)
-        for x, _ in grown
-    ]
-    start = grown[0][1] - overhead
-    return [(x, overhead + start * law / laws[0]) for (x, _), law in zip(grown, laws, strict=True)]
 
 
 def deciding(rows: Sequence[Measured]) -> Measured:
@@ -192,13 +168,7 @@ def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
     """A grid a vocabulary, families down, implementations across, with the plots of families."""
     measured = sorted(record.measured, key=lambda m: (m.measure != "time", m.measure))
     places = {name: at for at, name in enumerate(grouped(measured, lambda m: m.implementation))}
-    # Bounds are drawn of candidates, and of whoever breaks one.
-    bounds = {
-        place: one.bound
-        for place, one in judged.items()
-        if one.outcome == "fail"
-        or not registry.built_in(record.specs.get(one.implementation, one.implementation))
-    }
+    candidates = {name for name in places if not registry.built_in(record.specs.get(name, name))}
     tables = grouped(measured, lambda m: m.vocabulary)
     for number, (vocabulary, rows) in enumerate(tables.items()):
         across = list(grouped(rows, lambda m: m.implementation))
@@ -211,8 +181,7 @@ def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
         grid: list[list[Inline]] = []
         for place, cells in enumerate(families):
             first = [of[0] for of in cells.values()]
-            held = {m.implementation: bounds[cell_of(m)] for m in first if cell_of(m) in bounds}
-            made, anchor = plot(first, places, held), f"growth-{number}-{place}"
+            made, anchor = plot(first, places, candidates), f"growth-{number}-{place}"
             drawn = made is not None and place < MOST_PLOTS // len(tables)
             if made and drawn:
                 caption = Span(first[0].family, "strong"), f" on {vocabulary}"

@@ -143,9 +143,7 @@ class Bucket:
     def also(self) -> str:
         """The other kinds of input on which it shows: ``, also in the variants L, Mn``."""
         kinds = [f"{kind_in(v.name)}{' (expected)' * bool(v.reason)}" for v in self.variants[1:]]
-        more = len(kinds) - KINDS_SHOWN
-        rest = f" and {more} more" if more > 0 else ""
-        shown = f"{', '.join(kinds[:KINDS_SHOWN])}{rest}"
+        shown = listed(kinds, KINDS_SHOWN)
         return f", also in the variant{'s' * (len(kinds) > 1)} {shown}" if kinds else ""
 
     @property
@@ -304,7 +302,7 @@ class RunRecord:
         others = {f.implementation for f in self.failures}.union(
             *((*one.implementations, *one.excluded) for one in self.contracts)
         )
-        return sorted(self.references | others, key=lambda n: (n not in self.references, n))
+        return [*self.references, *sorted(others.difference(self.references))]
 
     @cached_property
     def judged(self) -> list[str]:
@@ -318,9 +316,9 @@ class RunRecord:
         return [name for name in self.implementations if name in self.coverage.compared]
 
     @cached_property
-    def references(self) -> frozenset[str]:
+    def references(self) -> list[str]:
         """Implementations that some contract trusts."""
-        return frozenset(name for c in self.contracts for name in c.references)
+        return list(dict.fromkeys(name for c in self.contracts for name in c.references))
 
     @cached_property
     def checks(self) -> list[str]:
