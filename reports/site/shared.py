@@ -7,37 +7,26 @@ the way from it to there instead.
 
 from __future__ import annotations
 
+import hashlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from harness.ledger.history import History
 from reports import standings
-from reports.blocks import Cell, Column, Facts, Page, Paragraph, Section, Span, Table, html
-from reports.blocks.units import plural
-from reports.site.names import slug
-from reports.site.project import Project, day, totals
+from reports.blocks import Block, Cell, Facts, Inline, Page, Section, Span, Table, html
+from reports.site.project import Asked, Project, day, totals
 from reports.studies import bad
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.ledger.history import History
-    from reports.blocks import Block, Inline
-    from reports.site.project import Asked
-
-    Told = Mapping[str, Inline | Cell]
-
-WORDS = frozenset(
-    {"State", "Severity", "Vocabulary", "Worst live defect", "Worst growth", "Format", "Algorithm"}
-    | {"Verdict", "Ids", "Measured", "Last judged"}
-)
-"""Facts that are no numbers."""
-
-MAX_ROWS = 300
-"""Rows of one table; a page says how many more there are."""
+Told = Mapping[str, Inline | Cell]
+"""Facts by their names; that of a number ends with a colon, as the head of its column does."""
 
 BRAND = "conformance of tokenizers"
 INSIDE = re.compile(r'\b(href|src|action)="/')
 """What leads into the site: text of others has no plain quotation mark."""
+
+PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}(?<!\.)")
+"""Names that are their own file names. Capital letters are not, as some file systems drop the
+difference."""
 
 
 class Site:
@@ -55,6 +44,18 @@ class Site:
         made = Page(f"{title} · {self.title}" if title else f"{self.title}: {BRAND}", BRAND, blocks)
         text = html.render(made, f"site/{template}.html.j2", site=self, **more)
         return path, INSIDE.sub(rf'\1="{"../" * path.count("/")}', text)
+
+
+def slug(name: str) -> str:
+    """A file name for what others have named, safe in every file system and every address.
+
+    It is the name itself where that is plain, else its plain letters and a hash of all of it.
+    """
+    if PLAIN.fullmatch(name):
+        return name
+    mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    letters = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-")[:60]
+    return f"{letters or 'n'}--{mark}"
 
 
 def address(kind: str, name: str) -> str:
@@ -82,21 +83,22 @@ def listing(
 
     Nothing where there is no row, unless ``empty`` says so.
     """
-    heads = [Column(head, numeric=head not in WORDS) for head in (rows[0][1] if rows else ())]
-    lines = [(name, *told.values()) for name, told in rows[:MAX_ROWS]]
+    columns = " | ".join([first, *(rows[0][1] if rows else ())])
+    lines = [(name, *told.values()) for name, told in rows]
     # Two regions of a page must not have one name, for those who hear it.
     label = f"Table of {title[:1].lower()}{title[1:]}"
-    blocks = [*above, Table(label, (first, *heads), lines, caption, style, empty=empty)]
-    more = f"Not listed: {plural(len(rows) - MAX_ROWS, 'further row')}."
-    left = Paragraph(more if len(rows) > MAX_ROWS else None, "quiet")
+    table = Table(label, columns, lines, caption, style, empty=empty)
     where = anchor or title.partition(" ")[0].lower()
-    return [Section(title, [*blocks, left], where)] if rows or empty else []
+    return [Section(title, [*above, table], where)] if rows or empty else []
 
 
 def facts(told: Told) -> Facts:
     """The facts of one thing, those that are known."""
-    plain = {name: value.text if isinstance(value, Cell) else value for name, value in told.items()}
-    return Facts([(name, value) for name, value in plain.items() if value not in ("", None)])
+    plain = (
+        (name.rstrip(":"), value.text if isinstance(value, Cell) else value)
+        for name, value in told.items()
+    )
+    return Facts([one for one in plain if one[1] not in ("", None)])
 
 
 def judged(asked: Sequence[Asked]) -> dict[str, Inline | Cell]:
@@ -106,11 +108,11 @@ def judged(asked: Sequence[Asked]) -> dict[str, Inline | Cell]:
     if counts["trusted"]:  # those that it is compared with are itself
         agreement = Cell(Span("reference", "quiet"), sort=2)
     return {
-        "Agreement": agreement,
-        "Cases": counts["cases"],
-        "Compared": counts["compared"],
-        "Wrong": bad(counts["wrong"]),
-        "Deaths": bad(counts["deaths"]),
-        "Runs": len({one.run.id for one in asked}),
+        "Agreement:": agreement,
+        "Cases:": counts["cases"],
+        "Compared:": counts["compared"],
+        "Wrong:": bad(counts["wrong"]),
+        "Deaths:": bad(counts["deaths"]),
+        "Runs:": len({one.run.id for one in asked}),
         "Last judged": day(asked[-1].run) if asked else Span("not known", "quiet"),
     }
