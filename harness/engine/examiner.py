@@ -9,7 +9,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from harness.engine.budgeting import share
 from harness.engine.parts import Ended, Left
 from harness.engine.study import Session
 from harness.events import Phase, Withdrawn
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
     from harness.engine.parts import Part, Parts, Tell, Turn
     from harness.engine.state import RunState
     from harness.engine.study import Study
+
+LEAST_SECONDS = 0.5
+"""Seconds that a vocabulary gets at the least while the budget lasts."""
 
 
 class Examiner:
@@ -140,3 +142,23 @@ class Examiner:
         for study in part.studies:
             if study.concerns(part.source):
                 yield from study.prepare(part.source, vocabulary)
+
+
+def share(left: float, weight: float, ahead: float, pools: int, reserved: float) -> float:
+    """The seconds that one vocabulary is checked for.
+
+    Parameters
+    ----------
+    left
+        Seconds of the whole run that are left.
+    weight
+        Of this vocabulary.
+    ahead
+        Weights of this one and of all that no pool has begun.
+    pools
+        How many vocabularies are checked side by side.
+    reserved
+        Seconds of a pool that other work will take: growth, and loading what is to come.
+    """
+    part = min(1.0, pools * weight / ahead) if ahead > 0 else 1.0
+    return min(left, max(LEAST_SECONDS, (left - reserved) * part))

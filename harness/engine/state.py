@@ -8,7 +8,6 @@ import time
 from typing import TYPE_CHECKING
 
 from harness.core.countdown import Countdown
-from harness.engine.budgeting import left_for_cases
 from harness.engine.opening import NamedFailed, Opened
 from harness.engine.planning import Plan, Tally
 from harness.events import NotReached, SlowOnce
@@ -33,6 +32,27 @@ if it takes that long, and for longer on a busy machine. To ask again and to mak
 takes up to four seconds for each kind of difference, and most runs find a few kinds on a
 vocabulary. Where everything is wrong it would take hours, and what is left is told by the event
 ``Unsettled``."""
+
+
+LAST = 0.04
+"""Share of a budget, at its end, in which no new case is asked: what was asked is judged then, and
+what was found is minimised."""
+
+LAST_SECONDS, MOST_LAST = 1.0, 0.1
+"""The end of a run has so many seconds, which is enough to minimise most findings, but no more than
+this share of a short budget."""
+
+
+def left_for_cases(countdown: Countdown) -> float:
+    """The seconds until no new case is to be asked; infinite where time is no limit."""
+    if countdown.seconds is None:
+        return float("inf")
+    return countdown.left - last_seconds(countdown.seconds)
+
+
+def last_seconds(budget: float) -> float:
+    """The seconds at the end of a budget in which no new case is asked."""
+    return max(LAST * budget, min(LAST_SECONDS, MOST_LAST * budget))
 
 
 def tracker_of(plan: Plan, emit: Callable[[Event], None], folder: FindingsFolder) -> FindingTracker:

@@ -21,7 +21,6 @@ from harness.engine.state import SETTLE_SECONDS
 from harness.engine.streams import Batch
 from harness.engine.taking import offered, takes
 from harness.engine.texts import Texts
-from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
 from harness.verdict.coverage import LEAST_CASES
 
@@ -37,6 +36,15 @@ if TYPE_CHECKING:
 
 MOMENT = 2.0
 """Seconds after the end of a vocabulary's time in which judges still ask about what was found."""
+
+LONGEST_WAIT = 30.0
+"""A run waits so many times the limit of a request for an answer that may be a hang. On a quiet
+machine it takes three times that limit to ask again alone, in a new process; the limit is CPU time,
+so that it takes longer where others have the processor. Only a hang makes a run go on so long."""
+
+SUSPECT_SECONDS = 0.5
+"""Seconds of its own, of CPU time or of sitting, after which who is at a single input may hang; who
+was kept from the processor may not."""
 
 IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from harness.core.countdown import Countdown
-from harness.engine.budgeting import LEAST_SECONDS, last_seconds, left_for_cases, share
+from harness.engine.examiner import LEAST_SECONDS, share
+from harness.engine.state import last_seconds, left_for_cases
 
 
 class Clock:

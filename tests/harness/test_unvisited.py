@@ -8,7 +8,7 @@ import pytest
 
 from corpora.vocabularies import embedded
 from harness.core.comparisons import algorithm_of
-from harness.engine.unvisited import Unvisited
+from harness.engine.sessions import Unvisited
 
 KINDS = {"a1": "a", "a2": "a", "a3": "a", "b1": "b", "b2": "b", "c1": "c"}
 
