@@ -90,11 +90,6 @@ class Nursery:
         self._environment: dict[str, str] = {}
         atexit.register(self.close)
 
-    @property
-    def pid(self) -> int | None:
-        """Its number, if it was begun."""
-        return None if self._popen is None else self._popen.pid
-
     def start(self) -> None:
         """Begin it, if that was not done yet. Raises OSError."""
         with self._lock:
@@ -219,14 +214,11 @@ class Kept:
                 os.write(self._control, b"c" if gently else b"k")
             # An implementation may have stopped its keeper. While that has not told anything, its
             # number is its own.
-            for number, seconds in (
-                (signal.SIGCONT, GENTLE_SECONDS if gently else PATIENCE_SECONDS),
-                (signal.SIGKILL, PATIENCE_SECONDS),
-            ):
+            for number in (signal.SIGCONT, signal.SIGKILL):
                 if not self.wait(0):
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(self.pid, number)
-                    self.wait(seconds)
+                    self.wait(GENTLE_SECONDS if gently else PATIENCE_SECONDS)
             with contextlib.suppress(BlockingIOError, msgspec.MsgspecError, UnicodeDecodeError):
                 os.set_blocking(self._told, False)
                 said = os.read(self._told, REPORT_BYTES)

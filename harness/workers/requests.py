@@ -69,18 +69,19 @@ def whole(request: Asking) -> bool:
     return isinstance(request, Measure) or (isinstance(request, Encode) and bool(request.meter))
 
 
-def part(request: Asking, first: int, last: int) -> Asking:
-    """The rows from ``first`` to before ``last`` of a request. A single one needs no threads."""
+def row_of(request: Asking, row: int) -> Asking:
+    """The request for one row and no other, which needs no threads."""
     if isinstance(request, Decode):
-        start, end = ([0, *request.ends.tolist()][place] for place in (first, last))
-        ends = request.ends[first:last] - start
-        return replace(request, ids=request.ids[start:end], ends=ends)
-    inputs = request.inputs.part(first, last)
+        start, end = [0, *request.ends.tolist()][row : row + 2]
+        return replace(
+            request, ids=request.ids[start:end], ends=request.ends[row : row + 1] - start
+        )
+    inputs = request.inputs.part(row, row + 1)
     if isinstance(request, Serve):
-        return replace(request, inputs=inputs, numbers=request.numbers[first:last])
-    if isinstance(request, Encode):
-        return replace(request, inputs=inputs, threads=request.threads and last - first > 1)
-    return request
+        return replace(request, inputs=inputs, numbers=request.numbers[row : row + 1])
+    return (
+        replace(request, inputs=inputs, threads=False) if isinstance(request, Encode) else request
+    )
 
 
 def failed_at(index: int, failure: Failed, count: int) -> Results:

@@ -206,22 +206,17 @@ class Server:
         except BaseException as error:
             failure = told(error)
         results = self._plain(inputs, mode, encoder)
-        if not isinstance(failure, Failed) or self._explained(failure, results, encoder):
+        # Whether an input shows by itself why all of them together failed. A plug-in may raise
+        # anything for a batch in which one input is none to encode, and one that has never given a
+        # batch may have a method of that name for something else.
+        if isinstance(encoder, ExternalEncoder):
+            explained = failure.status in results.status
+        else:
+            explained = not self._gives_batches or bool(results.status.any())
+        if explained or not (isinstance(failure, Failed) and len(results)):
             return results
         first = Failed(failure.status, f"{failure.message}\n{TOGETHER}")
         return Results.of([first, *rows(results)[1:]])
-
-    def _explained(self, failure: Failed, results: Results, encoder: EncodesBatches) -> bool:
-        """Whether an input shows by itself why all of them together failed.
-
-        A plug-in may raise anything for a batch in which one input is none to encode, and one that
-        has never given a batch may have a method of that name for something else.
-        """
-        if not len(results):
-            return True
-        if isinstance(encoder, ExternalEncoder):
-            return failure.status in results.status
-        return not self._gives_batches or bool(results.status.any())
 
     def _by_way(self, inputs: Inputs, mode: Mode, encoder: Encoder, way: Way) -> Results:
         if way is Way.SINGLY:

@@ -46,7 +46,7 @@ from harness.workers.requests import (
     failures_in_doubt,
     first_line,
     load_in_doubt,
-    part,
+    row_of,
     rows,
     size_of,
     whole,
@@ -223,6 +223,11 @@ class Worker:
         """Whether the harness has ended it, so that it starts no new process either."""
         return self.withdrawn == STOPPED or self._abandoned
 
+    @property
+    def _silent(self) -> bool:
+        """Whether nothing is asked of it."""
+        return self.withdrawn is not None or self._abandoned
+
     def _resume(self) -> None:
         if self._abandoned:
             self._discard()  # it may have answered just before it was ended
@@ -294,7 +299,7 @@ class Worker:
 
         seconds: for each input, at the least; as the limits have it by default.
         """
-        if self.withdrawn is not None or self._abandoned:
+        if self._silent:
             return self._refused(len(request))
         try:
             loaded = self._ready()
@@ -332,7 +337,8 @@ class Worker:
             if doubtful(death.outcome):
                 self._count(death.outcome)
             raise
-        self._excuse(first.outcome, b"")
+        if not self._silent:  # else it was not asked
+            self._excuse(first.outcome)
         return answer
 
     def _answer(self, request: Asking) -> Results:
@@ -407,7 +413,7 @@ class Worker:
         outcomes: list[Outcome] = []
         for row, outcome in enumerate(known):
             if outcome is None or row in deaths:
-                alone = part(request, row, row + 1)
+                alone = row_of(request, row)
                 if self._left_of_batch <= 0:
                     outcome = Unsupported(self.withdrawn or ENOUGH)
                 elif row in deaths:
@@ -437,7 +443,7 @@ class Worker:
                 answer = self._again(alone)
                 outcome = answer.outcome(0)
                 # Else it was not asked, or has failed again, which its process has survived.
-                if not (self.withdrawn or self._abandoned or failures_in_doubt(answer)):
+                if not (self._silent or failures_in_doubt(answer)):
                     self._lost.leaks += death.over
                     if death.over and self._lost.leaks >= LEAKS:
                         outcome = Failed(failure.status, f"{failure.message}\n{LEAKING}")
@@ -467,7 +473,7 @@ class Worker:
             return Results.of(outcomes)
         if doubtful(failure):
             if self.withdrawn is not None or self._left_of_batch < self._limits.batch_deaths:
-                self._excuse(failure, b"")
+                self._excuse(failure)
                 return Results.of(outcomes)
             seconds *= PATIENCE_FOR_BATCHES
             try:
@@ -485,11 +491,9 @@ class Worker:
         self._lost.add(failure)
         self.withdrawn = self.withdrawn or self._lost.too_many(self._limits)
 
-    def _excuse(self, failure: Failed, data: bytes) -> None:
-        """Keep a failure for a note, unless the process was ended meanwhile by the harness."""
-        if not self._let_go:
-            line = first_line(failure.message)
-            self._excused.append(Excused(self.name, failure.status, line, data))
+    def _excuse(self, failure: Failed, data: bytes = b"") -> None:
+        line = first_line(failure.message)
+        self._excused.append(Excused(self.name, failure.status, line, data))
 
     def _refused(self, count: int) -> Results:
         return Results.of([Unsupported(self.withdrawn or ABANDONED)] * count)

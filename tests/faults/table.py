@@ -109,7 +109,8 @@ that run beside have faults of their own, which last some seconds."""
 def descendants() -> set[int]:
     """The processes of this one's family, and those that have left their sessions."""
     every = {child.pid for child in psutil.Process().children(recursive=True)}
-    return every - {nurseries.ANEW.pid, nurseries.OURS.pid}
+    begun = [one._popen for one in (nurseries.ANEW, nurseries.OURS) if one._popen]
+    return every - {one.pid for one in begun}
 
 
 def descriptors() -> int:

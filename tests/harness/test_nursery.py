@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from corpora.vocabularies import sources
+from harness.confinement.probing import caches_of
 from harness.core.messages import Encode, Load, Loaded, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Status
 from harness.engine import selection
@@ -36,8 +37,8 @@ def same_environment() -> Iterator[None]:
     """Without the variable that changes with each test, by which no worker would be a copy."""
     with mock.patch.dict(os.environ):
         del os.environ["PYTEST_CURRENT_TEST"]
-        if not kept.OURS.fits(kept.OURS._environment | os.environ):
-            kept.OURS.close()
+        if not kept.OURS.fits({**os.environ, **caches_of(None, os.environ)}):
+            kept.OURS.close()  # it was begun in another environment
         yield
 
 
@@ -78,7 +79,8 @@ def child_of(process: Process) -> psutil.Process:
 
 def is_copy(process: Process) -> bool:
     """Whether a worker is a copy of the nursery of our own."""
-    return keeper_of(process).ppid() == kept.OURS.pid
+    ours = kept.OURS._popen
+    return ours is not None and keeper_of(process).ppid() == ours.pid
 
 
 def test_a_copy_is_as_one_that_was_started_anew(copy: Process) -> None:
@@ -158,8 +160,9 @@ def test_another_environment_is_another_process() -> None:
 
 def test_a_nursery_that_has_ended_is_begun_again(copy: Process) -> None:
     loaded(copy)
-    assert kept.OURS.pid is not None
-    psutil.Process(kept.OURS.pid).kill()
+    assert kept.OURS._popen is not None
+    kept.OURS._popen.kill()
+    kept.OURS._popen.wait()
     second = begun()
     try:
         loaded(second)
