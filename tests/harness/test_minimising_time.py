@@ -165,7 +165,7 @@ def test_each_round_of_a_campaign_goes_on_with_what_is_unfinished(
     monkeypatch.setattr(FindingTracker, "settle", settling)
     monkeypatch.setattr(workers, "Process", inside.InsideProcess)
     execute(
-        small_plan(60, ("bpe.naive", f"{WRONG}:AlwaysWrong")),
+        small_plan(200, ("bpe.naive", f"{WRONG}:AlwaysWrong")),
         CampaignStore(str(tmp_path / "x.db"), "test"), tmp_path / "out", "test",
         lambda known: FuzzProgress(Console(stderr=True), known, None), lambda made: None, 3600,
         committed=lambda one: told.append("committed"),

@@ -201,11 +201,12 @@ def test_a_worker_that_is_cut_off_has_neither_died_nor_hung() -> None:
 
 
 def hanging(folder: Path, budget: Budget) -> Record:
-    """A session with an implementation that hangs in its first rounds."""
+    """A session with an implementation that hangs in its first round."""
     plan = small_plan(64, impls=("bpe.naive", f"{WRONG}:Hang"))
     limits = Limits(seconds=1.0)
     asked = {"vocabularies": list(plan.plan.vocabularies)}
-    plan = replace(plan, plan=replace(plan.plan, budget=budget, limits=limits, asked=asked))
+    inner = replace(plan.plan, budget=budget, limits=limits, asked=asked)
+    plan = replace(plan, plan=inner, seeds=[TRIGGER])
     return execute(
         plan, CampaignStore(str(folder / "x.db"), "test"), folder / "out", "test",
         lambda known: Quiet(), lambda made: None, 3600,
