@@ -156,6 +156,21 @@ def test_exact_is_asked_once_where_texts_begin_alike():
     assert saved > 50
 
 
+def test_where_exact_was_not_asked_it_is_not_compared(tokenizer):
+    """It forces xa, of which the other policy, wrong at the start, is asked for the a, too."""
+
+    class Late:
+        name = "late"
+
+        def heal(self, context, forced, grammar):
+            ids = tokenizer.encode(forced)
+            return Healed(ids if context.ids else ids[::-1], b"")
+
+    result = walked(tokenizer, [b"xd"], [b"xd"], Exact(tokenizer), Late())
+    assert counts(result.tallies["late"]) == (2, 3, 1, 1)
+    assert (result.tallies["late"].longer, result.tallies["late"].shorter) == (0, 0)
+
+
 def test_what_is_canonical_is_stepped_over(tokenizer):
     result = walked(tokenizer, [b"xdd"], [b"xdd"], NoHealing(tokenizer), Silent())
     assert counts(result.tallies["none"]) == (1, 3, 0, 0)

@@ -36,7 +36,8 @@ END_HERE = 0.3
 class Point:
     """A boundary at which bytes are forced.
 
-    after: the grammar after them. exact: what the policy of that name forces, once it has answered.
+    after: the grammar after them. exact: what the policy of that name forces, once it was asked;
+    proved: whether it had an answer.
     In what follows ``ids`` are tokens forced here, and ways are continuations to the end of a
     sentence.
     """
@@ -46,6 +47,7 @@ class Point:
     forced: bytes
     after: GrammarState
     exact: Healed | None = None
+    proved: bool = False
 
     @cached_property
     def sentences(self) -> Sequence[bytes] | None:

@@ -135,14 +135,13 @@ class Walk:
 
     def _healed(self, name: str, point: Point) -> tuple[int, ...]:
         """What a policy forces at a point. Exact, a function of the point, is asked once."""
-        if name == EXACT and point.exact is not None:
+        if name == EXACT and point.exact is not None and point.proved:
             return point.exact.ids
         tally, started = self.result.tallies[name], time.perf_counter()
         healed = Healed((), point.forced)
         try:
             healed = self._policies[name].heal(point.context, point.forced, point.after)
-            if name == EXACT:
-                point.exact = healed
+            point.proved = point.proved or name == EXACT
         except NotAdmitted:
             tally.not_admitted += 1
         except OutsideMask:
@@ -150,6 +149,8 @@ class Walk:
         except (ValueError, Unsupported):
             tally.gave_up += 1
         tally.seconds += time.perf_counter() - started
+        if name == EXACT:
+            point.exact = healed
         return healed.ids
 
     def _judge(
@@ -160,9 +161,9 @@ class Walk:
         if not right:
             tally.unsafe += 1
             self._keep(name, point, ids, text[len(point.context.text + point.forced) :], "instance")
-        if name == EXACT or EXACT not in self._policies:
+        exact = point.exact
+        if name == EXACT or exact is None:  # exact has forced tokens over this boundary
             return
-        exact = point.exact or Healed((), point.forced)
         tally.longer += len(ids) > len(exact.ids)
         tally.shorter += len(ids) < len(exact.ids)
         if right and exact.ids[: len(ids)] != ids:
