@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.events import (
     Benched,
     BenchStarted,
+    Event,
     Finished,
     ImplementationFailed,
     VocabularyLoaded,
@@ -20,12 +22,13 @@ from reports.blocks import (
     COLOURS,
     SIZES,
     Axis,
+    Banner,
     Cell,
-    Code,
     Column,
     Facts,
     Figure,
     Group,
+    Inline,
     Items,
     Page,
     Paragraph,
@@ -35,18 +38,11 @@ from reports.blocks import (
     Series,
     Span,
     Table,
-    numbers,
 )
 from reports.blocks.units import rate, size
-from reports.speeds import KINDS, LEAST_ROUNDS, MARKS, MEANINGS, tables
-from reports.studies import banner, complete, grouped, of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from harness.events import Event
-    from reports.blocks import Block, Inline
-    from reports.speeds import BenchTable, Line
+from reports.html import made_by
+from reports.speeds import KINDS, LEAST_ROUNDS, MARKS, MEANINGS, BenchTable, Line, tables
+from reports.studies import complete, grouped, of
 
 SCHEMA = 1
 """The version of the format of ``bench.json``. It changes with what a reader of the file would
@@ -80,19 +76,16 @@ HOW = (
 
 def to_json(events: Sequence[Event]) -> str:
     """``bench.json``: every raw point, and what decided it."""
-
-    def told(kind: type[Event]) -> list[dict[str, Any]]:
-        return [asdict(one) for one in of(events, kind)]
-
+    kinds: dict[str, type[Event]] = {
+        "vocabularies": VocabularyLoaded, "failures": ImplementationFailed,
+        "cells": Benched, "openings": VocabularyOpened,
+    }  # fmt: skip
     whole = {
         "schema": SCHEMA,
         "complete": complete(events),
-        "started": told(BenchStarted)[-1],
-        "finished": told(Finished)[-1],
-        "vocabularies": told(VocabularyLoaded),
-        "failures": told(ImplementationFailed),
-        "cells": told(Benched),
-        "openings": told(VocabularyOpened),
+        "started": asdict(of(events, BenchStarted)[-1]),
+        "finished": asdict(of(events, Finished)[-1]),
+        **{name: [asdict(one) for one in of(events, kind)] for name, kind in kinds.items()},
     }
     return json.dumps(whole, indent=1) + "\n"
 
@@ -102,10 +95,10 @@ def page(events: Sequence[Event]) -> Page:
     made, openings = tables(events), of(events, VocabularyOpened)
     names = sorted({line.name for table in made for line in table.lines})
     colours = {name: place for place, name in enumerate(names)}  # the same in each plot
-    cut_off = "" if complete(events) else "Interrupted: what had been measured by then."
+    cut_off = "Interrupted: what had been measured by then." * (not complete(events))
     fastest = leader(made) if made or not openings else None
-    blocks: list[Block] = [
-        banner("How fast tokenizers encode", fastest, cut_off=cut_off),
+    blocks = [
+        Banner("How fast tokenizers encode", fastest, stamp=cut_off),
         Paragraph(HOW, "intro", page=True),
         Facts(list(MEANINGS.items()), "kinds"),
         *(_section(number, table, colours) for number, table in enumerate(made)),
@@ -129,14 +122,21 @@ def leader(made: Sequence[BenchTable]) -> str:
 
 
 def _section(number: int, table: BenchTable, colours: Mapping[str, int]) -> Section:
-    unmeasured: dict[str, dict[str, None]] = {}
-    for line in table.lines:
-        for cell in line.cells.values():
-            if cell.note and not cell.timings:
-                unmeasured.setdefault(cell.note, {})[line.name] = None
-    notes = [f"{', '.join(names)}: {note}" for note, names in unmeasured.items()]
+    unmeasured = grouped(
+        (
+            (cell.note, line.name)
+            for line in table.lines
+            for cell in line.cells.values()
+            if cell.note and not cell.timings
+        ),
+        lambda one: one[0],
+    )
+    notes = [
+        f"{', '.join(dict.fromkeys(name for _, name in of))}: {note}"
+        for note, of in unmeasured.items()
+    ]
     answers = dict.fromkeys(line.answer for line in table.lines if line.mark)
-    blocks: list[Block] = [
+    blocks = [
         Paragraph(_caption(table), "quiet"),
         Group(list(_figures(table, colours)), "figures"),
         _grid(table),
@@ -173,10 +173,9 @@ def _grid(table: BenchTable) -> Table:
         fresh, group = kind == "fresh", size(at)
         # A terminal is too narrow for what threads gain beside other kinds.
         seen = at in table.sizes[-MOST_SIZES:] and (fresh or (at == largest and not table.gains))
-        columns += numbers(kind, group=group, page=not seen)
-        columns += numbers("×", group=group, page=not (seen and fresh))
-    if table.gains:
-        columns += numbers("× one thread")
+        columns.append(Column(kind, True, group, page=not seen))
+        columns.append(Column("×", True, group, page=not (seen and fresh)))
+    columns += [Column("× one thread", True)] * table.gains
     rows = []
     for line in table.lines:
         look = "bad" if line.answer == "different" else "quiet"
@@ -186,10 +185,10 @@ def _grid(table: BenchTable) -> Table:
         for at, kind in shown:
             row += _speed(line, at, kind, own=line.name == base, page=at != largest)
         row += [rate(line.gain)] * table.gains
-        rows.append(Row(row, "base-row" if line.name == base else ""))
-    caption = "MiB/s, best of all rounds (median of them)"
+        rows.append(Row(row, "base-row" * (line.name == base)))
     times = f", and times as fast as {base}" if base else ""
-    return Table(f"Speed on {table.title}", columns, rows, caption + times, "speeds")
+    caption = f"MiB/s, best of all rounds (median of them){times}"
+    return Table(f"Speed on {table.title}", columns, rows, caption, "speeds")
 
 
 def _speed(line: Line, at: int, kind: str, *, own: bool, page: bool) -> tuple[Cell, Cell]:
@@ -200,15 +199,14 @@ def _speed(line: Line, at: int, kind: str, *, own: bool, page: bool) -> tuple[Ce
         word = cell.status if cell and said else "–"
         return Cell(word, "quiet", hint=cell.note if cell else ""), Cell()
     typical = Span(f" ({rate(speed.median)})", "quiet", page=True) if kind != "cold" else None
-    shown: Inline = None
-    if (ratio := speed.ratio) is not None:
-        shown = rate(ratio.value)
-        if ratio.interval and not own:
-            between = f" {' to '.join(map(rate, ratio.interval))}, {ratio.verdict}"
-            hint = f"ahead in {round(100 * ratio.won)} % of {ratio.rounds} rounds"
-            shown = (shown, Span(between, "count", hint=hint, page=page))
-    look = "by" if ratio is not None and ratio.value > 1 else "under"
-    return Cell((Span(rate(speed.best), "strong"), typical)), Cell(shown, look)
+    told = Cell((Span(rate(speed.best), "strong"), typical))
+    if (ratio := speed.ratio) is None:
+        return told, Cell(style="under")
+    between = None
+    if ratio.interval and not own:
+        words = f" {' to '.join(map(rate, ratio.interval))}, {ratio.verdict}"
+        between = Span(words, "count", page=page)
+    return told, Cell((rate(ratio.value), between), "by" if ratio.value > 1 else "under")
 
 
 def _figures(table: BenchTable, colours: Mapping[str, int]) -> Iterator[Figure]:
@@ -273,20 +271,20 @@ def opening_sections(openings: Sequence[VocabularyOpened]) -> Iterator[Section]:
         )
         table = Table(
             f"What opening {vocabulary} takes",
-            ("Implementation", Column("Reads", page=True), *numbers(*OPENING)),
+            f"Implementation | (Reads) | {': | '.join(OPENING)}:",
             [row for _, row in sorted(_opened(one) for one in here if one.openings)],
             "Seconds of CPU time and MiB of memory",
             "openings",
         )
         notes = [f"{name}: {words}" for name, words in OPENING.items()]
         notes += [f"{one.implementation}: {one.note}" for one in here if one.status == "failed"]
-        told: list[Block] = [Paragraph(caption, "quiet"), table, Items(notes, "remarks")]
+        told = [Paragraph(caption, "quiet"), table, Items(notes, "remarks")]
         title, nav = "Opening a vocabulary", f"load, {vocabulary}"
         yield Section(title, told, f"opening-{number}", (vocabulary,), nav=nav)
 
 
 def _opened(one: VocabularyOpened) -> tuple[float, list[str]]:
-    """The seconds that it took, and the row of an implementation, empty where not measured."""
+    """The seconds that it took, and the row of an implementation."""
     openings: list[Any] = list(one.openings)
     cold, warm = ([o for o in openings if o["kind"] == kind] for kind in ("cold", "warm"))
     usual = warm or cold
@@ -305,26 +303,21 @@ def _opened(one: VocabularyOpened) -> tuple[float, list[str]]:
 def _measurement(events: Sequence[Event]) -> Section:
     """What decided it, and the command that repeats it."""
     started, finished = of(events, BenchStarted)[-1], of(events, Finished)[-1]
-    vocabularies: list[tuple[str, Inline]] = [
-        ("Vocabulary", (f"{v.id}, {v.tokens:,} ids, ", Span(v.fingerprint[:12], "code")))
-        for v in of(events, VocabularyLoaded)
-    ]
     facts: list[tuple[str, Inline]] = [
         ("CPU", started.cpu),
         ("Machine", started.machine),
         ("Confinement", started.confinement),
         ("Started", started.time),
         ("Seed", str(started.seed)),
-        *vocabularies,
+        *(
+            ("Vocabulary", (f"{v.id}, {v.tokens:,} ids, ", Span(v.fingerprint[:12], "code")))
+            for v in of(events, VocabularyLoaded)
+        ),
         ("Took", f"{finished.seconds:.0f} s"),
     ]
-    blocks: list[Block] = [
-        *(
-            Paragraph(f"{one.implementation} cannot run {one.vocabulary}: {one.message}", "bad")
-            for one in of(events, ImplementationFailed)
-        ),
-        Code(started.command, "the command that repeats this measurement"),
-        Facts([fact for fact in facts if fact[1]]),
-        Table("Versions", ("What", "Version"), [*started.versions.items()], style="versions"),
+    failed = [
+        Paragraph(f"{one.implementation} cannot run {one.vocabulary}: {one.message}", "bad")
+        for one in of(events, ImplementationFailed)
     ]
-    return Section("This measurement", blocks, "run", page=True)
+    told = [*failed, *made_by(started.command, facts, started.versions)]
+    return Section("This measurement", told, "run", page=True)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.verdict.diff import Diff, Growth, Scaling, State
-from reports.blocks import Banner, Items, Paragraph, Section, Span, Table
+from reports.blocks import Banner, Block, Inline, Items, Paragraph, Section, Span, Table
 from reports.words import smallest, title
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from harness.verdict.diff import Change
-    from reports.blocks import Block, Inline
-
-SHOWN = 40
-"""Changes of one kind that are listed; plain data has all."""
 
 SIDE = ("verdict", "exponent")
 """What is said of growth in one of the runs."""
+
+TONES = {Growth.WORSE: "bad", Growth.BETTER: "ok"}
 
 
 def counts(result: Diff) -> str:
@@ -63,7 +57,7 @@ def document(result: Diff, texts: Sequence[str]) -> dict[str, Any]:
 
 def blocks_of(result: Diff, texts: Sequence[str]) -> Iterator[Block]:
     """The changes, as Markdown and a terminal show them."""
-    yield Banner(f"tokgate diff: {counts(result)}", "❌" if result.new else "✅", "")
+    yield Banner(f"tokgate diff: {counts(result)}", tone="fail" if result.new else "pass")
     for run, complete, but in (
         ("old", result.old_complete, "findings shown as new may have existed before"),
         ("new", result.new_complete, "it may have missed new findings"),
@@ -73,44 +67,35 @@ def blocks_of(result: Diff, texts: Sequence[str]) -> Iterator[Block]:
     changed = [
         f"{name} {a or 'absent'} → {b or 'absent'}" for name, (a, b) in result.versions.items()
     ]
-    if changed:
-        yield Paragraph(f"Changed: {', '.join(changed)}", "quiet")
+    yield Paragraph(f"Changed: {', '.join(changed)}" if changed else None, "quiet")
     for state in State:
-        changes = result.of(state)
-        columns = ("What", "Smallest input", "Finding", "Note")
-        table = Table("", columns, list(map(_row, changes[:SHOWN])), header=-1)
-        yield from _cut(state.value.capitalize(), table, len(changes))
-    grown = [(Span(f"{row.state.value}: ", _tone(row)), _grown(row)) for row in result.scaling]
-    yield from _cut("Growth", Items(grown[:SHOWN]), len(grown))
+        rows: list[list[Inline]] = [
+            [
+                f"{title(one.example)} on {one.contract}{' (expected)' * one.expected}",
+                Span(smallest(one.example), "literal"),
+                (Span(one.example.id, "code"), " ", Span(one.bucket, "code")),
+                one.note,
+            ]
+            for one in result.of(state)
+        ]
+        columns = "What | Smallest input | Finding | Note"
+        shown = [Table("", columns, rows, header=-1, most=40)]
+        yield from [Section(state.value.capitalize(), shown, "")] * bool(rows)
+    grown = [
+        (Span(f"{row.state.value}: ", TONES.get(row.state, "quiet")), _grown(row))
+        for row in result.scaling
+    ]
+    yield from [Section("Growth", [Items(grown)], "")] * bool(grown)
     yield Items(texts)
-
-
-def _cut(name: str, shown: Block, number: int) -> Iterator[Section]:
-    """A section of the first so many changes of one kind; nothing where there is none."""
-    more = [Paragraph(f"and {number - SHOWN} more.")] if number > SHOWN else []
-    if number:
-        yield Section(name, [shown, *more], "")
-
-
-def _row(change: Change) -> list[Inline]:
-    """What happened and where, the smallest input, and why it counts as this."""
-    example, expected = change.example, " (expected)" if change.expected else ""
-    name = (Span(example.id, "code"), " ", Span(change.bucket, "code"))
-    shown = Span(smallest(example), "literal")
-    return [f"{title(example)} on {change.contract}{expected}", shown, name, change.note]
-
-
-def _tone(row: Scaling) -> str:
-    return {Growth.WORSE: "bad", Growth.BETTER: "ok"}.get(row.state, "quiet")
 
 
 def _grown(row: Scaling) -> str:
     """``bpe.heap on runs, tekken: linear (1.02) → superlinear (1.97), in time``."""
-
-    def told(side: tuple[str, float | None] | None) -> str:
-        if side is None:
-            return "not measured"
-        return side[0] if side[1] is None else f"{side[0]} ({side[1]:.2f})"
-
+    old, new = (
+        "not measured" if side is None
+        else side[0] if side[1] is None
+        else f"{side[0]} ({side[1]:.2f})"
+        for side in (row.old, row.new)
+    )  # fmt: skip
     where = f"{row.implementation} on {row.family}, {row.vocabulary}"
-    return f"{where}: {told(row.old)} → {told(row.new)}, in {row.measure}"
+    return f"{where}: {old} → {new}, in {row.measure}"

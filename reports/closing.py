@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
-from harness.events import by_cause, named
-from reports.blocks import Items, Paragraph, Span
+from harness.events import ExpectationJudged, Finished, Found, by_cause, named
+from reports.blocks import Block, Items, Paragraph, Span
 from reports.blocks.units import plural
 from reports.html import STATUSES
 from reports.record import VERDICTS, verdict_of
 from reports.words import smallest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from harness.events import ExpectationJudged, Finished, Found
-    from reports.blocks import Block
 
 CAUSES_SHOWN = 12
 """Causes named at the end on the terminal; the report has all."""
@@ -30,7 +24,7 @@ def closing(
 
     summary: of what was done, after the verdict's word. more: further lines.
     """
-    word, _, tone = VERDICTS[verdict_of(finished)]
+    word, tone = VERDICTS[verdict_of(finished)]
     # What follows the first line of a reason, such as a traceback, is in the report.
     reasons = [one.split("\n", 1)[0] for one in finished.reasons]
     lines = ((reasons, ""), (finished.notes, "warn"), (more, ""), ([report], "quiet"))
@@ -52,23 +46,21 @@ def told(findings: Iterable[Found], expectations: Sequence[ExpectationJudged]) -
         nobody = "nobody is blamed; " if found.undecided else ""
         seen = f"; seen in {found.place}" if found.place else ""
         yield Paragraph(f"    {nobody}{found.difference}{seen}", "quiet")
-    if len(causes) > CAUSES_SHOWN:
-        yield Paragraph(f"and {len(causes) - CAUSES_SHOWN} more", "quiet")
+    left = len(causes) - CAUSES_SHOWN
+    yield Paragraph(f"and {left} more" if left > 0 else None, "quiet")
     known = Counter(one.status for one in expectations)
     words = [f"{known[one]} {word}" for one, (_, _, word) in STATUSES.items() if known[one]]
-    if words:
-        yield Paragraph(f"known differences: {', '.join(words)}")
+    yield Paragraph(f"known differences: {', '.join(words)}" if words else None)
 
 
 def run_summary(finished: Finished, unexpected: int) -> str:
     """How much a run did, in how long, and how many unexpected findings there are."""
     # Few implementations run every vocabulary, so fewer are compared than there are.
     among = f" of {plural(finished.compared, 'implementation')}" if finished.compared else ""
-    took = f"{finished.seconds:.0f} s"
-    if finished.prepared is not None:
-        checked = finished.seconds - finished.prepared
-        took = f"{checked:.0f} s after {finished.prepared:.0f} s of preparation"
+    ready = finished.prepared
+    took = f" after {ready:.0f} s of preparation" if ready is not None else ""
     return (
         f"{plural(finished.cases, 'case')}, {plural(finished.comparisons, 'comparison')}{among}, "
-        f"{took}, {plural(unexpected, 'unexpected finding')}"
+        f"{finished.seconds - (ready or 0):.0f} s{took}, "
+        f"{plural(unexpected, 'unexpected finding')}"
     )

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import Any
 
-from harness.events import ClusterUsed, UnitDone, UnitResumed
-from reports.blocks import Cell, Details, Paragraph, Section, Table, numbers
+from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
+from reports.blocks import Paragraph, Section, Table
 from reports.blocks.units import plural
 from reports.studies import bad
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from harness.events import Event
-    from reports.blocks import Block
-
-UNITS_SHOWN = 200
-"""Units that the page lists."""
-
-UNIT = ("unit", "node", "tries", "seconds", "cases", "resumed")
-"""What is told of a unit."""
+UNKNOWN = {"tries": 1, "seconds": None, "cases": None}
+"""What is not known of a unit that an earlier driver had performed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +31,16 @@ class Cluster:
     def of(cls, events: Iterable[Event]) -> Cluster:
         """What these events tell."""
         used, units = None, {}
-        unknown = {"tries": 1, "seconds": None, "cases": None}
         for event in events:
             match event:
                 case ClusterUsed():
                     used = event
                 case UnitDone() | UnitResumed():
-                    told = {**unknown, **asdict(event), "resumed": isinstance(event, UnitResumed)}
-                    units[event.unit] = {name: told[name] for name in UNIT}
+                    units[event.unit] = {
+                        "unit": event.unit, "node": event.node,
+                        **{key: getattr(event, key, none) for key, none in UNKNOWN.items()},
+                        "resumed": isinstance(event, UnitResumed),
+                    }  # fmt: skip
         return cls(used, units)
 
     def __bool__(self) -> bool:
@@ -85,38 +80,18 @@ def sections(cluster: Cluster, *, page: bool = False) -> list[Section]:
     if not cluster:
         return []
     used = cluster.used
-    nodes = Table(
-        "Nodes",
-        ("Node", *numbers("Slots", "Units", "Lost", "Cases", "Seconds")),
-        [
-            (
-                one.node, one.slots, one.units, bad(one.lost),
-                one.cases, f"{one.seconds:.1f}",
-            )
-            for one in sorted(used.nodes if used else [], key=lambda one: one.node)
-        ],
-        "What each node did",
-    )  # fmt: skip
-    begun_again_first = sorted(
-        cluster.units.values(),
-        key=lambda one: (-one["tries"], -(one["seconds"] or 0.0), one["unit"]),
-    )
-    units = Table(
-        "Units",
-        ("Unit", "Node", *numbers("Begun", "Seconds", "Cases")),
-        [
-            (
-                one["unit"], f"{one['node']}{', for an earlier driver' * one['resumed']}",
-                Cell(one["tries"], "bad" if one["tries"] > 1 else ""),
-                None if one["seconds"] is None else f"{one['seconds']:.1f}", one["cases"],
-            )
-            for one in begun_again_first[:UNITS_SHOWN]
-        ],
-        "Who performed which unit",
-    )  # fmt: skip
-    blocks: list[Block] = [
+    nodes = [
+        (one.node, one.slots, one.units, bad(one.lost), one.cases, f"{one.seconds:.1f}")
+        for one in sorted(used.nodes if used else [], key=attrgetter("node"))
+    ]
+    blocks = [
         *(Paragraph(line, "quiet") for line in (sentences(used) if used else ())),
-        nodes,
-        *([Details(plural(len(cluster.units), "unit"), [units])] if units.rows else []),
+        Table(
+            "Nodes",
+            "Node | Slots: | Units: | Lost: | Cases: | Seconds:",
+            nodes,
+            "What each node did",
+        ),
+        Paragraph(f"{plural(len(cluster.units), 'unit')} in all.", "quiet"),
     ]
     return [Section("Cluster", blocks, "cluster", page=page)]

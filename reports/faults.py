@@ -11,20 +11,14 @@ expectations file of the run, where a known divergence would be written down.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from corpora.plain_text import one_line
-from harness.events import cause_of
+from harness.events import Found, cause_of
 from reports.blocks.units import plural
-from reports.record import FAILING_EXPECTATIONS, Bucket, Verdict
+from reports.record import FAILING_EXPECTATIONS, Bucket, RunRecord, Verdict
 from reports.words import smallest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from harness.events import Found
-    from reports.record import RunRecord
 
 FALLBACK = "tokgate-out/report.html"
 """The place of an alert where neither is known. It need not be in the repository: the alert then

@@ -5,40 +5,34 @@ What a survey comes to is :func:`document`, which is ``field.json``; its page sh
 
 from __future__ import annotations
 
-import base64
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
-from harness.events import UNEXAMINED
-from impls.explaining import literal
+from harness.events import UNEXAMINED, Event, FamiliesMeasured, MatchPlayed
 from reports import studies
 from reports.blocks import (
+    Banner,
     Cell,
     Code,
     Column,
+    Inline,
     Page,
     Paragraph,
     Section,
     Span,
     Table,
     markdown,
-    numbers,
 )
-from reports.blocks.units import interval, plural, rate
-from reports.record import BAD_GROWTH
+from reports.blocks.units import interval, plural
+from reports.record import BAD_GROWTH, RunRecord
 from reports.speeds import tables
+from reports.words import smallest
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.events import Event, MatchPlayed
-    from reports.blocks import Inline
-    from reports.record import RunRecord
-
-    Document = Mapping[str, Any]
-    Played = tuple[MatchPlayed, RunRecord | None]
-    """What came of one library on one vocabulary; no record where it does not run it."""
+Document: TypeAlias = Mapping[str, Any]
+Played: TypeAlias = tuple[MatchPlayed, RunRecord | None]
+"""What came of one library on one vocabulary; no record where it does not run it."""
 
 KINDS = {
     "agrees": "agree",
@@ -52,8 +46,6 @@ KINDS = {
 """What can come of a match, as the summary counts it."""
 
 SCHEMA = 1
-LONGEST_INPUT = 60
-"""Bytes of an input that a table shows; the finding's folder has all."""
 
 GROWN = ("family", "verdict", "law", "exponent", "low", "high", "expression", "note")
 """What is told of a measurement of growth."""
@@ -82,9 +74,9 @@ def verdict(match: MatchPlayed, record: RunRecord | None) -> dict[str, str]:
         detail = "; ".join([compared, *cut[:1]])
         kind, text = "differs", plural(unexpected, "difference")
     elif cut:
-        kind, text, detail = "broke-off", KINDS["broke-off"], f"{cut[0]}; {compared}"
+        kind, text, detail = "broke-off", "broke off", f"{cut[0]}; {compared}"
     elif record.finished is not None and record.finished.verdict == UNEXAMINED:
-        kind, text, detail = "not-examined", KINDS["not-examined"], "; ".join(record.reasons)
+        kind, text, detail = "not-examined", "not examined", "; ".join(record.reasons)
     elif found:
         kind, text, detail = "by-design", "as known", f"{len(found)} known, {compared}"
     elif not record.comparisons:
@@ -102,8 +94,7 @@ def document(
     verdicts: dict[str, dict[str, dict[str, str]]] = {}
     defects: list[Document] = []
     grown: list[dict[str, Any]] = []
-    measured: Counter[str] = Counter()
-    growth: Counter[str] = Counter()
+    measured, growth = Counter[str](), Counter[str]()
     for match, record in played:
         library = match.library
         verdicts.setdefault(library, {})[match.vocabulary] = verdict(match, record)
@@ -112,35 +103,38 @@ def document(
             continue
         who = {"library": library, "version": match.version, "vocabulary": match.vocabulary}
         for bucket in record.buckets:
-            if library in bucket.example.culprits:
-                found, reason = bucket.example, bucket.reason or ""
-                data = base64.b64decode(found.input_b64)
-                more = f".. ({len(data):,} bytes)" if len(data) > LONGEST_INPUT else ""
-                defects.append(
-                    {
-                        **who,
-                        "reference": match.reference,
-                        "check": found.check,
-                        "bucket": bucket.name,
-                        "seen": bucket.count,
-                        "sentence": found.difference,
-                        "input": literal(data[:LONGEST_INPUT]) + more,
-                        "input_b64": found.input_b64,
-                        "minimal": found.minimal,
-                        "expected": reason if bucket.expected else "",
-                        "reproducer": (found.reproducer and f"{match.folder}/{found.reproducer}")
-                        or "",
-                    }
-                )
+            found, script = bucket.example, bucket.example.reproducer
+            if library in found.culprits:
+                told = {
+                    "reference": match.reference,
+                    "check": found.check,
+                    "bucket": bucket.name,
+                    "seen": bucket.count,
+                    "sentence": found.difference,
+                    "input": smallest(found),
+                    "input_b64": found.input_b64,
+                    "minimal": found.minimal,
+                    "expected": (bucket.reason or "") * bucket.expected,
+                    "reproducer": f"{match.folder}/{script}" if script else "",
+                }
+                defects.append({**who, **told})
         for one in record.measured:
             if one.implementation == library:
                 measured[library] += 1
                 growth[one.verdict] += one.measure == "time"
                 if one.verdict in BAD_GROWTH:
                     grown.append({**who, **{name: getattr(one, name) for name in GROWN}})
-        growth["left out"] += sum(len(family.left_out) for family in record.families)
+        growth["left out"] += sum(len(family.left_out) for family in record.of(FamiliesMeasured))
     kinds = Counter(one["kind"] for row in verdicts.values() for one in row.values())
     counts = ", ".join(f"{kinds[kind]} {words}" for kind, words in KINDS.items() if kinds[kind])
+    speeds = {
+        table.title: {
+            line.name: {"mib_per_second": speed.best, "ratio": speed.ratio and speed.ratio.value}
+            for line in table.lines
+            if (speed := line.speeds.get((table.sizes[-1], "fresh")))
+        }
+        for table in tables(bench)
+    }
     return {
         "schema": SCHEMA,
         "summary": f"{plural(kinds.total(), 'match', 'matches')}: {counts}",
@@ -154,17 +148,8 @@ def document(
         "growth": sorted(grown, key=lambda row: -(row["exponent"] or 9.0)),
         "growth_scope": growth_scope(growth),
         "measured": measured,
-        "speeds": {
-            table.title: {
-                line.name: {
-                    "mib_per_second": speed.best, "ratio": speed.ratio and speed.ratio.value,
-                }
-                for line in table.lines
-                if (speed := line.speeds.get((table.sizes[-1], "fresh")))
-            }
-            for table in tables(bench)
-        },
-    }  # fmt: skip
+        "speeds": speeds,
+    }
 
 
 def growth_scope(verdicts: Counter[str]) -> str:
@@ -194,46 +179,45 @@ def files(survey: Document) -> list[tuple[str, str]]:
 
 def page(survey: Document) -> Page:
     """``field.html``, self-contained but for links to the runs beside it; ``field.md`` alike."""
-    known = sum(bool(one["expected"]) for one in survey["defects"])
-    also = f", and {known} that {'is' if known == 1 else 'are'} known" if known else ""
+    defects = survey["defects"]
+    known = sum(bool(one["expected"]) for one in defects)
     said = (
         f"{plural(len(survey['libraries']), 'library', 'libraries')} on "
         f"{plural(len(survey['vocabularies']), 'vocabulary', 'vocabularies')}. "
-        f"{survey['summary']}; {plural(len(survey['defects']) - known, 'difference')}{also}."
+        f"{survey['summary']}; {plural(len(defects) - known, 'difference')}, and {known} known."
     )
-    cut_off = "" if survey["complete"] else "Interrupted: what had been run by then."
-    again = Code(survey["command"], "the command that repeats this survey")
+    cut_off = "Interrupted: what had been run by then." * (not survey["complete"])
+    differences = Table(
+        "Table of differences",
+        "Library | Vocabulary | What | Smallest input | (Reproducer)",
+        list(map(_difference, defects)),
+        style="field-table",
+        empty="None was found in what was compared; the table above says how much that was.",
+    )
     grown = Table(
         "Table of growth",
-        ("Library", "Vocabulary", "Family", "Growth", Column("Input of n bytes", page=True)),
+        "Library | Vocabulary | Family | Growth | (Input of n bytes)",
         [
             (
-                _versioned(one), one["vocabulary"], one["family"], _growth(one),
+                *_place(one), one["family"], _growth(one),
                 Span(one["expression"], "code"),
             )
             for one in survey["growth"]
         ],
         style="field-table",
     )  # fmt: skip
-    measured = [
-        Table(
-            f"Speed on {title}",
-            ("Library", *numbers("MiB/s", "×")),
-            [(name, rate(one["mib_per_second"]), rate(one["ratio"])) for name, one in rows.items()],
-            f"{title}: MiB/s of text not seen before",
-            "field-table",
-        )
-        for title, rows in survey["speeds"].items()
-    ]
+    speed = ("MiB/s of text not seen before: ", Span("bench.html", href="bench.html"))
+    how = Paragraph(speed) if survey["speeds"] else Paragraph("Not measured.", "empty")
+    again = Code(survey["command"], "the command that repeats this survey")
     return Page(
         "tokgate: the survey",
         "survey of the field",
         [
-            studies.banner("Who agrees with the reference", said, cut_off=cut_off),
+            Banner("Who agrees with the reference", said, stamp=cut_off),
             _agreement(survey),
-            Section("Differences", [_differences(survey["defects"])], "differences"),
+            Section("Differences", [differences], "differences"),
             Section("Growth", [Paragraph(survey["growth_scope"]), grown], "growth"),
-            Section("Speed", measured or [Paragraph("Not measured.", "empty")], "speed"),
+            Section("Speed", [how], "speed"),
             Section("This survey", [again, Paragraph(survey["time"], "quiet")], "run"),
         ],
         skip="tables",
@@ -243,47 +227,42 @@ def page(survey: Document) -> Page:
 def _agreement(survey: Document) -> Section:
     rows: list[list[Inline | Cell]] = []
     for library, row in survey["verdicts"].items():
-        version = survey["libraries"][library]
-        cells: list[Inline | Cell] = [_versioned({"library": library, "version": version})]
+        version = Span(f" {survey['libraries'][library]}", "quiet")
+        cells: list[Inline | Cell] = [(library, version)]
         for name in survey["vocabularies"]:
             if (one := row.get(name)) is None:
-                cells.append(Cell("reference", "not-run", hint="is the reference"))
+                cells.append(Cell("reference", "not-run"))
             else:
-                known = one["kind"] != "not-run"
-                detail = Span(one["detail"], "quiet block-line", page=True) if known else None
+                detail = one["detail"] * (one["kind"] != "not-run")
+                more = Span(detail, "quiet block-line", page=True)
                 link = Span(one["text"], href=one["link"])
-                cells.append(Cell((link, detail), one["kind"], hint=one["detail"]))
+                cells.append(Cell((link, more), one["kind"], hint=one["detail"]))
         rows.append(cells)
     how = (
         "Each library in worker processes of its own, on generated and hostile inputs, against the "
         "library that defines the vocabulary's format. Each field leads to the whole run."
     )
-    columns, style = ("Library", *survey["vocabularies"]), "field-table agreement"
-    table = Table("Table of agreement", columns, rows, style=style)
+    columns = [Column("Library"), *map(Column, survey["vocabularies"])]
+    table = Table("Table of agreement", columns, rows, style="field-table agreement")
     return Section("Agreement", [Paragraph(how, "quiet", page=True), table], "agreement")
 
 
-def _versioned(one: Document) -> Inline:
-    return (one["library"], Span(f" {one['version']}", "quiet"))
+def _place(one: Document) -> tuple[Inline, Inline]:
+    """A library with its version, and a vocabulary."""
+    return (one["library"], Span(f" {one['version']}", "quiet")), one["vocabulary"]
 
 
-def _differences(defects: Sequence[Document]) -> Table:
-    rows = []
-    for one in defects:
-        known = f"; known: {one['expected']}" if one["expected"] else ""
-        seen = f" {one['check']}, seen {plural(one['seen'], 'time')}{known}"
-        unfinished = None if one["minimal"] else Span(" not minimised to the end", "quiet")
-        rows.append(
-            (
-                _versioned(one), one["vocabulary"],
-                (one["sentence"], Span(seen, "quiet block-line")),
-                (Span(one["input"], "code"), unfinished),
-                Span("repro.py", href=one["reproducer"]) if one["reproducer"] else "–",
-            )
-        )  # fmt: skip
-    columns = "Library", "Vocabulary", "What", "Smallest input", Column("Reproducer", page=True)
-    none = "None was found in what was compared; the table above says how much that was."
-    return Table("Table of differences", columns, rows, style="field-table", empty=none)
+def _difference(one: Document) -> list[Inline]:
+    known = f"; known: {one['expected']}" if one["expected"] else ""
+    seen = f" {one['check']}, seen {plural(one['seen'], 'time')}{known}"
+    unfinished = "" if one["minimal"] else " not minimised to the end"
+    script = one["reproducer"]
+    return [
+        *_place(one),
+        (one["sentence"], Span(seen, "quiet block-line")),
+        (Span(one["input"], "code"), Span(unfinished, "quiet")),
+        Span("repro.py", href=script) if script else "–",
+    ]
 
 
 def _growth(one: Document) -> str:

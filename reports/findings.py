@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import base64
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from urllib.parse import quote
 
 from corpora.vocabularies.sources import PACKAGED
-from harness.events import kind_in
+from harness.events import Found, kind_in
+from harness.events import Group as Outcome
+from harness.ledger.trends import Seen
 from reports.blocks import (
+    Block,
     Cell,
     Code,
     Column,
@@ -17,6 +21,7 @@ from reports.blocks import (
     Filters,
     Group,
     Heading,
+    Inline,
     Paragraph,
     Row,
     Section,
@@ -24,24 +29,13 @@ from reports.blocks import (
     Table,
     Token,
     Tokens,
-    numbers,
 )
-from reports.blocks.html import link
-from reports.blocks.units import per_cent, plural
+from reports.blocks.units import plural
 from reports.proposing import entries
+from reports.record import Bucket, RunRecord
 from reports.text import clipped, code_points, literal, surface, visible
 from reports.trends import history_of
 from reports.words import SEVERITIES, input_of, severity, smallest, spoken
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from harness.events import Found
-    from harness.events import Group as Outcome
-    from harness.ledger.trends import Seen
-    from reports.blocks import Block, Inline
-    from reports.record import Bucket, RunRecord
 
 MAX_LINES = 1_000
 """Buckets in the index; those beyond are counted."""
@@ -59,8 +53,8 @@ MAX_ENTRY = 4_000
 """Characters of an entry for the expectations file that is shown; others are not."""
 MAX_TOKEN = 80
 """Characters of one token."""
-MAX_CUT = 24
-"""Characters of tokens, and of an input, that a headline has room for."""
+SHORT = 24
+"""Characters of an input that a headline has room for."""
 MAX_MORE = 20
 """Further examples of one bucket that are listed."""
 PREVIEW = 90
@@ -84,50 +78,51 @@ BADGES = {
 
 def section(record: RunRecord, folder: Path | None, known: Mapping[str, Seen]) -> Section:
     """All findings. folder, known: as :func:`reports.html.render` has them."""
-    buckets = record.buckets
+    buckets, carded = record.buckets, len(record.cards)
     if not buckets:
         cut = "" if record.complete else ", until the run was cut off"
         judged = f"No check was violated in {plural(record.cases, 'case')}{cut}."
         nothing = Paragraph(judged if record.cases else "No case was judged.", "empty")
         return Section("Findings", [nothing], "findings")
-    unfolded = len(buckets) <= OPEN_CARDS
     cards = [
-        card(one, record, folder, unfolded, history_of((f.id for f in one.findings), known))
-        for one in buckets[: len(record.cards)]
-    ]
-    blocks: list[Block] = [_index(record)]
-    for most, where in ((len(record.cards), "shown in full"), (MAX_LINES, "listed")):
-        if len(buckets) > most:
-            said = f"{most:,} of {plural(len(buckets), 'finding')} are {where}"
-            blocks.append(Paragraph(f"{said}, the worst first; summary.json has all.", "quiet"))
+        card(
+            one, record, folder, len(buckets) <= OPEN_CARDS,
+            history_of((f.id for f in one.findings), known),
+        )
+        for one in buckets[:carded]
+    ]  # fmt: skip
+    cut = f"The worst {carded} are shown in full; summary.json has all."
     values = [
         (key, label, sorted({one for each in cards for one in each.data[key].split("\n")}))
         for key, label in CHOICES.items()
     ]
     filters = Filters([one for one in values if len(one[2]) > 1])
-    beside = [filters] if len(buckets) > 1 else []
-    return Section("Findings", [*blocks, Group(cards, page=True)], "findings", beside=beside)
+    blocks = [
+        _index(record),
+        Paragraph(cut if len(buckets) > carded else None, "quiet"),
+        Group(cards, page=True),
+    ]
+    return Section("Findings", blocks, "findings", beside=[filters] * (len(buckets) > 1))
 
 
 def _index(record: RunRecord) -> Table:
     rows = []
-    for number, one in enumerate(record.buckets[:MAX_LINES], start=1):
+    for number, one in enumerate(record.buckets, start=1):
         example, word = one.example, severity(one.example)
-        href, address = record.cards.get(one.name, ""), link(one.link or "")
-        reason = (Span(one.reason, "quiet block-line", address), " ") if one.reason else None
+        reason = (Span(one.reason, "quiet block-line", one.link or ""), " ") if one.reason else None
+        what = Span(one.headline, href=record.cards.get(one.name, ""))
         cells: list[Inline | Cell] = [
             number,
-            (Span(one.headline, href=href), f"{one.also} ", reason, Span(one.name, "code quiet")),
+            (what, f"{one.also} ", reason, Span(one.name, "code quiet")),
             Cell(word, sort=SEVERITIES.index(word)),
             Span(smallest(example), "literal"),
             example.contract, badge(one), one.count,
         ]  # fmt: skip
         rows.append(Row(cells, of=example.id))
-    (place, seen) = numbers("No.", "Seen")
     return Table(
         "Index of findings",
-        (place, "What", "Severity", "Smallest input", "Where", "State", seen), rows,
-        "Findings by cause, unexpected first", "index", header=1,
+        "No.: | What | Severity | Smallest input | Where | State | Seen:", rows,
+        "Findings by cause, unexpected first", "index", header=1, most=MAX_LINES,
     )  # fmt: skip
 
 
@@ -151,17 +146,21 @@ def card(
     """
     finding = bucket.example
     name, data, word = finding.id, input_of(finding), severity(finding)
-    shown = literal(data)
+    shown, size = literal(data), plural(len(data), "byte")
     permanent = Span((Span("Permanent link to finding ", "sr"), name), "permalink", f"#{name}")
-    copied = "" if shown.missing else f"the input of finding {name} as a Python literal"
-    points = [Tokens(list(code_points(data, POINTS)), "Code points", "points")] if data else []
+    if not finding.minimal:
+        size = f"{size}, {finding.unminimised or 'not fully minimised'}"
+    elif finding.original_bytes > len(data):
+        size = f"{size}, minimised from {finding.original_bytes:,}"
+    why = "An expectation covered this, but is past its date" if bucket.expired else "Expected"
+    reason = (f"{why}: {bucket.reason} ", Span(bucket.link, href=bucket.link or ""))
     blocks = [
         Paragraph((permanent, Span(f" {history}", "quiet")), "permanent"),
-        *_expected(bucket),
+        Paragraph(None if bucket.reason is None else reason, "why"),
         Paragraph(finding.difference, "difference"),
-        Heading(("Input ", Span(_size(finding, len(data)), "quiet")), 4),
-        Code(shown.code + "…" * bool(shown.missing), copied, "literal"),
-        *points,
+        Heading(("Input ", Span(size, "quiet")), 4),
+        Code(shown.cut, "" if shown.missing else f"the input of finding {name}", "literal"),
+        *([Tokens(list(code_points(data, POINTS)), "Code points", "points")] if data else []),
         Heading("Outcomes", 4),
         Group([_outcome(one, finding) for one in finding.partition], "groups"),
         *_stages(finding),
@@ -169,8 +168,9 @@ def card(
         *_reproduced(bucket, folder, replay(finding, record, folder) if again is None else again),
         *_further(bucket, record),
     ]
+    brief = len(shown.code) <= SHORT and not shown.missing
     return Details(
-        _title(bucket, record),
+        (spoken(finding), (": ", Span(shown.code, "literal")) if brief else None),
         blocks,
         f"card {bucket.state}",
         unfolded,
@@ -190,67 +190,26 @@ def card(
     )  # fmt: skip
 
 
-def _title(bucket: Bucket, record: RunRecord) -> Inline:
-    """What happened, on which input where it is short, and on how many inputs."""
-    said: list[Inline] = [spoken(bucket.example)]
-    shown = literal(input_of(bucket.example))
-    if len(shown.code) <= MAX_CUT and not shown.missing:
-        said += [": ", Span(shown.code, "literal")]
-        if found := cuts(bucket.example):
-            wrong, right = (Span(one, "literal") for one in found)
-            said += [" becomes ", wrong, ", not ", right]
-    rate = record.rate(bucket)
-    return (*said, None if rate is None else f", {per_cent(rate)} of inputs")
-
-
-def cuts(finding: Found) -> tuple[str, str] | None:
-    """What the input becomes, and what it should: token by token, with a bar between two.
-
-    None where they are long, or do not differ.
-    """
-    blamed = set(finding.culprits)
-    wrong = [g for g in finding.partition[1:] if blamed & set(g.implementations)]
-    if finding.undecided or finding.check != "equivalence" or not wrong:
-        return None
-    told = []
-    for group in (wrong[0], finding.partition[0]):
-        tokens = [surface(base64.b64decode(one)) for one in group.surfaces if one is not None]
-        line = "|".join(tokens)
-        if not 0 < group.total == len(tokens) or len(line) > MAX_CUT:
-            return None
-        told.append(line)
-    return (told[0], told[1]) if told[0] != told[1] else None
-
-
-def _expected(bucket: Bucket) -> Iterator[Block]:
-    if bucket.reason is not None:
-        said = "An expectation covered this, but is past its date" if bucket.expired else "Expected"
-        address = link(bucket.link or "")
-        yield Paragraph((f"{said}: {bucket.reason} ", Span(address, href=address)), "why")
-
-
-def _size(finding: Found, number: int) -> str:
-    size = plural(number, "byte")
-    if not finding.minimal:
-        return f"{size}, {finding.unminimised or 'not fully minimised'}"
-    shrunk = finding.original_bytes > number
-    return f"{size}, minimised from {finding.original_bytes:,}" if shrunk else size
-
-
 def _outcome(group: Outcome, finding: Found) -> Group:
     """One class of the partition: who, and what they gave around the first difference."""
     first, encoded = finding.first_difference, group.kind == "encoded"
-    total, start = max(group.total, len(group.ids)), max(0, (first or 0) - BEFORE)
-    stop = max(start, min(len(group.ids), (first or 0) + AFTER))
-    tokens = [_token(group, place, first) for place in range(start, stop)]
-    if start and total:
-        tokens.insert(0, Token(f"… {plural(min(start, total), 'token')} before", state="rest"))
-    if encoded and first is not None and first >= total:
-        tokens.append(Token("end", state="end first"))
-    if total > stop:
-        tokens.append(Token(f"… {plural(total - stop, 'token')} after", state="rest"))
+    at, total = first or 0, max(group.total, len(group.ids))
+    start = max(0, at - BEFORE)
+    stop = max(start, min(len(group.ids), at + AFTER))
+    rest = {"before": min(start, total), "after": total - stop}
+    before, after = (
+        [Token(f"… {plural(left, 'token')} {where}", state="rest")] * (left > 0)
+        for where, left in rest.items()
+    )
+    ended = encoded and first is not None and first >= total
+    tokens = [
+        *before,
+        *(_token(group, place, first) for place in range(start, stop)),
+        *[Token("end", state="end first")] * ended,
+        *after,
+    ]
     if encoded and not tokens:
-        tokens.append(Token("no tokens", state="rest"))
+        tokens = [Token("no tokens", state="rest")]
     what: list[Block] = [Tokens(tokens)] if tokens else []
     if group.decoded is not None:
         text = visible(base64.b64decode(group.decoded), 200)
@@ -270,32 +229,37 @@ def _outcome(group: Outcome, finding: Found) -> Group:
 def _token(group: Outcome, place: int, first: int | None) -> Token:
     spelled = group.surfaces[place] if place < len(group.surfaces) else None
     text = "unknown id" if spelled is None else surface(base64.b64decode(spelled)) or "empty"
-    notes = [str(group.ids[place])]
-    if group.offsets is not None and place < len(group.offsets):
-        notes.append("–".join(f"{edge:,}" for edge in group.offsets[place]))
+    offsets = (group.offsets or [])[place : place + 1]
+    notes = [str(group.ids[place]), *("–".join(f"{edge:,}" for edge in one) for one in offsets)]
     return Token(clipped(text, MAX_TOKEN), notes, "first" if place == first else "")
 
 
 def _stages(finding: Found) -> Iterator[Block]:
     """Where two pipelines part: both, stage by stage."""
-    told: Any = finding.explanation
+    told = finding.explanation
     if told is None:
         return
-    sides = ("left", "right")
-    models = [f"{told[s]} as {told[s + '_model']}" for s in sides if told[s] != told[s + "_model"]]
+    who = told["left"], told["right"]
+    models = [
+        f"{name} as {model}"
+        for name, model in zip(who, (told["left_model"], told["right_model"]), strict=True)
+        if name != model
+    ]
     rows, state = [], "same"
     for stage in told["stages"]:
         name: Inline = stage["name"].replace("-", " ")
         state = "same" if state == "same" else "after"
         if stage["name"] == told["parted"]:
             state, name = "parted", (name, Span(" they part here", "em"))
-        left, right = (Span(clipped(stage[s] or "—", MAX_STAGE), "literal") for s in sides)
+        left, right = (
+            Span(clipped(one or "—", MAX_STAGE), "literal")
+            for one in (stage["left"], stage["right"])
+        )
         alike = state == "same" and left == right
         rows.append(Row([name, Cell(left, span=2)] if alike else [name, left, right], state))
     yield Heading(("Stage by stage ", Span("; ".join(models), "quiet")), 4)
-    left, right = (told[side] for side in sides)
-    title = f"Stages of {left} and {right} in finding {finding.id}"
-    yield Table(title, ("stage", left, right), rows, style="stages")
+    title = f"Stages of {who[0]} and {who[1]} in finding {finding.id}"
+    yield Table(title, [Column("stage"), *map(Column, who)], rows, style="stages")
 
 
 def _reproduced(bucket: Bucket, folder: Path | None, again: str) -> Iterator[Block]:
@@ -329,7 +293,7 @@ def replay(finding: Found, record: RunRecord, folder: Path | None) -> str:
     foreign = any(source.startswith(("hf:", *PACKAGED)) for source in sources)
     foreign = foreign or any(":" in spec for spec in record.specs.values())
     where = ["--run", str(folder)] if folder is not None else []
-    return shlex.join(["tokgate", "replay", finding.id, *where, *(["--trust"] if foreign else [])])
+    return shlex.join(["tokgate", "replay", finding.id, *where, *["--trust"] * foreign])
 
 
 def _further(bucket: Bucket, record: RunRecord) -> Iterator[Block]:
@@ -347,14 +311,13 @@ def _further(bucket: Bucket, record: RunRecord) -> Iterator[Block]:
             (f"{found.contract} · {found.id} ", _script(found)),
             badge(one), one.count if found is one.example else None,
         ]
-        for one, found in more[:MAX_MORE]
+        for one, found in more
     ]  # fmt: skip
-    columns = ("Kind", "Input", "Where", "State", Column("Seen", numeric=True))
-    rest = f", {len(more) - MAX_MORE:,} of them in summary.json" if len(more) > MAX_MORE else ""
     title = plural(len(more), "input")
     if len(bucket.variants) > 1:
         title = f"{plural(len(bucket.variants), 'variant')} of this finding, {title}"
-    yield Details(f"{title}{rest}", [Table(f"Inputs of {bucket.example.id}", columns, rows)])
+    label, columns = f"Inputs of {bucket.example.id}", "Kind | Input | Where | State | Seen:"
+    yield Details(title, [Table(label, columns, rows, most=MAX_MORE)])
 
 
 def expectation(bucket: Bucket, record: RunRecord) -> str:

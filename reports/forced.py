@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from harness.events import Forced, ForcedCorpus, ForcedWitness
+from harness.studies.forced.counterexamples import Counterexample
 from reports.blocks import (
     Aligned,
+    Block,
     Cell,
     Code,
     Details,
     Group,
     Heading,
+    Inline,
     Items,
     Paragraph,
     Section,
     Span,
     Table,
     Token,
-    numbers,
 )
 from reports.blocks.units import plural
+from reports.record import RunRecord
 from reports.studies import bad, grouped
 from reports.text import literal, surface, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from harness.events import Forced, ForcedCorpus, ForcedWitness
-    from harness.studies.forced.counterexamples import Counterexample
-    from reports.blocks import Block, Inline
-    from reports.record import RunRecord
 
 CONTEXT_SHOWN = 60
 """Bytes before the forced ones: what decides is at their end."""
@@ -38,8 +34,6 @@ TEXT_SHOWN = 200
 """Bytes of what is forced, and of what follows."""
 SENTENCE_SHOWN = 32
 """Characters of a text of a counterexample."""
-MAX_FAILURES = 60
-"""Failures on the page."""
 EACH = 8
 """Failures of one method on the page."""
 ALIKE_SHOWN = 3
@@ -57,20 +51,15 @@ INTRODUCTION = (
 
 def sections(record: RunRecord) -> list[Section]:
     """What is known of forced tokens, the failures for the page alone; nothing where none were."""
-    if not record.forced:
-        return []
     table = Table(
         "Table of forced tokens",
-        (
-            "Method", "Vocabulary",
-            *numbers("Tokens", "Share", "Sequences", group="Forced"),
-            *numbers("Sequences", "Instances", "Schemas", group="Not canonical"),
-            *numbers("Unsafe", "Seam"),
-        ),
-        [_row(one) for one in record.forced],
+        "Method | Vocabulary | Forced / Tokens: | Forced / Share: | Forced / Sequences: | "
+        "Not canonical / Sequences: | Not canonical / Instances: | Not canonical / Schemas: | "
+        "Unsafe: | Seam:",
+        list(map(_row, record.forced)),
         "Canonicality of forced tokens by healing method",
         "dense",
-    )  # fmt: skip
+    )
     remarks = [
         Span(f"{one.method}: {what} {plural(number, 'time')}", style)
         for one in record.forced
@@ -81,14 +70,14 @@ def sections(record: RunRecord) -> list[Section]:
         )
         if number
     ]
-    blocks: list[Block] = [
+    blocks = [
         Paragraph(INTRODUCTION, "quiet"),
         table,
         Items(remarks, "remarks"),
-        *(block for one in record.forced_corpora for block in _corpus(one)),
-        Group(list(failures(record.forced_witnesses)), page=True),
+        *(block for one in record.of(ForcedCorpus) for block in _corpus(one)),
+        Group(list(failures(record.of(ForcedWitness))), page=True),
     ]
-    return [Section("Forced tokens", blocks, "forced")]
+    return [Section("Forced tokens", blocks, "forced")] if record.forced else []
 
 
 def _row(one: Forced) -> list[Inline | Cell]:
@@ -133,15 +122,11 @@ def _corpus(one: ForcedCorpus) -> Iterator[Block]:
 
 def failures(witnesses: Sequence[ForcedWitness]) -> Iterator[Block]:
     """The first failures of each method; those made small before the others."""
-    left = MAX_FAILURES
     methods = grouped(witnesses, lambda one: (one.policy, one.vocabulary))
     for (policy, vocabulary), found in methods.items():
-        taken = sorted(found, key=lambda one: one.minimal is None)[: min(EACH, left)]
-        left -= len(taken)
-        if taken:
-            number = plural(len(found), "failure")
-            more = f", {len(taken)} of {number} shown" if len(found) > len(taken) else ""
-            yield Heading((f"{policy} errs ", Span(f"{vocabulary}{more}", "quiet")))
+        number = plural(len(found), "failure")
+        yield Heading((f"{policy} errs ", Span(f"{vocabulary}, {number}", "quiet")))
+        taken = sorted(found, key=lambda one: one.minimal is None)[:EACH]
         for one in taken:
             blocks = _shown(one)
             if one.minimal:
@@ -156,11 +141,9 @@ def _shown(witness: ForcedWitness) -> list[Block]:
         base64.b64decode, (witness.context, witness.forced, witness.continuation)
     )
     whose = "a text of the corpus" if witness.of == "instance" else "a sentence of the grammar"
-    cut = "… " if len(context) > CONTEXT_SHOWN else ""
-    before = (Span("after ", "quiet"), cut, visible(context[-CONTEXT_SHOWN:], TEXT_SHOWN), " ")
     text = (
-        before if context else None,
-        Span("forced ", "quiet"), visible(forced, TEXT_SHOWN),
+        Span("after ", "quiet"), visible(context[-CONTEXT_SHOWN:], TEXT_SHOWN),
+        Span(" forced ", "quiet"), visible(forced, TEXT_SHOWN),
         Span(f" followed, in {whose}, by ", "quiet"),
         visible(after, TEXT_SHOWN) if after else Span("the end", "quiet"),
     )  # fmt: skip
@@ -186,21 +169,23 @@ def aligned(witness: ForcedWitness) -> Aligned:
     ends = [start + sum(map(len, data[shown])) for _, _, data, start in sides]
     rows = []
     for (name, ids, data, start), end in zip(sides, ends, strict=True):
-        row = [Token(f"{plural(skipped, 'token')} alike", state="gap")] if skipped else []
-        row += _gap(start)
+        more = max(0, len(data) - shown.stop)
+        # What a row leaves out: tokens, and bytes for which it has none.
+        gaps = [
+            (f"{plural(skipped, 'token')} alike", min(1, skipped)),
+            ("", start),
+            ("", max(ends) - end),
+            (plural(more, "more token"), min(1, more)),
+        ]
+        before, open_, close, after = (
+            [Token(text, state="gap", span=span)] * bool(span) for text, span in gaps
+        )
+        row = [*before, *open_]
         for at, (one, token) in [*enumerate(zip(data, ids, strict=False))][shown]:
             state = "" if at < alike else "first" if at == alike else "other"
             row.append(Token(surface(one), [str(token)], state, len(one)))
-        row += _gap(max(ends) - end)
-        if (more := len(data) - shown.stop) > 0:
-            row.append(Token(plural(more, "more token"), state="gap"))
-        rows.append((name, row))
+        rows.append((name, [*row, *close, *after]))
     return Aligned(rows, "Forced and canonical tokens, aligned")
-
-
-def _gap(span: int) -> list[Token]:
-    """Bytes for which a row has no token."""
-    return [Token("", state="gap", span=span)] if span else []
 
 
 def _start(context: bytes, forced: bytes, canonical: Sequence[bytes]) -> int:
@@ -221,18 +206,15 @@ def found(
     """
     rows: list[list[Inline | Cell]] = []
     for policy, count in tried.items():
-        own = sorted((one for one in examples if one.policy == policy), key=lambda one: one.worth)
-        nothing = Cell(f"no error in {plural(count, 'grammar')}", "ok")
+        own = [one for one in examples if one.policy == policy]
         if not own:
-            rows.append([policy, nothing if count else "no grammar was tried", *([""] * 4)])
-        for one in reversed(own):
-            texts = [
-                literal(text, SENTENCE_SHOWN) for text in (one.context + one.forced, *one.sentences)
-            ]
-            shown = [text.code + ("…" if text.missing else "") for text in texts[:3]]
+            rows.append([policy, Cell(f"no error in {plural(count, 'grammar')}", "ok"), *[""] * 4])
+        for one in sorted(own, key=lambda one: one.worth, reverse=True):
+            texts = [one.context + one.forced, *one.sentences, b"", b""]
+            shown = [literal(text, SENTENCE_SHOWN).cut for text in texts[:3]]
             rows.append([policy, one.kind, Cell(str(one.depth), "bad"), *shown])
     every = ", ".join(f"{count:,} against {policy}" for policy, count in tried.items())
-    columns = ("Policy", "Kind", "Depth", "Forced", "And then", "Or")
+    columns = "Policy | Kind | Depth | Forced | And then | Or"
     line = f"grammars tried, including earlier runs: {every}"
     return [Table("Counterexamples", columns, rows), Items([line, *remarks], "quiet")]
 
@@ -247,4 +229,4 @@ def replayed(asked: Iterable[tuple[Counterexample, Mapping[str, int | None]]]) -
         for one, depths in asked
         for name, depth in depths.items()
     ]  # fmt: skip
-    return [Table("Counterexamples", ("Vocabulary", "Kind", "Policy", "Then", "Now"), rows)]
+    return [Table("Counterexamples", "Vocabulary | Kind | Policy | Then | Now", rows)]

@@ -7,17 +7,12 @@ workflow commands"), so that the worst come first and the tenth says how many th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from corpora.plain_text import one_line
 from reports.blocks.units import plural
 from reports.faults import Fault, faults, place
-from reports.record import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from reports.record import RunRecord
+from reports.record import RunRecord, Verdict
 
 EACH = 10
 """Annotations of one kind that GitHub keeps of a step."""

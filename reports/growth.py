@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
-from harness.verdict.bounds import IN_TIME, POWERS
+from harness.events import FamiliesMeasured, GrowthJudged, Measured
 from impls import registry
 from reports.blocks import (
     COLOURS,
     SIZES,
     Axis,
+    Block,
     Cell,
     Code,
     Column,
     Details,
     Figure,
     Group,
-    Items,
+    Inline,
     Paragraph,
     Plot,
     Section,
     Series,
     Span,
     Table,
-    numbers,
 )
-from reports.blocks.html import drawn
 from reports.blocks.units import duration, figure, interval, plural, size, usable
-from reports.record import BAD_GROWTH, cell_of
+from reports.record import BAD_GROWTH, RunRecord
 from reports.studies import grouped
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from harness.events import GrowthJudged, Measured
-    from reports.blocks import Block, Inline, Point
-    from reports.record import RunRecord
-
-    Judged = Mapping[tuple[str, str, str, str], GrowthJudged]
-
-PLOTS = 800_000
-"""Characters of plots of families, the worst first: a night measures thousands of cells, and the
-page is to stay below 4 MB."""
+MOST_PLOTS = 150
+"""Plots of families, the worst first: a night measures thousands of cells, and the page is to stay
+below 4 MB."""
 
 WORST_FIRST = ("failed", "superlinear", "inconclusive", "linear")
 EXACT = frozenset({"steps", "instructions"})
@@ -52,9 +42,6 @@ EXACT = frozenset({"steps", "instructions"})
 
 MARKS = {"superlinear": "✗ ", "inconclusive": "? ", "failed": "! "}
 """What stands before the exponent in a field."""
-
-MOST_FAULTS = 200
-"""Measurements that are listed as broken, or as not settled."""
 
 MOST_PEERS = 3
 """Grids that start open though everything in them is linear."""
@@ -72,14 +59,19 @@ COSTS = {"time": TIME, "claim": TIME, "memory": BYTES, "left": BYTES}
 INTRODUCTION = (
     "Cost grows as (input length) to the power of the exponent: 1 is linear. A field leads to the "
     "plot of its family with all implementations: point at a line, or at its name, to follow it. "
-    "Thick lines are candidates. A dashed line is the limit of a candidate; it starts at the first "
-    "size that costs more than the call itself."
+    "Thick lines are candidates."
 )
-LEGEND = Paragraph(
+LEGEND = (
     "A field shows the exponent. ! means failed, ✗ superlinear, ? inconclusive, M memory out of "
-    "proportion. The gate fails for fields with a frame.",
-    "legend",
+    "proportion. The gate fails for fields with a frame."
 )
+
+Judged: TypeAlias = Mapping[tuple[str, str, str, str], GrowthJudged]
+
+
+def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:
+    """What a measurement of growth is about."""
+    return event.implementation, event.vocabulary, event.family, event.measure
 
 
 def rank(verdict: str) -> int:
@@ -97,98 +89,72 @@ def sections(record: RunRecord) -> list[Section]:
             f"known): {', '.join(one.left_out)}.",
             "quiet",
         )
-        for one in record.families
+        for one in record.of(FamiliesMeasured)
         if one.left_out
     ]
     faults = _faults(record, judged)
     if not (record.measured or left_out or faults.rows):
         return []
-    blocks: list[Block] = [Paragraph("Growth was not measured in this run.", "empty")]
-    grids: list[Block] = []
     if record.measured:
-        blocks = [Paragraph(INTRODUCTION, "quiet", page=True)]
-        grids = [Group([LEGEND, *_grids(record, judged), *worst(record.measured)], page=True)]
-    return [Section("Growth", [*blocks, *left_out, faults, *grids], "scaling")]
+        first = Paragraph(INTRODUCTION, "quiet", page=True)
+        grids = [Paragraph(LEGEND, "legend"), *_grids(record, judged), *worst(record.measured)]
+    else:
+        first, grids = Paragraph("Growth was not measured in this run.", "empty"), []
+    blocks = [first, *left_out, faults, Group(grids, page=True)]
+    return [Section("Growth", blocks, "scaling")]
 
 
 def _faults(record: RunRecord, judged: Judged) -> Table:
     """Growth that breaks its bound, or has none and is bad; then what is undecided."""
-    rows = [
-        (
-            one.outcome != "fail",
-            *OUTCOMES[one.outcome],
-            one,
-            one.bound,
-            one.line or one.reason,
-        )
+    told: list[tuple[str, str, Measured | GrowthJudged, str, str]] = [
+        (*OUTCOMES[one.outcome], one, one.bound, one.line or one.reason)
         for one in judged.values()
         if one.outcome in OUTCOMES
-    ] + [
-        (False, one.verdict, one.verdict, one, "none", reading(one))
+    ]
+    told += [
+        (one.verdict, one.verdict, one, "none", reading(one))
         for one in record.measured
         if one.verdict in BAD_GROWTH and cell_of(one) not in judged
     ]
-    rows.sort(key=lambda row: row[0])
+    told.sort(key=lambda row: row[1] == "inconclusive")
+    rows: list[list[Inline]] = [
+        [
+            Span(said, f"tally {style}"), one.implementation, one.family, one.vocabulary,
+            one.measure, limit, line,
+        ]
+        for said, style, one, limit, line in told
+    ]  # fmt: skip
     return Table(
         "Growth that is not linear, or not within its bound",
-        ("Growth", "Implementation", "Family", "Vocabulary", "Measure", "Bound", "Measured"),
-        [
-            [
-                Span(said, f"tally {style}"), one.implementation, one.family, one.vocabulary,
-                one.measure, limit, line,
-            ]
-            for _, said, style, one, limit, line in rows[:MOST_FAULTS]
-        ],
+        "Growth | Implementation | Family | Vocabulary | Measure | Bound | Measured",
+        rows,
         "What grows faster than its bound, or than linearly without one; then what is undecided",
         "dense",
-    )  # fmt: skip
+    )
 
 
 def plot(
-    rows: Sequence[Measured], places: Mapping[str, int], bounds: Mapping[str, str]
+    rows: Sequence[Measured], places: Mapping[str, int], candidates: Collection[str]
 ) -> Plot | None:
     """The growth of all on one family, by the first one's measure; None where none has points.
 
-    places: of each implementation among the colours, so that it has the same in all plots. bounds:
-    of candidates, which are drawn thick, and the line that their bound allows dashed.
+    places: of each implementation among the colours, so that it has the same in all plots.
+    candidates: whose lines are thick.
     """
-    first = rows[0]
-    lines = [
-        (m, points) for m in rows if m.measure == first.measure if (points := usable(m.points))
-    ]
-    if not lines:
+    first, series = rows[0], []
+    for row in rows:
+        points, name = usable(row.points), row.implementation
+        if row.measure == first.measure and points:
+            place, wide = places.get(name, 0), name in candidates
+            dash = place >= COLOURS
+            series.append(Series(name, points, place % COLOURS, dash=dash, wide=wide))
+    if not series:
         return None
-    series = []
-    for row, points in lines:
-        name, bound = row.implementation, bounds.get(row.implementation, "")
-        place = places.get(name, 0)
-        dash, wide = place >= COLOURS, bool(bound)
-        series.append(Series(name, points, place % COLOURS, dash=dash, wide=wide))
-        if line := bound_line(points, row.overhead or 0.0, bound):
-            series.append(Series(f"{name}: {bound}", line, "text", "thin", dash=True))
     across = SIZES if first.axis == "bytes" else Axis("count", first.axis, 2)
-    slowest = max(lines, key=lambda line: line[1][-1][1])[0].implementation
-    label = (
-        f"{plural(len(lines), 'implementation')} on {first.family}; slowest at the end: {slowest}"
-    )
+    slowest = max(series, key=lambda one: one.points[-1][1]).name
+    number = plural(len(series), "implementation")
+    label = f"{number} on {first.family}; slowest at the end: {slowest}"
     return Plot(label, across, COSTS.get(first.measure, Axis("count", first.measure, 10)), series)
-
-
-def bound_line(points: Sequence[Point], overhead: float, bound: str) -> list[Point]:
-    """A cost that grows as a bound allows, from the first point that is more than the overhead.
-
-    Empty where there are no two such points, or the bound has no law.
-    """
-    grown = [(x, y) for x, y in points if y > 2 * overhead]
-    if bound not in IN_TIME or len(grown) < 2:
-        return []
-    first, start = grown[0]
-
-    def law(x: float) -> float:
-        logarithm = math.log(max(x, 2.0)) if bound == "n log n" else 1.0
-        return float(x ** POWERS.get(bound, 1.0) * logarithm)
-
-    return [(x, overhead + (start - overhead) * law(x) / law(first)) for x, _ in grown]
 
 
 def deciding(rows: Sequence[Measured]) -> Measured:
@@ -202,16 +168,10 @@ def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
     """A grid a vocabulary, families down, implementations across, with the plots of families."""
     measured = sorted(record.measured, key=lambda m: (m.measure != "time", m.measure))
     places = {name: at for at, name in enumerate(grouped(measured, lambda m: m.implementation))}
-    # Bounds are drawn of candidates, and of whoever breaks one.
-    bounds = {
-        place: one.bound
-        for place, one in judged.items()
-        if one.outcome == "fail"
-        or not registry.built_in(record.specs.get(one.implementation, one.implementation))
-    }
+    candidates = {name for name in places if not registry.built_in(record.specs.get(name, name))}
     tables = grouped(measured, lambda m: m.vocabulary)
     for number, (vocabulary, rows) in enumerate(tables.items()):
-        room, across = PLOTS // len(tables), list(grouped(rows, lambda m: m.implementation))
+        across = list(grouped(rows, lambda m: m.implementation))
         families = [
             grouped(of, lambda m: m.implementation)
             for of in grouped(rows, lambda m: m.family).values()
@@ -219,16 +179,14 @@ def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
         families.sort(key=lambda cells: min(rank(deciding(of).verdict) for of in cells.values()))
         figures: list[Block] = []
         grid: list[list[Inline]] = []
-        for cells in families:
+        for place, cells in enumerate(families):
             first = [of[0] for of in cells.values()]
-            held = {m.implementation: bounds[cell_of(m)] for m in first if cell_of(m) in bounds}
-            made, anchor = plot(first, places, held), ""
-            room -= len(drawn(made)) if made else 0
-            if made and room > 0:
-                anchor = f"growth-{number}-{len(grid)}"
+            made, anchor = plot(first, places, candidates), f"growth-{number}-{place}"
+            drawn = made is not None and place < MOST_PLOTS // len(tables)
+            if made and drawn:
                 caption = Span(first[0].family, "strong"), f" on {vocabulary}"
-                figures.append(Figure(caption, [made, *_told(cells, judged)], anchor))
-            fields = [_field(cells.get(name), judged, anchor and f"#{anchor}") for name in across]
+                figures.append(Figure(caption, [made, *_largest(first)], anchor))
+            fields = [_field(cells.get(name, []), judged, f"#{anchor}" * drawn) for name in across]
             grid.append([first[0].family, *fields])
         verdicts = Counter(deciding(of).verdict for cells in families for of in cells.values())
         tally = [
@@ -237,39 +195,31 @@ def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
         ]
         shown = Table(
             f"Growth exponents on {vocabulary}, a family a row, an implementation a column",
-            ("Family", *(Column(name, upright=True) for name in across)),
+            [Column("Family"), *(Column(name, upright=True) for name in across)],
             grid,
             style="growth",
         )
         opened = number < MOST_PEERS or set(verdicts) != {"linear"}
-        blocks: list[Block] = [shown, Group(figures, "plots")]
+        blocks = [shown, Group(figures, "plots")]
         yield Details((f"{vocabulary} ", *tally), blocks, "growthbox", open=opened)
 
 
-def _told(cells: Mapping[str, Sequence[Measured]], judged: Judged) -> Iterator[Block]:
-    """What is not linear on a family, or held to a bound; the command for its largest input."""
-    measured = [row for rows in cells.values() for row in rows]
-    lines = [
-        (Span(row.implementation, "strong"), f": {reading(row, judged.get(cell_of(row)))}")
-        for row in measured
-        if row.verdict != "linear" or cell_of(row) in judged
-    ]
-    if lines:
-        yield Details("Measured", [Items(lines)])
-    first = measured[0]
+def _largest(rows: Sequence[Measured]) -> Iterator[Code]:
+    """The command for the largest input of a family."""
+    first = rows[0]
     if first.expression and first.axis == "bytes":
-        largest = max((x for row in measured for x, _ in usable(row.points)), default=0)
+        largest = max((x for row in rows for x, _ in usable(row.points)), default=0)
         code = f"import random, sys; n = {largest:.0f}; sys.stdout.buffer.write({first.expression})"
         what = f"the command that writes the largest input of {first.family}"
         yield Code(f"python -c {shlex.quote(code)}", what, "literal")
 
 
-def _field(rows: Sequence[Measured] | None, judged: Judged, href: str) -> Span:
+def _field(rows: Sequence[Measured], judged: Judged, href: str) -> Span:
     """A field of the grid: the exponent that decides, what it leads to, and all measures."""
     if not rows:
         return Span(Span("not measured", "sr"), "cell none")
     decided, known = deciding(rows), [judged.get(cell_of(row)) for row in rows]
-    verdict, name = decided.verdict, f"{decided.implementation} on {decided.family}"
+    verdict = decided.verdict
     exponent = "" if decided.exponent is None else f"{decided.exponent:.2f}"
     hungry = any(row.memory_verdict in {"hungry", "superlinear"} for row in rows)
     said = "; ".join(reading(row, bound) for row, bound in zip(rows, known, strict=True))
@@ -278,70 +228,62 @@ def _field(rows: Sequence[Measured] | None, judged: Judged, href: str) -> Span:
         (MARKS.get(verdict, "") + exponent + " M" * hungry, spoken),
         f"cell {verdict}" + " broken" * any(one and one.outcome == "fail" for one in known),
         href,
-        f"{name}: {said}",
+        f"{decided.implementation} on {decided.family}: {said}",
     )
 
 
 def reading(row: Measured, judged: GrowthJudged | None = None) -> str:
     """One measurement in words, and what the gate holds it to."""
+    around, steady = interval(row.low, row.high), row.constant and row.verdict == "linear"
     unit = "ns" if row.measure == "time" else row.measure
-    around = interval(row.low, row.high)
-    said = [f"{row.measure}: {row.verdict}"]
-    if row.exponent is not None:
-        said.append(f"exponent {row.exponent:.2f}" + (f" ({around})" if around else ""))
-    if row.law:
-        said.append(f"best as {row.law}")
-    if row.constant and row.verdict == "linear":
-        said.append(f"{figure(row.constant)} {unit} a byte")
-    if row.memory_verdict:
-        by = f" ({row.memory_per_byte:,.1f} bytes a byte)" if row.memory_per_byte else ""
-        said.append(f"memory {row.memory_verdict}{by}")
-    for x, y in usable(row.cached)[-1:]:
-        said.append(f"the same input again {duration(y)} for {size(x)}")
-    if judged:
-        said.append(f"bound {judged.bound}: {judged.outcome}")
-    return ", ".join([*said, row.note] if row.note else said)
+    between = f" ({around})" if around else ""
+    by = f" ({row.memory_per_byte:,.1f} bytes a byte)" if row.memory_per_byte else ""
+    said = [
+        f"{row.measure}: {row.verdict}",
+        row.exponent is not None and f"exponent {row.exponent:.2f}{between}",
+        row.law and f"best as {row.law}",
+        steady and f"{figure(row.constant or 0)} {unit} a byte",
+        row.memory_verdict and f"memory {row.memory_verdict}{by}",
+        *(f"the same input again {duration(y)} for {size(x)}" for x, y in usable(row.cached)[-1:]),
+        judged and f"bound {judged.bound}: {judged.outcome}",
+        row.note,
+    ]
+    return ", ".join(str(one) for one in said if one)
 
 
 def worst(measured: Sequence[Measured]) -> Iterator[Table]:
     """A table a vocabulary: each implementation's worst family, by what a byte costs in the end."""
-    timed: dict[str, dict[str, list[tuple[float, Measured]]]] = {}
-    for one in measured:
-        if one.measure == "time" and one.axis == "bytes" and (points := usable(one.points)):
-            x, y = points[-1]
-            of = timed.setdefault(one.vocabulary, {}).setdefault(one.implementation, [])
-            of.append((y / x, one))
-    for vocabulary, by_name in timed.items():
-        for costs in by_name.values():
-            costs.sort(key=lambda pair: pair[0])
+    timed = [
+        (y / x, x, y, one)
+        for one in measured
+        if one.measure == "time" and one.axis == "bytes"
+        for x, y in usable(one.points)[-1:]
+    ]
+    timed.sort(key=lambda cost: -cost[0])
+    for vocabulary, here in grouped(timed, lambda cost: cost[3].vocabulary).items():
+        rows: list[list[Inline | Cell]] = []
+        for name, costs in grouped(here, lambda cost: cost[3].implementation).items():
+            cost, x, y, row = costs[0]
+            bad = Span(f" {row.verdict}", f"tally {row.verdict}")
+            what = f"the worst input of {name} as Python"
+            median = costs[(len(costs) - 1) // 2][0]
+            code = [Code(row.expression, what, "literal")] * bool(row.expression)
+            rows.append(
+                [
+                    name,
+                    (row.family, bad if row.verdict != "linear" else None),
+                    Cell(size(x), sort=x),
+                    Cell(duration(y), sort=y),
+                    Cell(f"{figure(cost * 1e9)} ns", sort=cost),
+                    f"{cost / median:,.1f}" if len(costs) > 1 else "",
+                    Cell(style="expression", blocks=code),
+                ]
+            )
         yield Table(
             f"Worst timings on {vocabulary}",
-            (
-                "Implementation", "Worst family", *numbers("Size", "Time", "A byte", "Median ×"),
-                "Input",
-            ),
-            [_worst(one) for one in sorted(by_name.values(), key=lambda costs: -costs[-1][0])],
+            "Implementation | Worst family | Size: | Time: | A byte: | Median ×: | Input",
+            rows,
             f"Worst timings on {vocabulary}, each at its largest size. Median ×: the cost of a "
             "byte against the implementation's own median family",
             "worst",
-        )  # fmt: skip
-
-
-def _worst(costs: Sequence[tuple[float, Measured]]) -> list[Inline | Cell]:
-    """The worst of some families, by what a byte costs, and how much more than the median."""
-    cost, row = costs[-1]
-    x, y = usable(row.points)[-1]
-    bad = Span(f" {row.verdict}", f"tally {row.verdict}") if row.verdict != "linear" else None
-    what = f"the worst input of {row.implementation} as Python"
-    return [
-        row.implementation,
-        (row.family, bad),
-        Cell(size(x), sort=x),
-        Cell(duration(y), sort=y),
-        Cell(f"{figure(cost * 1e9)} ns", sort=cost),
-        f"{cost / costs[len(costs) // 2][0]:,.1f}" if len(costs) > 1 else "",
-        Cell(
-            style="expression",
-            blocks=[Code(row.expression, what, "literal")] if row.expression else [],
-        ),
-    ]
+        )

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
+from harness.ledger.trends import Seen, Trend
 from reports import campaigns, cluster, findings, forced, growth, matrix, standings, texts, trends
 from reports.blocks import (
     Banner,
+    Block,
     Cell,
     Code,
     Details,
     Facts,
+    Inline,
     Items,
     Page,
     Paragraph,
@@ -19,27 +23,10 @@ from reports.blocks import (
     Span,
     Table,
     html,
-    numbers,
 )
 from reports.blocks.units import plural
-from reports.record import FAILING_EXPECTATIONS, VERDICTS, Verdict
+from reports.record import FAILING_EXPECTATIONS, VERDICTS, RunRecord, Verdict
 from reports.studies import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from harness.events import ExpectationJudged
-    from harness.ledger.trends import Seen, Trend
-    from reports.blocks import Block, Inline
-    from reports.record import RunRecord
-
-LINES_SHOWN = 20
-"""Reasons and notes below the verdict."""
-PROBLEMS_SHOWN = 50
-"""Problems of one vocabulary."""
-FINGERPRINT_SHOWN = 12
-"""Digits of a fingerprint."""
 
 STATUSES = {
     "stale": ("✗ stale", "unexpected", "gone: delete their entries"),
@@ -57,10 +44,10 @@ def render(
     known: Mapping[str, Seen] | None = None,
 ) -> str:
     """The page for a record, to be written in UTF-8; the rest as :func:`blocks_of` takes it."""
-    title, icon, _ = VERDICTS[record.verdict]
     brand = "campaign report" if record.campaign else "run report"
-    blocks = list(blocks_of(record, series, folder, known or {}))
-    return html.render(Page(f"{icon} tokgate: {title}", brand, blocks))
+    first, *rest = blocks_of(record, series, folder, known or {})
+    assert isinstance(first, Banner)
+    return html.render(Page(f"{first.icon} tokgate: {first.title}", brand, [first, *rest]))
 
 
 def blocks_of(
@@ -87,23 +74,17 @@ def blocks_of(
     yield from _expectations(record)
     yield from cluster.sections(record.cluster)
     yield _inputs(record)
-    yield from _run(record, folder)
+    yield _run(record, folder)
 
 
 def _verdict(record: RunRecord) -> Banner:
     """What the gate said, and what the run said of it, but for what the findings say below."""
-    title, icon, _ = VERDICTS[record.verdict]
     counted = plural(len(record.unexpected), "unexpected finding")
     told = [r for r in record.reasons if not r.startswith(counted) and r != record.reason]
-    notes, more = list(record.notes[:LINES_SHOWN]), len(record.notes) - LINES_SHOWN
-    if more > 0:
-        notes.append(f"and {more} more notes in summary.json")
-    stamp = "Incomplete: the run may not have reached what is missing below."
-    return Banner(
-        title, icon, record.verdict.value, record.reason,
-        stamp if record.verdict is Verdict.INCOMPLETE else "",
-        [Items(told[:LINES_SHOWN], ""), Items(notes, "quiet")],
-    )  # fmt: skip
+    cut_off = record.verdict is Verdict.INCOMPLETE
+    stamp = "Incomplete: the run may not have reached what is missing below." * cut_off
+    more = [Items(told, ""), Items(record.notes, "quiet")]
+    return Banner(VERDICTS[record.verdict][0], record.reason, record.verdict.value, more, stamp)
 
 
 def _numbers(record: RunRecord) -> Facts:
@@ -131,8 +112,7 @@ def _expectations(record: RunRecord) -> Iterator[Section]:
         rows: list[list[Inline]] = [
             [
                 Span(badge, f"badge {style}"), Span(one.bucket, "code"),
-                ", ".join(one.implementations),
-                (Span(one.reason, "iso"), _reference(one) if html.link(one.link or "") else None),
+                ", ".join(one.implementations), Span(one.reason, "iso", one.link or ""),
             ]
             for one in about.get(status, [])
             if failing or present.issuperset(one.implementations)
@@ -140,7 +120,7 @@ def _expectations(record: RunRecord) -> Iterator[Section]:
         if rows:
             told.append(f"{len(rows):,} {words}")
             title = f"{plural(len(rows), 'entry', 'entries')} {words}"
-            columns = ("Status", "Signature", "Implementations", "Reason")
+            columns = "Status | Signature | Implementations | Reason"
             table = Table(f"Expectations, {title}", columns, rows, header=1)
             blocks.append(Details(title, [table], open=failing))
     if blocks:
@@ -148,19 +128,12 @@ def _expectations(record: RunRecord) -> Iterator[Section]:
         yield Section("Expectations", [summary, *blocks], "expectations")
 
 
-def _reference(entry: ExpectationJudged) -> Inline:
-    """A link to what an entry refers to."""
-    label = ("link", Span(f" for {entry.bucket}", "sr", page=True))
-    return " ", Span(label, href=entry.link or "")
-
-
 def _inputs(record: RunRecord) -> Section:
-    kinds = ("cases", "bytes", "comparisons", "violations")
     generators = Table(
         "Cases by generator",
-        ("Generator", *numbers(*(kind.capitalize() for kind in kinds))),
+        "Generator | Cases: | Bytes: | Comparisons: | Violations:",
         [
-            [name, *(sums[kind] for kind in kinds)]
+            [name, *(sums[kind] for kind in ("cases", "bytes", "comparisons", "violations"))]
             for name, sums in record.coverage.generators.items()
         ],
         "Cases by generator, over all contracts",
@@ -168,11 +141,11 @@ def _inputs(record: RunRecord) -> Section:
     )
     vocabularies = Table(
         "Vocabularies",
-        ("Vocabulary", "Format", "Algorithm", *numbers("Tokens"), "Fingerprint", "Preflight"),
+        "Vocabulary | Format | Algorithm | Tokens: | Fingerprint | Preflight",
         [
             [
                 one.id, one.format, one.algorithm, one.tokens,
-                Span(one.fingerprint[:FINGERPRINT_SHOWN], "code"), _problems(one.problems),
+                Span(one.fingerprint[:12], "code"), _problems(one.problems),
             ]
             for one in record.vocabularies
         ],
@@ -183,17 +156,15 @@ def _inputs(record: RunRecord) -> Section:
 
 def _problems(problems: Sequence[str]) -> Cell:
     if len(problems) < 2:
-        return Cell(problems[0] if problems else "proper")
-    listed = Items(problems[:PROBLEMS_SHOWN])
-    return Cell(blocks=[Details(plural(len(problems), "problem"), [listed])])
+        return Cell("".join(problems) or "proper")
+    return Cell(blocks=[Details(plural(len(problems), "problem"), [Items(problems)])])
 
 
-def _run(record: RunRecord, folder: Path | None) -> Iterator[Section]:
+def _run(record: RunRecord, folder: Path | None) -> Section:
     started = record.started
     if started is None:
         nothing = Paragraph("The record does not say how the run was started.", "empty")
-        yield Section("This run", [nothing], "run")
-        return
+        return Section("This run", [nothing], "run")
     there = f"cd {shlex.quote(started.folder)} && " if folder and started.folder else ""
     facts: list[tuple[str, Inline]] = [
         ("Seed", str(started.seed)),
@@ -204,10 +175,16 @@ def _run(record: RunRecord, folder: Path | None) -> Iterator[Section]:
         ("Confinement", started.confinement),
         ("Exit status", record.finished.exit_status if record.finished else None),
     ]
-    blocks: list[Block] = [
+    return Section("This run", made_by(there + started.command, facts, record.versions), "run")
+
+
+def made_by(
+    command: str, facts: Sequence[tuple[str, Inline]], versions: Mapping[str, str]
+) -> list[Block]:
+    """How something was measured: the command that repeats it, what is known of it, who with."""
+    return [
         Paragraph("Run it again:"),
-        Code(there + started.command, "the command that repeats this run"),
+        Code(command, "the command that repeats this run"),
         Facts([pair for pair in facts if pair[1] not in ("", None)]),
-        Table("Versions", ("What", "Version"), list(record.versions.items()), style="versions"),
+        Table("Versions", "What | Version", list(versions.items()), style="versions"),
     ]
-    yield Section("This run", blocks, "run")

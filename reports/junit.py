@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from corpora.plain_text import one_line, printable, printable_line
 from harness.verdict.coverage import State
 from reports import texts
 from reports.faults import told
-from reports.matrix import VIOLATED, matrix
-from reports.record import Verdict
+from reports.matrix import VIOLATED, Cell, matrix
+from reports.record import RunRecord
 from reports.studies import grouped
 from reports.text import clipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reports.matrix import Cell
-    from reports.record import RunRecord
 
 MAX_TEXT = 20_000
 """Characters of one message: CI servers load the file whole."""
@@ -30,11 +24,9 @@ TAGS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 ENDS = {
     "pass": "", "shown": "",
     "fail": "failure", "stale": "failure", "expired": "failure",
+    "not-examined": "error", "incomplete": "error",
 }  # fmt: skip
-"""How growth and expectations end, as tags; whatever else is said of them was not settled."""
-
-GATE = {Verdict.PASS: "", Verdict.FAIL: "failure"}
-"""How the verdict ends; whatever else it is, is an error."""
+"""How the verdict, growth and expectations end, as tags; what else is said was not settled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +86,8 @@ def _count(element: ET.Element, cases: Sequence[Case]) -> None:
 
 def _cases(record: RunRecord) -> Iterator[Case]:
     """The verdict, every cell of the matrix, and what is demanded besides."""
-    tag, said = GATE.get(record.verdict, "error"), "\n".join(record.reasons)
-    yield Case("gate", "verdict", tag, record.reason, record.verdict.value, said)
+    verdict, said = record.verdict.value, "\n".join(record.reasons)
+    yield Case("gate", "verdict", ENDS[verdict], record.reason, verdict, said)
     for cell in matrix(record).values():
         yield from _cell(record, cell)
     blamed = {
@@ -104,18 +96,19 @@ def _cases(record: RunRecord) -> Iterator[Case]:
         for found in bucket.findings
         for name in found.culprits
     }
-    for row in record.texts["compared"] if record.texts else ():
+    given = record.texts or {"compared": (), "read": ()}
+    for row in given["compared"]:
         # Differences are findings, too, which say what is behind them.
         contract, name = row["contract"], row["implementation"]
         tag = "failure" if row["differing"] and (contract, name) in blamed else ""
         named = "\n".join(f"{one['place']}: from token {one['token']} on" for one in row["first"])
         yield Case("texts", f"{name} on {contract}", tag, texts.told(row), "texts", named)
-    if record.texts and (faults := texts.faults(record.texts)):
+    if faults := texts.faults(given):
         yield Case("texts", "read", "error", faults[0], "unreadable", "\n".join(faults))
     for judged in record.growth_judged:
         where = f"{judged.family}, {judged.vocabulary}, in {judged.measure}"
-        tag, name = ENDS.get(judged.outcome, "skipped"), f"{judged.implementation} on {where}"
         message = f"{judged.outcome}: bound {judged.bound}: {judged.line or judged.reason}"
+        name, tag = f"{judged.implementation} on {where}", ENDS.get(judged.outcome, "skipped")
         yield Case("scaling", name, tag, message, "scaling")
     for entry in record.expectations:
         tag, said = ENDS.get(entry.status, "skipped"), f"{entry.status}: {entry.reason}"

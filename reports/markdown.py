@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from reports.blocks import Banner, markdown
 from reports.html import blocks_of
-from reports.record import Verdict
-
-if TYPE_CHECKING:
-    from reports.record import RunRecord
+from reports.record import RunRecord
 
 MAX_BYTES = 960 << 10
 """GitHub refuses a step summary above 1 MiB; the rest is for what else the step has to say, such as
 the comparison with an earlier run."""
 
-ICONS = {Verdict.PASS: "✅", Verdict.FAIL: "❌"}
-"""Icons that are seen among others; of any other verdict it is a question."""
-
 
 def render(record: RunRecord) -> str:
     """The summary as GitHub-flavoured Markdown, below :data:`MAX_BYTES` of UTF-8."""
-    icon = ICONS.get(record.verdict, "❔")
     text = markdown.render(
-        replace(one, title=f"tokgate: {one.title}", icon=icon) if isinstance(one, Banner) else one
+        replace(one, title=f"tokgate: {one.title}") if isinstance(one, Banner) else one
         for one in blocks_of(record, (), None, {})
     )
     encoded = text.encode("utf-8", "backslashreplace")

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TypeAlias
 
+from harness.events import ContractOpened, Found
 from harness.verdict.coverage import State
+from reports.blocks import Block, Column, Details, Inline, Items, Paragraph, Section, Span, Table
 from reports.blocks import Cell as Field
-from reports.blocks import Column, Details, Items, Paragraph, Section, Span, Table
+from reports.record import Bucket, RunRecord
 from reports.studies import grouped
 from reports.text import clipped
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from harness.events import ContractOpened, Found
-    from reports.blocks import Block, Inline
-    from reports.record import Bucket, RunRecord
-
-    Place = tuple[str, str, str]
-    """An implementation, the id of a contract, a check."""
+Place: TypeAlias = tuple[str, str, str]
+"""An implementation, the id of a contract, a check."""
 
 NOBODY = "it differs from another that is trusted equally, and nobody is blamed"
 """The reason for which a cell is violated of which no finding blames its implementation."""
@@ -69,60 +66,49 @@ def matrix(record: RunRecord) -> Mapping[Place, Cell]:
     """(implementation, contract id, check) to its cell, complete over all three."""
     blamed: dict[Place, list[tuple[Bucket, Found]]] = {}
     for bucket in record.buckets:
-        for finding in bucket.findings:
-            for culprit in finding.culprits:
-                place = culprit, finding.contract, finding.check
-                blamed.setdefault(place, []).append((bucket, finding))
+        for one in bucket.findings:
+            for culprit in one.culprits:
+                blamed.setdefault((culprit, one.contract, one.check), []).append((bucket, one))
     elsewhere = {place[:2] for place in blamed}
     cells = {}
-    for name in record.implementations:
-        for contract in record.contracts:
-            for check in record.checks:
-                place = name, contract.id, check
-                known, found = record.coverage.cell(name, contract, check), blamed.get(place, [])
-                status, reason = known.state.value, known.reason
-                if found and all(f.expected is not None and not b.expired for b, f in found):
-                    # By the findings here: the same cause may be unexpected elsewhere.
-                    reasons = dict.fromkeys(one.expected or "" for _, one in found)
-                    status, reason = EXPECTED, "; ".join(reasons)
-                elif found:
-                    undecided = all(one.undecided for _, one in found)
-                    status, reason = VIOLATED, NOBODY if undecided else ""
-                elif known.state is State.JUDGED and known.at_fault:
-                    # When they were asked again they may have become a finding of another check.
-                    if place[:2] in elsewhere:
-                        reason = "the failing cases are counted with another finding"
-                    elif record.complete:  # what was not looked into is an event of its own
-                        reason = "the failing cases were right when asked again alone"
-                    else:
-                        status = State.UNSETTLED.value
-                        reason = "the failing cases were not looked into"
-                names = list(dict.fromkeys(bucket.name for bucket, _ in found))
-                numbers = known.judged, known.at_fault
-                cells[place] = Cell(name, contract, check, status, *numbers, reason, names)
+    for name, contract, check in product(record.implementations, record.contracts, record.checks):
+        place = name, contract.id, check
+        known, found = record.coverage.cell(name, contract, check), blamed.get(place, [])
+        status, reason = known.state.value, known.reason
+        if found and all(f.expected is not None and not b.expired for b, f in found):
+            # By the findings here: the same cause may be unexpected elsewhere.
+            status = EXPECTED
+            reason = "; ".join(dict.fromkeys(one.expected or "" for _, one in found))
+        elif found:
+            status, reason = VIOLATED, NOBODY * all(one.undecided for _, one in found)
+        elif known.state is State.JUDGED and known.at_fault:
+            # When they were asked again they may have become a finding of another check.
+            if place[:2] in elsewhere:
+                reason = "the failing cases are counted with another finding"
+            elif record.complete:  # what was not looked into is an event of its own
+                reason = "the failing cases were right when asked again alone"
+            else:
+                status, reason = State.UNSETTLED.value, "the failing cases were not looked into"
+        names = list(dict.fromkeys(bucket.name for bucket, _ in found))
+        numbers = known.judged, known.at_fault
+        cells[place] = Cell(name, contract, check, status, *numbers, reason, names)
     return cells
 
 
 def sections(record: RunRecord) -> list[Section]:
     """A matrix an algorithm, for the page alone."""
-    if not record.contracts:
-        return []
     algorithms = {one.id: one.algorithm for one in record.vocabularies}
     contracts = sorted(record.contracts, key=lambda one: one.vocabulary)
     tables = grouped(contracts, lambda one: algorithms.get(one.vocabulary, UNKNOWN))
-    entries = [(_mark(one), f" {one}") for one in MARKS]
-    legend = [Span(one, "entry") for one in (*entries, (Span("R", "strong"), " reference"))]
-    told = Paragraph(
-        (
-            "A mark shows the worst result of all checks in all modes. Point at it to see each.",
-            *legend,
-        ),
-        "legend",
+    legend: list[Inline] = [(_mark(one), f" {one}") for one in MARKS]
+    told: Inline = (
+        "A mark shows the worst result of all checks in all modes. Point at it to see each.",
+        *(Span(one, "entry") for one in (*legend, (Span("R", "strong"), " reference"))),
     )
     cells = matrix(record)
-    blocks = [block for one in tables for block in _matrix(record, cells, one, tables[one])]
-    title = "Matrix" if len(tables) == 1 else "Matrices"
-    return [Section(title, [told, *blocks], "matrix", page=True)]
+    blocks = [block for one, of in tables.items() for block in _matrix(record, cells, one, of)]
+    title, first = "Matrix" if len(tables) == 1 else "Matrices", Paragraph(told, "legend")
+    return [Section(title, [first, *blocks], "matrix", page=True)] if tables else []
 
 
 def _mark(status: str, text: Inline = None, href: str = "", hint: str = "") -> Span:
@@ -152,13 +138,13 @@ def _matrix(
             rows.append([(name, version), *(_field(record, cells) for cells in fields)])
     yield Table(
         f"Implementations by vocabularies, {algorithm}",
-        ("Implementation", *(Column(one, upright=True) for one in columns)),
+        [Column("Implementation"), *(Column(one, upright=True) for one in columns)],
         rows,
         f"{algorithm}: an implementation a row, a vocabulary a column",
         "matrix",
     )
     why = [
-        (Span(", ".join(names), "strong"), ": ", Span(clipped(reason, REASON_SHOWN), "quiet"))
+        (Span(", ".join(names), "strong"), f": {clipped(reason, REASON_SHOWN)}")
         for reason, names in absent.items()
     ]
     if why:
@@ -178,7 +164,7 @@ def _field(record: RunRecord, cells: Sequence[Cell]) -> Field:
     # Buckets come worst first, so the first one blamed here is the one to read.
     blamed = {name for one in cells for name in one.buckets}
     href = next((record.cards[b] for b in record.cards if b in blamed), "")
-    said = Span(told + (", reference" if trusted else ""), "sr")
+    said = Span(told + ", reference" * trusted, "sr")
     return Field(_mark(worst, (Span("R", "ref") if trusted else None, said), href, told))
 
 

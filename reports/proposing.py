@@ -5,29 +5,23 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
 
 from packaging.version import InvalidVersion, Version
 
 from harness.checks import inputless
-from harness.events import any_kind, by_cause
+from harness.events import ExpectationJudged, Found, GrowthJudged, Measured, any_kind, by_cause
+from harness.verdict.expectations import Expectation
+from reports.studies import grouped
 from reports.words import input_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from harness.events import ExpectationJudged, Found, GrowthJudged, Measured
-    from harness.verdict.expectations import Expectation
 
 REASON = "TODO: say why this is known"
 """This stands in place of the reason, which nobody but the user knows."""
 
 EXAMPLES = 8
 """Inputs that an entry gets at the most."""
-
-INPUTS_NAMED = 4
-"""Inputs that a line on an entry names at the most."""
 
 PATTERN_SIGNS = str.maketrans({"[": "[[]", "?": "[?]"})
 """Signs of a bucket that a shell pattern would read as more than themselves."""
@@ -55,12 +49,14 @@ def entries(
     known: the entries that there are already. versions: of the implementations, as recorded.
     broad: one entry for each cause, which covers inputs of all kinds.
     """
-    alike: dict[tuple[str, str], list[Found]] = {}
-    for cause in by_cause(one for one in findings if not _covered(one, known)).values():
-        for one in cause:
-            # What is wrong without any input shows in the same tokens on inputs of every kind.
-            name = any_kind(one.bucket) if broad or not one.input_b64 else one.bucket
-            alike.setdefault((name, one.vocabulary), []).append(one)
+    causes = by_cause(one for one in findings if not _covered(one, known)).values()
+
+    def place(one: Found) -> tuple[str, str]:
+        # What is wrong without any input shows in the same tokens on inputs of every kind.
+        every = broad or not one.input_b64
+        return any_kind(one.bucket) if every else one.bucket, one.vocabulary
+
+    alike = grouped(chain(*causes), place)
     return [entry(found, name, versions, broad=broad) for (name, _), found in alike.items()]
 
 
@@ -92,10 +88,9 @@ def entry(
         f"implementations = {{ {ranges} }}",
         f"reason = {json.dumps(REASON)}  # {alike[0].id}: {_comment(alike[0].difference)}",
     ]
-    shown = ", ".join(map(_example, inputs[:INPUTS_NAMED]))
-    more = f" and {len(inputs) - INPUTS_NAMED} more" if len(inputs) > INPUTS_NAMED else ""
     what = "all inputs that differ at this stage, such as" if broad else "what is explained by"
-    return Proposal("\n".join(lines) + "\n", f"{bucket} on {vocabulary}: {what} {shown}{more}")
+    shown = ", ".join(map(_example, inputs))
+    return Proposal("\n".join(lines) + "\n", f"{bucket} on {vocabulary}: {what} {shown}")
 
 
 def scaling(
@@ -107,18 +102,16 @@ def scaling(
 
     narrowest: the narrowest bound that all measurements of a cell keep.
     """
-    cells: dict[tuple[str, str, str], list[Measured]] = {}
-    for cell in measured:
-        cells.setdefault((cell.implementation, cell.vocabulary, cell.family), []).append(cell)
-    broken: dict[tuple[str, str, str], list[GrowthJudged]] = {}
-    for one in judged:
-        place = one.implementation, one.vocabulary, one.family
-        if one.outcome == "fail" and place in cells:
-            broken.setdefault(place, []).append(one)
+
+    def place(one: Measured | GrowthJudged) -> tuple[str, str, str]:
+        return one.implementation, one.vocabulary, one.family
+
+    cells = grouped(measured, place)
+    broken = grouped((one for one in judged if one.outcome == "fail"), place)
     found = []
-    for place, lines in broken.items():
-        implementation, vocabulary, family = place
-        bound = narrowest(cells[place])
+    for where in filter(cells.__contains__, broken):
+        implementation, vocabulary, family = where
+        bound, lines = narrowest(cells[where]), broken[where]
         # Who takes too many bytes a byte, and no more of them the longer the input, is given them.
         hungry = any(one.measure == "memory" for one in lines)
         text = [
@@ -129,7 +122,7 @@ def scaling(
             f"bound = {json.dumps(bound)}",
             *(
                 f"memory = {_room(one)}"
-                for one in cells[place]
+                for one in cells[where]
                 if hungry and one.measure == "memory" and one.verdict == "linear"
             ),
             f"reason = {json.dumps(REASON)}  # {_comment(lines[0].line)}",

@@ -9,10 +9,11 @@ that is still going on.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from harness.events import FAIL as FAILED
 from harness.events import PASS as PASSED
@@ -21,17 +22,26 @@ from harness.events import (
     BatchDone,
     Campaign,
     ClusterUsed,
+    ContractOpened,
     Event,
     ExpectationJudged,
     FamiliesMeasured,
+    Finished,
+    Forced,
     ForcedCorpus,
     ForcedWitness,
+    Found,
     GrowthJudged,
+    ImplementationFailed,
+    Measured,
+    Started,
     TextsCompared,
     TextsGiven,
     TextsRead,
     UnitDone,
     UnitResumed,
+    VocabularyLoaded,
+    Withdrawn,
     by_cause,
     kind_in,
     named,
@@ -41,22 +51,7 @@ from reports.blocks.units import plural
 from reports.cluster import Cluster
 from reports.studies import grouped
 from reports.texts import document
-from reports.words import KINDS_SHOWN, SEVERITIES, listed, severity, spoken, title
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
-
-    from harness.events import (
-        ContractOpened,
-        Finished,
-        Forced,
-        Found,
-        ImplementationFailed,
-        Measured,
-        Started,
-        VocabularyLoaded,
-        Withdrawn,
-    )
+from reports.words import SEVERITIES, listed, severity, spoken, title
 
 FAILING_EXPECTATIONS = frozenset({"stale", "expired"})
 
@@ -65,6 +60,9 @@ BAD_GROWTH = frozenset({"superlinear", "failed"})
 
 MAX_CARDS = 200
 """Buckets that get a card; those beyond are a line of the index, or the page grows too large."""
+
+KINDS_SHOWN = 8
+"""Variants of a cause that a line names."""
 
 LATEST: dict[type[Event], Sequence[str]] = {
     Campaign: (),
@@ -100,12 +98,12 @@ class Verdict(StrEnum):
 
 
 VERDICTS = {
-    Verdict.PASS: ("PASSED", "✓", "ok"),
-    Verdict.FAIL: ("FAILED", "✗", "bad"),
-    Verdict.NOT_EXAMINED: ("NOT EXAMINED", "?", "warn"),
-    Verdict.INCOMPLETE: ("INCOMPLETE", "!", "warn"),
+    Verdict.PASS: ("PASSED", "ok"),
+    Verdict.FAIL: ("FAILED", "bad"),
+    Verdict.NOT_EXAMINED: ("NOT EXAMINED", "warn"),
+    Verdict.INCOMPLETE: ("INCOMPLETE", "warn"),
 }
-"""Each verdict as a word, with its mark and its style on a terminal."""
+"""Each verdict as a word, with its style on a terminal."""
 
 
 def verdict_of(finished: Finished | None) -> Verdict:
@@ -145,13 +143,8 @@ class Bucket:
     def also(self) -> str:
         """The other kinds of input on which it shows: ``, also in the variants L, Mn``."""
         kinds = [f"{kind_in(v.name)}{' (expected)' * bool(v.reason)}" for v in self.variants[1:]]
-        if not kinds:
-            return ""
-        more = len(kinds) - KINDS_SHOWN
-        rest = f" and {more} more" if more > 0 else ""
-        return (
-            f", also in the variant{'s' * (len(kinds) > 1)} {', '.join(kinds[:KINDS_SHOWN])}{rest}"
-        )
+        shown = listed(kinds, KINDS_SHOWN)
+        return f", also in the variant{'s' * (len(kinds) > 1)} {shown}" if kinds else ""
 
     @property
     def reason(self) -> str | None:
@@ -159,7 +152,7 @@ class Bucket:
 
         An expectation of one variant does not excuse another.
         """
-        reasons = list(dict.fromkeys(one.expected for one in self.findings))
+        reasons = dict.fromkeys(one.expected for one in self.findings)
         return None if None in reasons else "; ".join(filter(None, reasons))
 
     @property
@@ -182,77 +175,53 @@ class Bucket:
 class RunRecord:
     """All that a run's events say. Tuples are in the order of first appearance.
 
-    coverage: what was examined and found. kept: what reports show besides, by what it is about.
+    coverage: what was examined and found. kept: what reports show besides, by what it is about. The
+    rest is the coverage as tuples. measured: growth. forced: tokens that grammars forced, by
+    method. withdrawn: who was not asked to the end.
     """
 
     coverage: Coverage
     kept: Mapping[Hashable, Event]
+    started: Started | None
+    finished: Finished | None
+    findings: Sequence[Found]
+    measured: Sequence[Measured]
+    forced: Sequence[Forced]
+    vocabularies: Sequence[VocabularyLoaded]
+    contracts: Sequence[ContractOpened]
+    failures: Sequence[ImplementationFailed]
+    withdrawn: Sequence[Withdrawn]
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> RunRecord:
         """Read the stream; a later event about the same thing replaces the earlier one."""
-        coverage = Coverage()
+        known = Coverage()
         kept: dict[Hashable, Event] = {}
         for number, event in enumerate(events):
-            coverage.consume(event)
+            known.consume(event)
             kind = type(event)
             if kind in LATEST:
                 kept[kind, *(str(getattr(event, name)) for name in LATEST[kind])] = event
             elif kind in EVERY or (isinstance(event, BatchDone) and event.forced):
                 kept[number] = event
-        return cls(coverage, kept)
+        folded: tuple[Mapping[Any, Any], ...] = (
+            known.findings, known.growth, known.forced, known.vocabularies, known.contracts,
+            known.failures, known.withdrawn,
+        )  # fmt: skip
+        tuples = (tuple(one.values()) for one in folded)
+        return cls(known, kept, known.started, known.finished, *tuples)
 
-    def of(self, *kinds: type[Kind]) -> tuple[Kind, ...]:
-        """The events of some kinds that reports show besides the coverage."""
-        return cast("tuple[Kind, ...]", tuple(e for e in self.kept.values() if type(e) in kinds))
-
-    @property
-    def started(self) -> Started | None:
-        """How the run began; None for a record without that event."""
-        return self.coverage.started
-
-    @property
-    def finished(self) -> Finished | None:
-        """How it ended; None where it was cut off."""
-        return self.coverage.finished
-
-    @property
-    def findings(self) -> tuple[Found, ...]:
-        """Each in its last state."""
-        return tuple(self.coverage.findings.values())
-
-    @property
-    def measured(self) -> tuple[Measured, ...]:
-        """Growth."""
-        return tuple(self.coverage.growth.values())
-
-    @property
-    def forced(self) -> tuple[Forced, ...]:
-        """Tokens that grammars forced, by method."""
-        return tuple(self.coverage.forced.values())
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        """The events of a kind that reports show besides the coverage."""
+        return [one for one in self.kept.values() if isinstance(one, kind)]
 
     @cached_property
-    def families(self) -> tuple[FamiliesMeasured, ...]:
-        """On which families growth was to be measured, by vocabulary."""
-        return self.of(FamiliesMeasured)
-
-    @cached_property
-    def growth_judged(self) -> tuple[GrowthJudged, ...]:
+    def growth_judged(self) -> list[GrowthJudged]:
         """Growth held against its bounds."""
         return self.of(GrowthJudged)
 
     @cached_property
-    def forced_corpora(self) -> tuple[ForcedCorpus, ...]:
-        """The corpora of schemas that were walked."""
-        return self.of(ForcedCorpus)
-
-    @cached_property
-    def forced_witnesses(self) -> tuple[ForcedWitness, ...]:
-        """Texts on which forced tokens are not canonical."""
-        return self.of(ForcedWitness)
-
-    @cached_property
-    def expectations(self) -> tuple[ExpectationJudged, ...]:
+    def expectations(self) -> list[ExpectationJudged]:
         """What became of the entries of the expectations file."""
         return self.of(ExpectationJudged)
 
@@ -280,26 +249,6 @@ class RunRecord:
                 forced[batch.contract, name] += counts["forced"]
                 possible[batch.contract, name] += counts["possible"]
         return {place: forced[place] / number for place, number in possible.items() if number}
-
-    @cached_property
-    def vocabularies(self) -> tuple[VocabularyLoaded, ...]:
-        """Those that were loaded."""
-        return tuple(self.coverage.vocabularies.values())
-
-    @cached_property
-    def contracts(self) -> tuple[ContractOpened, ...]:
-        """The comparisons: who took part in each, and who did not."""
-        return tuple(self.coverage.contracts.values())
-
-    @cached_property
-    def failures(self) -> tuple[ImplementationFailed, ...]:
-        """Implementations that could not be started."""
-        return tuple(self.coverage.failures.values())
-
-    @cached_property
-    def withdrawn(self) -> tuple[Withdrawn, ...]:
-        """Implementations that were not asked to the end."""
-        return tuple(self.coverage.withdrawn.values())
 
     @property
     def complete(self) -> bool:
@@ -329,13 +278,13 @@ class RunRecord:
     @property
     def reasons(self) -> list[str]:
         """Why the gate does not hold, in the run's own words."""
-        return list(self.finished.reasons) if self.finished else []
+        return self.finished.reasons if self.finished else []
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> list[str]:
         """What was left open, and who was withdrawn, also where the run was cut off."""
         said = self.finished.notes if self.finished else []
-        return (*said, *(one.line for one in self.withdrawn if one.line not in said))
+        return [*said, *(one.line for one in self.withdrawn if one.line not in said)]
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -348,40 +297,38 @@ class RunRecord:
         return self.started.specs if self.started else {}
 
     @cached_property
-    def implementations(self) -> tuple[str, ...]:
+    def implementations(self) -> list[str]:
         """Everyone who took part or was turned away, by name, references first."""
-        names = dict.fromkeys(name for one in self.contracts for name in one.references)
-        others = {f.implementation for f in self.failures}
-        for contract in self.contracts:
-            others.update(contract.implementations, contract.excluded)
-        return (*names, *sorted(others - names.keys()))
+        others = {f.implementation for f in self.failures}.union(
+            *((*one.implementations, *one.excluded) for one in self.contracts)
+        )
+        return [*self.references, *sorted(others.difference(self.references))]
 
     @cached_property
-    def judged(self) -> tuple[str, ...]:
+    def judged(self) -> list[str]:
         """Those of whom a check judged any outcome, in the same order."""
         names = {name for (_, _, name), number in self.coverage.judged.items() if number}
-        return tuple(name for name in self.implementations if name in names)
+        return [name for name in self.implementations if name in names]
 
     @cached_property
-    def compared(self) -> tuple[str, ...]:
+    def compared(self) -> list[str]:
         """Those of whom any outcome was compared with others', in the same order."""
-        return tuple(name for name in self.implementations if name in self.coverage.compared)
+        return [name for name in self.implementations if name in self.coverage.compared]
 
     @cached_property
-    def references(self) -> frozenset[str]:
+    def references(self) -> list[str]:
         """Implementations that some contract trusts."""
-        return frozenset(name for c in self.contracts for name in c.references)
+        return list(dict.fromkeys(name for c in self.contracts for name in c.references))
 
     @cached_property
-    def checks(self) -> tuple[str, ...]:
+    def checks(self) -> list[str]:
         """Every check that was asked for or found something."""
-        names = dict.fromkeys(check for c in self.contracts for check in c.checks)
-        names.update(dict.fromkeys(check for _, check, _ in self.coverage.judged))
-        names.update(dict.fromkeys(f.check for f in self.findings))
-        return tuple(names)
+        asked = [check for c in self.contracts for check in c.checks]
+        judged = [check for _, check, _ in self.coverage.judged]
+        return list(dict.fromkeys([*asked, *judged, *(f.check for f in self.findings)]))
 
     @cached_property
-    def buckets(self) -> tuple[Bucket, ...]:
+    def buckets(self) -> list[Bucket]:
         """Findings by cause: unexpected first, then the severest, then the most frequent."""
         expired = {e.bucket for e in self.expectations if e.status == "expired"}
         made = []
@@ -392,8 +339,10 @@ class RunRecord:
             ]
             count, old = sum(one.count for one in variants), any(one.expired for one in variants)
             made.append(Bucket(named(alike), alike, count, old, variants))
-        place = {b.name: SEVERITIES.index(severity(b.example)) for b in made}
-        return tuple(sorted(made, key=lambda b: (b.expected, place[b.name], -b.count, b.name)))
+        made.sort(
+            key=lambda b: (b.expected, SEVERITIES.index(severity(b.example)), -b.count, b.name)
+        )
+        return made
 
     @cached_property
     def cards(self) -> Mapping[str, str]:
@@ -401,42 +350,45 @@ class RunRecord:
         return {one.name: f"#{one.example.id}" for one in self.buckets[:MAX_CARDS]}
 
     @property
-    def unexpected(self) -> tuple[Bucket, ...]:
+    def unexpected(self) -> list[Bucket]:
         """The buckets that fail the gate."""
-        return tuple(b for b in self.buckets if not b.expected)
+        return [b for b in self.buckets if not b.expected]
 
     @cached_property
     def reason(self) -> str:
         """Why the verdict is what it is, in one sentence."""
-        counted = plural(len(self.unexpected), "unexpected finding")
-        cases = plural(self.cases, "case")
+        found, failing = (
+            self.unexpected,
+            [one for one in self.expectations if one.status in FAILING_EXPECTATIONS],
+        )
+        counted, cases = plural(len(found), "unexpected finding"), plural(self.cases, "case")
         match self.verdict:
             case Verdict.INCOMPLETE:
-                seen = counted if self.unexpected else "nothing unexpected"
+                seen = counted if found else "nothing unexpected"
                 ended = "The run did not come to its end, so nothing can be concluded"
                 return f"{ended}: {cases} run, {seen} so far."
-            case Verdict.PASS if self.forced_corpora and not self.implementations:
+            case Verdict.PASS if self.of(ForcedCorpus) and not self.implementations:
                 return f"Exact forced no wrong token in {plural(self.cases, 'text')} of the corpus."
             case Verdict.PASS:
-                expected = len(self.buckets) - len(self.unexpected)
-                shown = f"; {plural(expected, 'expected divergence')} shown" if expected else ""
+                expected = plural(len(self.buckets) - len(found), "expected divergence")
+                shown = f"; {expected} shown" if self.buckets else ""
                 return f"No unexpected finding in {self._extent()}{shown}."
             case Verdict.NOT_EXAMINED if len(self.reasons) > 1:
                 number = len(self.reasons)
                 return f"Nothing that was examined is wrong, but {number} things were not examined."
-        failing = sum(e.status in FAILING_EXPECTATIONS for e in self.expectations)
-        said = [counted] if self.unexpected else []
-        if failing:
-            said.append(plural(failing, "stale or expired expectation"))
-        if self.failures:
-            said.append(f"{plural(len(self.failures), 'implementation')} that failed to start")
+        counts = (
+            (found, "unexpected finding"),
+            (failing, "stale or expired expectation"),
+            (self.failures, "implementation"),
+        )
+        said = [plural(len(some), what) for some, what in counts if some]
         if not said or self.verdict is Verdict.NOT_EXAMINED:
             return self.reasons[0] if self.reasons else "The gate does not hold."
+        failed = " that failed to start" if self.failures else ""
         worst = ""
-        if self.unexpected:
-            example = self.unexpected[0].example
-            worst = f"; the worst is {severity(example)}: {spoken(example)}"
-        return f"{listed(said)}{worst}."
+        if found:
+            worst = f"; the worst is {severity(found[0].example)}: {spoken(found[0].example)}"
+        return f"{listed(said)}{failed}{worst}."
 
     def _extent(self) -> str:
         """What the absence of findings is a statement about: who was compared, or judged."""
@@ -449,22 +401,3 @@ class RunRecord:
         places = {one.vocabulary for one in self.contracts if one.id in judged}
         vocabularies = plural(len(places), "vocabulary", "vocabularies")
         return f"{what} of {plural(len(who), 'implementation')}{rest} on {vocabularies}"
-
-    def rate(self, bucket: Bucket) -> float | None:
-        """The share of the inputs judged, by its check where it was found, on which a cause shows.
-
-        Of several culprits the one with the most inputs counts. None where nothing says how many
-        there were, and where violations were told without a batch, as those of examples are.
-        """
-        places = {(one.contract, one.check) for one in bucket.findings}
-        judged = [
-            sum(self.coverage.judged[contract, check, name] for contract, check in places)
-            for name in bucket.example.culprits
-        ]
-        most = max(judged, default=0)
-        return bucket.count / most if 0 < bucket.count <= most else None
-
-
-def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:
-    """What a measurement of growth is about."""
-    return event.implementation, event.vocabulary, event.family, event.measure

@@ -12,19 +12,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import quote
 
 from corpora.plain_text import one_line, printable
 from harness.checks import CHECKS
 from reports.blocks.units import plural
-from reports.faults import faults
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reports.faults import Fault
-    from reports.record import RunRecord
+from reports.faults import Fault, faults
+from reports.record import RunRecord
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MAX_RESULTS = 2_000

@@ -5,35 +5,28 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-from harness.events import Finished
+from harness.events import Event, Finished
 from harness.studies.selftest.events import HuntDone, MistakeJudged, SelftestStarted
 from reports import cluster
-from reports.blocks import Cell, Column, Items, Page, Paragraph, Section, Span, Table, numbers
+from reports.blocks import Banner, Cell, Inline, Items, Page, Paragraph, Section, Span, Table
 from reports.blocks.units import duration, figure, plural
-from reports.studies import banner, complete, of
+from reports.studies import complete, of
 from reports.text import literal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+Sighting: TypeAlias = dict[str, Any]
+"""See :class:`harness.studies.selftest.events.Sighting`."""
+Line: TypeAlias = dict[str, Any]
+"""What one generator or check did, as ``selftest.json`` has it.
 
-    from harness.events import Event
-    from reports.blocks import Block
-
-    Sighting = dict[str, Any]
-    """See :class:`harness.studies.selftest.events.Sighting`."""
-    Line = dict[str, Any]
-    """What one generator or check did, as ``selftest.json`` has it.
-
-    tried: mistakes that it could have caught: for a generator those to which it gave cases, for a
-    check those planted for it. caught: how many it did; alone: which of them no other of its kind
-    caught. Medians are until the first catch, of this one's own. cases: in all.
-    """
-    Found = Mapping[str, Mapping[str, Sighting | None]]
-    """Of each mistake who showed it, with the sighting that counts, if there is one."""
+tried: mistakes that it could have caught: for a generator those to which it gave cases, for a
+check those planted for it. caught: how many it did; alone: which of them no other of its kind
+caught. Medians are until the first catch, of this one's own. cases: in all.
+"""
 
 INPUT_SHOWN = 60
 """Bytes of a minimal input on the page."""
@@ -82,13 +75,14 @@ def by_generator(events: Sequence[Event]) -> list[Line]:
 def by_check(events: Sequence[Event]) -> list[Line]:
     """A line for each check, in their order: what it catches, planted for it or not."""
     planted = mistakes(events)
-    found: Found = {
-        one.name: dict.fromkeys(name.partition("/")[0] for name in one.named)
+    found: dict[str, dict[str, Sighting]] = {
+        one.name: {name.partition("/")[0]: {} for name in one.named}
         | {sighting["check"]: sighting for sighting in _descending(one)}
         for one in planted
     }
-    tried = Counter(one.check for one in planted)
-    return _lines(begun(events).checks, found, tried, "all_", Counter())
+    return _lines(
+        begun(events).checks, found, Counter(one.check for one in planted), "all_", Counter()
+    )
 
 
 def _descending(mistake: MistakeJudged, what: str = "all_seconds") -> list[Sighting]:
@@ -97,17 +91,23 @@ def _descending(mistake: MistakeJudged, what: str = "all_seconds") -> list[Sight
 
 
 def _lines(
-    names: Iterable[str], found: Found, tried: Counter[str], of: str, cases: Counter[str]
-) -> list[Line]:
-    """A line a name. of: begins the names of what a sighting tells."""
+    names: Iterable[str], found: Mapping[str, Mapping[str, Sighting]], tried: Counter[str],
+    kind: str, cases: Counter[str],
+) -> list[Line]:  # fmt: skip
+    """A line a name. found: of each mistake who showed it, with the sighting that counts, if any.
+
+    kind: begins the names of what a sighting tells.
+    """
     lines = []
     for name in names:
         mine = {mistake: by[name] for mistake, by in found.items() if name in by}
-        line: Line = {"name": name, "tried": tried[name], "caught": len(mine), "cases": cases[name]}
-        line["alone"] = [mistake for mistake in mine if len(found[mistake]) == 1]
-        for what in ("seconds", "cases"):
-            line[f"median_{what}"] = middle(one[f"{of}{what}"] for one in mine.values() if one)
-        lines.append(line)
+        medians = {
+            f"median_{what}": middle(one[f"{kind}{what}"] for one in mine.values() if one)
+            for what in ("seconds", "cases")
+        }
+        alone = [mistake for mistake in mine if len(found[mistake]) == 1]
+        told = {"tried": tried[name], "caught": len(mine), "cases": cases[name], "alone": alone}
+        lines.append({"name": name, **told, **medians})
     return lines
 
 
@@ -126,12 +126,11 @@ def medians(events: Sequence[Event]) -> tuple[float | None, float | None]:
 
 def to_json(events: Sequence[Event]) -> str:
     """``selftest.json``: all that was told, and the tables made of it."""
-    finished = of(events, Finished)[-1]
+    finished, used = of(events, Finished)[-1], cluster.Cluster.of(events)
     seconds, cases = medians(events)
     judged: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
     for one in of(events, MistakeJudged):
         judged[bool(one.check)] += [{**asdict(one), "caught": one.caught, "rightly": one.rightly}]
-    used = cluster.Cluster.of(events)
     whole = {
         "complete": complete(events),
         "verdict": finished.verdict,
@@ -154,28 +153,25 @@ def page(events: Sequence[Event]) -> Page:
     """``selftest.html``."""
     started, finished = begun(events), of(events, Finished)[-1]
     seconds, cases = medians(events)
-    planted = mistakes(events)
+    planted, generators = mistakes(events), by_generator(events)
+    caught = sum(one.rightly for one in planted)
     decided = f"Budget {started.budget} s in all, seed {started.seed}, {started.machine}."
-    generators = by_generator(events)
-    blocks: list[Block] = [
-        banner(
-            f"{sum(one.rightly for one in planted)} of {started.mistakes} "
-            "planted mistakes caught",
+    blocks = [
+        Banner(
+            f"{caught} of {started.mistakes} planted mistakes caught",
             f"Median until detection: {shown(seconds, duration)}, {shown(cases)} cases; "
             f"{duration(finished.seconds)} in all.",
             "fail" if finished.reasons else "pass",
             [Items(finished.reasons)],
-            "" if complete(events) else "Not complete: what had been hunted by then.",
+            "Not complete: what had been hunted by then." * (not complete(events)),
         ),
         Paragraph((HOW, decided), "intro", page=True),
-        _section("What each check catches", "Check", CHECKS, "Planted", by_check(events)),
-        _section(
-            "What each generator brings out", "Generator", GENERATORS, "Tried", generators,
-            [Paragraph(line, "warn") for line in idle(generators)],
-        ),
+        _section("What each check catches", "Check | Planted", CHECKS, by_check(events)),
+        _section("What each generator brings out", "Generator | Tried", GENERATORS, generators),
+        Items(idle(generators), "warn"),
         _mistakes(planted),
         *cluster.sections(cluster.Cluster.of(events), page=True),
-    ]  # fmt: skip
+    ]
     return Page("tokgate: selftest", "selftest", blocks, skip="tables")
 
 
@@ -193,22 +189,21 @@ def shown(number: float | None, write: Callable[[float], str] = figure) -> str:
     return "" if number is None else write(number)
 
 
-def _section(
-    title: str, what: str, how: str, tried: str, lines: Sequence[Line], more: Sequence[Block] = ()
-) -> Section:
-    """A table of checks, or of generators."""
+def _section(title: str, columns: str, how: str, lines: Sequence[Line]) -> Section:
+    """A table of checks, or of generators. columns: the first two."""
     rows = [
         (
             line["name"], line["tried"],
-            Cell(line["caught"], "bad" if line["tried"] and not line["caught"] else ""),
+            Cell(line["caught"], "bad" * bool(line["tried"] and not line["caught"])),
             len(line["alone"]) or None, shown(line["median_seconds"], duration),
             shown(line["median_cases"]),
         )
         for line in lines
     ]  # fmt: skip
-    columns: list[str | Column] = [what, *numbers(tried, "Caught", "No other", "Median", "Cases")]
-    blocks = [Paragraph(how, page=True), Table(f"By {what.lower()}", columns, rows), *more]
-    return Section(title, blocks, f"{what.lower()}s", nav=f"{what}s")
+    names = f"{columns}: | Caught: | No other: | Median: | Cases:"
+    kind = f"{columns.partition(' ')[0]}s"
+    table = Table(title, names, rows)
+    return Section(title, [Paragraph(how, page=True), table], kind.lower(), nav=kind)
 
 
 def _mistakes(planted: Sequence[MistakeJudged]) -> Section:
@@ -217,22 +212,19 @@ def _mistakes(planted: Sequence[MistakeJudged]) -> Section:
     for one in planted:
         nobody: Sighting = {"generator": "", "all_seconds": None, "cases": 0}
         first = [nobody, *_descending(one)][-1]
-        smallest = literal(base64.b64decode(one.input_b64), INPUT_SHOWN)
         missed = "not hunted" if one.trouble else "escaped"
-        rows.append(
-            (
-                Span(one.name, "code"), one.summary, one.vocabulary,
-                "caught" if one.rightly else "misnamed" if one.caught else missed,
-                ", ".join(one.named),
-                Span(smallest.code + "…" * bool(smallest.missing), "code"),
-                first["generator"], shown(first["all_seconds"], duration),
-                shown(first["all_cases"]) if first["cases"] else None,
-                len({sighting["generator"] for sighting in one.sightings}),
-            )
-        )  # fmt: skip
-    columns: tuple[str | Column, ...] = (
-        "Mistake", "What is wrong", "Vocabulary", "Verdict", "Found as", "Smallest input",
-        "First by", *numbers("After", "Cases", "Generators"),
-    )  # fmt: skip
-    table = Table("Table of the mistakes", columns, rows, style="dense mistakes")
+        row: list[Inline] = [
+            Span(one.name, "code"), one.summary, one.vocabulary,
+            "caught" if one.rightly else "misnamed" if one.caught else missed,
+            ", ".join(one.named),
+            Span(literal(base64.b64decode(one.input_b64), INPUT_SHOWN).cut, "code"),
+            first["generator"], shown(first["all_seconds"], duration),
+            shown(first["all_cases"]) if first["cases"] else None,
+        ]  # fmt: skip
+        rows.append(row)
+    columns = (
+        "Mistake | What is wrong | Vocabulary | Verdict | Found as | Smallest input | First by | "
+        "After: | Cases:"
+    )
+    table = Table("Table of the mistakes", columns, rows, style="dense mistakes", most=1_000)
     return Section("The mistakes", [table], "mistakes", nav="Mistakes", page=True)

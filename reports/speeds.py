@@ -11,19 +11,14 @@ that were equally fast, called one the faster in 5 to 13 % of measurements of 6 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from statistics import median
-from typing import TYPE_CHECKING
 
-from harness.events import Benched, BenchStarted
+from harness.events import Benched, BenchStarted, Event
 from harness.events.timing import THREADS
 from reports.studies import grouped, last, of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.events import Event
 
 DOUBT = 0.05
 """The interval misses the true ratio in this share of measurements at the most."""
@@ -57,13 +52,11 @@ class Ratio:
     """Speed over speed. interval: of 95 %; None for fewer than ``LEAST_ROUNDS`` common rounds.
 
     value: the median of the rounds' ratios, or the best speed over the best where there is no
-    interval. won: the share of the rounds in which it was the faster one.
+    interval.
     """
 
     value: float
     interval: tuple[float, float] | None = None
-    won: float = 0.0
-    rounds: int = 0
 
     @property
     def verdict(self) -> str:
@@ -84,8 +77,7 @@ def compared(mine: Mapping[int, float], others: Mapping[int, float]) -> Ratio:
     beyond, chance = 0, 2.0 / 2**count
     while (chance := chance + 2.0 * comb(count, beyond + 1) / 2**count) <= DOUBT:
         beyond += 1
-    won = sum(one > 1 for one in ratios) / count
-    return Ratio(median(ratios), (ratios[beyond], ratios[count - 1 - beyond]), won, count)
+    return Ratio(median(ratios), (ratios[beyond], ratios[count - 1 - beyond]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +126,6 @@ class Line:
     def leading(self, at: int) -> Speed | None:
         """The speed of the most telling kind that was measured at a size."""
         return next((self.speeds[at, kind] for kind in KINDS if (at, kind) in self.speeds), None)
-
-    def best(self, at: int) -> float:
-        """Its best speed there; minus infinity where none was measured."""
-        speed = self.leading(at)
-        return -math.inf if speed is None else speed.best
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +184,11 @@ def tables(events: Sequence[Event]) -> list[BenchTable]:
             lines.append(Line(name, homepage, row, _speeds(row, rows.get(base, {})), gain))
         sizes = sorted({one.size for one in here})
         # By speed at the largest size, and where that is missing at the next.
-        lines.sort(key=lambda line: [-line.best(at) for at in reversed(sizes)])
+        lines.sort(
+            key=lambda line: [
+                -speed.best if (speed := line.leading(at)) else math.inf for at in reversed(sizes)
+            ]
+        )
         made.append(BenchTable(started, vocabulary, mode, text, base, sizes, lines))
     return made
 

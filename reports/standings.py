@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import one_line
+from harness.events import Measured
 from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
-from reports.blocks import Cell, Column, Section, Span, Table, numbers
+from reports.blocks import Cell, Inline, Section, Span, Table
 from reports.blocks.units import per_cent
 from reports.growth import rank
+from reports.record import RunRecord
 from reports.studies import bad
 from reports.text import clipped
 from reports.words import SEVERITIES, severity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.events import Measured
-    from harness.ledger.models import RunGrowth
-    from reports.blocks import Inline
-    from reports.record import RunRecord
+    from harness.ledger.models import RunGrowth  # SQLAlchemy is slow
 
 Z = 1.959964
 """The quantile of the normal distribution for intervals of 95 %."""
 
 TROUBLE_SHOWN = 600
 """Characters of why somebody was not loaded, or withdrawn."""
-
-NONE = len(SEVERITIES)
-"""The place of who has no finding, where the table is sorted by the worst."""
 
 
 def sections(record: RunRecord) -> list[Section]:
@@ -41,50 +35,43 @@ def sections(record: RunRecord) -> list[Section]:
     }
     trouble |= {w.implementation: w.line for w in record.withdrawn}
     shown = [name for name in record.implementations if name in record.judged or name in trouble]
-    if not shown:
-        return []
     table = Table(
         "Table of implementations",
-        (
-            "Implementation", *numbers("Agreement"), "Worst finding",
-            *([Column("Worst growth")] if record.measured else []),
-            *numbers("Deaths", "Cases judged"),
-        ),
+        f"Implementation | Agreement: | Worst finding |{' Worst growth |' * bool(record.measured)} "
+        "Deaths: | Cases judged:",
         [_row(record, name, trouble.get(name, "")) for name in shown],
         "Agreement is the share of comparisons without a violation, with its interval of 95 %",
         "standings",
-    )  # fmt: skip
-    return [Section("Implementations", [table], "implementations")]
+    )
+    return [Section("Implementations", [table], "implementations")] if shown else []
 
 
 def _row(record: RunRecord, name: str, trouble: str) -> list[Inline | Cell]:
     coverage = record.coverage
-    judged = Counter[str]()
+    judged: dict[str, int] = {}
     for (contract, _, who), number in coverage.judged.items():
         if who == name:
-            judged[contract] = max(judged[contract], number)
-    title = (
-        name,
-        Span(f" {record.versions.get(name, '')}", "quiet"),
-        (" ", Span("reference", "ref")) if name in record.references else None,
-        Span(clipped(trouble, TROUBLE_SHOWN), "quiet trouble") if trouble else None,
-    )
-    compared, wrong = (
-        _of(counts, EQUIVALENCE, name) for counts in (coverage.judged, coverage.at_fault)
-    )
+            judged[contract] = max(judged.get(contract, 0), number)
     # The first is to be read first: an unexpected finding, and of these the severest.
     blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
     word, href = "", ""
     if blamed:
         word, href = severity(blamed[0].example), record.cards.get(blamed[0].name, "")
-    grown = [m for m in record.measured if m.implementation == name]
+    grown = [growth([m for m in record.measured if m.implementation == name])]
     return [
-        title,
-        agreement(compared, wrong),
+        (
+            name,
+            Span(f" {record.versions.get(name, '')}", "quiet"),
+            (" ", Span("reference", "ref")) if name in record.references else None,
+            Span(clipped(trouble, TROUBLE_SHOWN), "quiet trouble") if trouble else None,
+        ),
+        agreement(
+            _of(coverage.judged, EQUIVALENCE, name), _of(coverage.at_fault, EQUIVALENCE, name)
+        ),
         worst(word, href, [b.expected for b in blamed]),
-        *([growth(grown)] if record.measured else []),
+        *grown * bool(record.measured),
         bad(_of(coverage.at_fault, SURVIVAL, name)),
-        judged.total(),
+        sum(judged.values()),
     ]
 
 
@@ -105,12 +92,12 @@ def agreement(compared: int, wrong: int) -> Cell:
 
 def worst(word: str, href: str, expected: Sequence[bool]) -> Cell:
     """The severity of the finding to read first, and how many there are, expected or not."""
-    if not expected:
-        return Cell(Span("none", "quiet"), sort=NONE)
-    counts = ((expected.count(False), "unexpected"), (expected.count(True), "expected"))
-    said = ", ".join(f"{number:,} {what}" for number, what in counts if number)
     place = [*SEVERITIES, word].index(word)
-    return Cell((Span(word or "defect", href=href), Span(f" {said}", "quiet")), sort=place)
+    if not expected:
+        return Cell(Span("none", "quiet"), sort=place)
+    known = sum(expected)
+    counts = f" {len(expected) - known:,} unexpected, {known:,} expected"
+    return Cell((Span(word or "defect", href=href), Span(counts, "quiet")), sort=place)
 
 
 def growth(rows: Sequence[Measured | RunGrowth]) -> Cell:
@@ -118,18 +105,13 @@ def growth(rows: Sequence[Measured | RunGrowth]) -> Cell:
     if not rows:
         return Cell(Span("not measured", "quiet"), sort=-1)
     one = min(rows, key=lambda m: (rank(m.verdict), -(m.exponent or 0.0)))
-    return Cell((tally(one), Span(f" {one.family}", "quiet")), sort=steepness(one))
+    return Cell((tally(one), Span(f" {one.family}", "quiet")), sort=one.exponent or -1)
 
 
 def tally(one: Measured | RunGrowth) -> Span:
     """A verdict on growth with its exponent."""
     exponent = "" if one.exponent is None else f" {one.exponent:.2f}"
     return Span(f"{one.verdict}{exponent}", f"tally {one.verdict}")
-
-
-def steepness(one: Measured | RunGrowth) -> float:
-    """By which growth is sorted."""
-    return -1.0 if one.exponent is None else one.exponent
 
 
 def wilson(hits: int, number: int) -> tuple[float, float]:

@@ -1,30 +1,24 @@
-"""What the reports of all studies share: a study's events by their kinds, and its banner."""
+"""What the reports of all studies share: a study's events by their kinds, and its files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from harness.events import Event, Finished
-from reports.blocks import Banner, Cell, Span, html
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from reports.blocks import Block, Inline, Page
+from reports.blocks import Cell, Page, Span, html
 
 Kind = TypeVar("Kind", bound=Event)
 Item = TypeVar("Item")
 Key = TypeVar("Key")
 
-ICONS = {"pass": "✓", "fail": "✗", "neutral": "≡", "incomplete": "!"}
 
-
-def of(events: Sequence[Event], kind: type[Kind]) -> list[Kind]:
+def of(events: Iterable[Event], kind: type[Kind]) -> list[Kind]:
     """The events of one kind, in their order."""
     return [one for one in events if isinstance(one, kind)]
 
 
-def last(events: Sequence[Event], kind: type[Kind]) -> Kind | None:
+def last(events: Iterable[Event], kind: type[Kind]) -> Kind | None:
     """The last event of a kind, if there is any."""
     return next(reversed(of(events, kind)), None)
 
@@ -52,15 +46,3 @@ def complete(events: Sequence[Event]) -> bool:
     """Whether a study came to its end; without a last event it was killed."""
     finished = last(events, Finished)
     return finished is not None and finished.complete
-
-
-def banner(
-    title: str,
-    because: Inline = None,
-    tone: str = "neutral",
-    blocks: Sequence[Block] = (),
-    cut_off: str = "",
-) -> Banner:
-    """The first block of a page. cut_off: a warning where the study did not come to its end."""
-    tone = "incomplete" if cut_off else tone
-    return Banner(title, ICONS[tone], tone, because, cut_off, blocks)

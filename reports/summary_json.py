@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from harness.events import kind_in
+from harness.events import FamiliesMeasured, ForcedCorpus, ForcedWitness, kind_in
 from harness.verdict import gaps
-from reports.record import Verdict
+from reports.record import Bucket, RunRecord, Verdict
 from reports.studies import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reports.record import Bucket, RunRecord
 
 STARTED = ("seed", "suite", "budget", "command", "time", "machine", "confinement")
 """What is said as the run said it when it began; null where it did not say."""
 
 SUMS = ("cases", "bytes", "comparisons", "violations")
 """What is summed of each generator."""
-
-EVENTS = {
-    "vocabularies": "vocabularies",
-    "contracts": "contracts",
-    "failures": "failures",
-    "withdrawn": "withdrawn",
-    "expectations": "expectations",
-    "scaling": "measured",
-    "scaling_families": "families",
-    "scaling_judged": "growth_judged",
-    "canonicality_corpora": "forced_corpora",
-    "canonicality_witnesses": "forced_witnesses",
-}
-"""Keys whose entries are events as they were recorded, and where the record has them."""
 
 OF_VARIANT = (
     "id", "bucket", "input_b64", "minimal", "difference", "expected", "link", "reproducer"
@@ -51,22 +33,35 @@ def summary(record: RunRecord) -> dict[str, Any]:
     fields are those of its clearest variant, ``count`` is how often all of them were seen, and
     ``variants`` has each of them. ``expected`` is null where any variant is unexpected.
     """
+    coverage = record.coverage
+    events: Mapping[str, Sequence[Any]] = {
+        "vocabularies": record.vocabularies,
+        "contracts": record.contracts,
+        "failures": record.failures,
+        "withdrawn": record.withdrawn,
+        "expectations": record.expectations,
+        "scaling": record.measured,
+        "scaling_families": record.of(FamiliesMeasured),
+        "scaling_judged": record.growth_judged,
+        "canonicality_corpora": record.of(ForcedCorpus),
+        "canonicality_witnesses": record.of(ForcedWitness),
+    }
     return {
         "complete": record.complete,
         "verdict": "fail" if record.verdict is Verdict.INCOMPLETE else record.verdict.value,
         "reason": record.reason,
         "reasons": record.reasons,
-        "notes": list(record.notes),
+        "notes": record.notes,
         "exit_status": record.finished.exit_status if record.finished else None,
         **{name: getattr(record.started, name, None) for name in STARTED},
-        "versions": dict(record.versions),
+        "versions": record.versions,
         "cases": record.cases,
         "comparisons": record.comparisons,
         "seconds": record.seconds,
-        **{name: [asdict(one) for one in getattr(record, at)] for name, at in EVENTS.items()},
+        **{name: [asdict(one) for one in found] for name, found in events.items()},
         "coverage": {
-            "gaps": gaps.gaps(record.coverage) if record.complete else [],
-            "omissions": gaps.omissions(record.coverage),
+            "gaps": gaps.gaps(coverage) if record.complete else [],
+            "omissions": gaps.omissions(coverage),
             "comparisons": list(_comparisons(record)),
             "declined": [
                 {"implementation": name, "vocabulary": c.vocabulary, "mode": c.mode, "reason": why}
@@ -74,8 +69,8 @@ def summary(record: RunRecord) -> dict[str, Any]:
                 for name, why in c.excluded.items()
             ],
         },
-        "implementations_judged": list(record.judged),
-        "implementations_compared": list(record.compared),
+        "implementations_judged": record.judged,
+        "implementations_compared": record.compared,
         "buckets": [
             {
                 **_variant(one),
@@ -93,14 +88,14 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "texts": record.texts,
         "generators": [
             {"name": name, **{key: sums[key] for key in SUMS}}
-            for name, sums in record.coverage.generators.items()
+            for name, sums in coverage.generators.items()
         ],
         "canonicality": [
             {"policy": f.method, **asdict(f), "non_canonical_sequences": f.non_canonical}
             for f in record.forced
         ],
         **({"cluster": record.cluster.summary()} if record.cluster else {}),
-    }  # fmt: skip
+    }
 
 
 def render(record: RunRecord) -> str:
@@ -151,16 +146,17 @@ def _findings(bucket: Bucket) -> Iterator[dict[str, Any]]:
     """The findings of one cause, those under one contract as one."""
     counts = {one.name: one.count for one in bucket.variants}
     for here in grouped(bucket.findings, lambda found: found.contract).values():
+        variants = [
+            {
+                **{name: getattr(one, name) for name in OF_VARIANT},
+                "kind": kind_in(one.bucket),
+                "count": counts[one.bucket],
+            }
+            for one in here
+        ]
         yield {
             **asdict(here[0]),
             "implementations": [n for group in here[0].partition for n in group.implementations],
             "count": sum(counts[name] for name in {one.bucket for one in here}),
-            "variants": [
-                {
-                    **{name: getattr(one, name) for name in OF_VARIANT},
-                    "kind": kind_in(one.bucket),
-                    "count": counts[one.bucket],
-                }
-                for one in here
-            ],
+            "variants": variants,
         }

@@ -9,19 +9,14 @@ messages) is for :mod:`corpora.plain_text`.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corpora.plain_text import escape, shows
-from reports.blocks import Span, Token
+from reports.blocks import Inline, Span, Token
 from reports.blocks.units import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reports.blocks import Inline
 
 _REORDERING = frozenset({"R", "AL", "AN"})
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
@@ -30,6 +25,8 @@ _UNNAMED = {"Cc": "<control>", "Co": "<private use>", "Cn": "<unassigned>", "Cs"
 
 LONG_PERIOD = 64
 """Longest repeated unit that :func:`literal` looks for, in bytes: pumps of families are short."""
+LEAST_REPEATED = 4
+"""Repetitions that are worth folding."""
 WORTH_FOLDING = 100
 """Inputs up to this many bytes are written out, repeated or not: they fit on a line."""
 
@@ -45,23 +42,26 @@ class Literal:
     code: str
     missing: int = 0
 
+    @property
+    def cut(self) -> str:
+        """The code, with ``…`` where something is missing."""
+        return self.code + "…" * bool(self.missing)
+
 
 def literal(data: bytes, limit: int = 400) -> Literal:
     """``data`` as a Python expression of about ``limit`` characters at most.
 
     A long repetition, with what stands before and after it, is folded: ``'a' * 1000000 + 'b'``.
     """
-    if len(data) > WORTH_FOLDING:
-        folded = _folded(data)
-        if folded is not None and len(folded) <= limit:
-            return Literal(folded)
-    # Cut at a character boundary, so that valid text stays a str.
+    folded = _folded(data) if len(data) > WORTH_FOLDING else ""
+    if folded and len(folded) <= limit:
+        return Literal(folded)
     shown = min(len(data), limit)
     while True:
-        head = data[:shown]
-        while head and shown < len(data) and data[len(head)] & 0xC0 == 0x80:
-            head = head[:-1]
-        head = head or data[:shown]
+        end = shown  # at a character boundary, so that valid text stays a str
+        while 0 < end < len(data) and data[end] & 0xC0 == 0x80:
+            end -= 1
+        head = data[: end or shown]
         code = _plain(head)
         if len(code) <= limit or shown <= 1:
             return Literal(code, len(data) - len(head))
@@ -82,17 +82,15 @@ def clipped(text: str, limit: int) -> str:
 
 def surface(data: bytes) -> str:
     """The bytes of one token, escaped, a space as U+2423; bytes that are not UTF-8 as ``\\xNN``."""
-    out: list[str] = []
-    for char in data.decode("utf-8", "surrogateescape"):
-        if char == " ":
-            out.append("\u2423")
-        elif 0xDC80 <= ord(char) <= 0xDCFF:
-            out.append(f"\\x{ord(char) - 0xDC00:02x}")
-        elif char in "\n\r\t\\":
-            out.append(_SHORT[char])
-        else:
-            out.append(char if shows(char) and char != "\u2423" else escape(char))
-    return "".join(out)
+    text = data.decode("utf-8", "surrogateescape")
+    return "".join(map(_in_surface, text))
+
+
+def _in_surface(char: str) -> str:
+    if 0xDC80 <= ord(char) <= 0xDCFF:
+        return f"\\x{ord(char) - 0xDC00:02x}"
+    short = {**_SHORT, " ": "\u2423", "\u2423": escape("\u2423"), "'": "'"}
+    return short.get(char) or (char if shows(char) else escape(char))
 
 
 def code_points(data: bytes, limit: int) -> Iterator[Token]:
@@ -116,43 +114,32 @@ def _plain(data: bytes) -> str:
         text = data.decode()
     except UnicodeDecodeError:
         return repr(data)
-    return "'" + "".join(_SHORT.get(c) or _in_literal(c) for c in text) + "'"
+    return "'" + "".join(map(_in_literal, text)) + "'"
 
 
 def _in_literal(char: str) -> str:
-    reorders = unicodedata.bidirectional(char) in _REORDERING
-    return char if shows(char) and not reorders else escape(char)
+    seen = shows(char) and unicodedata.bidirectional(char) not in _REORDERING
+    return _SHORT.get(char) or (char if seen else escape(char))
 
 
-def _folded(data: bytes) -> str | None:
-    """``prefix + unit * count + suffix`` for a repetition around the middle, or None."""
-    middle = len(data) // 2
+def _folded(data: bytes) -> str:
+    """``prefix + unit * count + suffix`` for a repetition around the middle, if there is one."""
+    middle, signs = len(data) // 2, np.frombuffer(data, np.uint8)
     probe = min(LONG_PERIOD, len(data) // 4)
     for period in range(1, probe + 1):
         if data[middle : middle + probe] != data[middle - period : middle - period + probe]:
             continue
-        start, end = _extent(data, middle, period)
+        # Between two of these places every sign is as that of one period before.
+        breaks = np.flatnonzero(signs[period:] != signs[:-period])
+        after = int(np.searchsorted(breaks, middle - period))
+        start = int(breaks[after - 1]) + 1 if after else 0
+        end = int(breaks[after]) + period if after < len(breaks) else len(data)
         # The unit begins at a character boundary where there is one, so that text stays text.
         start += next((i for i in range(period) if data[start + i] & 0xC0 != 0x80), 0)
         count = (end - start) // period
-        if count < 4:
-            continue
-        parts = data[:start], data[start : start + period], data[start + count * period :]
-        write = _plain if all(_plain(part)[0] == "'" for part in parts) else repr
-        prefix, unit, suffix = map(write, parts)
-        return " + ".join(
-            code
-            for code, part in zip((prefix, f"{unit} * {count}", suffix), parts, strict=True)
-            if part
-        )
-    return None
-
-
-def _extent(data: bytes, middle: int, period: int) -> tuple[int, int]:
-    """The widest [start, end) around ``middle`` in which ``data[i] == data[i - period]``."""
-    signs = np.frombuffer(data, np.uint8)
-    breaks = np.flatnonzero(signs[period:] != signs[:-period])  # places of the earlier one of two
-    after = int(np.searchsorted(breaks, middle - period))
-    start = int(breaks[after - 1]) + 1 if after else 0
-    end = int(breaks[after]) + period if after < len(breaks) else len(data)
-    return start, end
+        if count >= LEAST_REPEATED:
+            parts = data[:start], data[start : start + period], data[start + count * period :]
+            write = _plain if all(_plain(part)[0] == "'" for part in parts) else repr
+            prefix, unit, suffix = (write(part) if part else "" for part in parts)
+            return " + ".join(filter(None, (prefix, f"{unit} * {count}", suffix)))
+    return ""

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-from harness.events.texts import (
-    TextsCompared,
-    TextsGiven,
-    TextsRead,
-    TokenCounts,
-)
-from reports.blocks import Details, Items, Paragraph, Section, Table, numbers
+from harness.events import Event
+from harness.events.texts import TextsCompared, TextsGiven, TextsRead, TokenCounts
+from reports.blocks import Details, Items, Paragraph, Section, Table
 from reports.blocks.units import plural
 from reports.studies import bad, last, of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from harness.events import Event
-    from reports.blocks import Block
 
 FIRST_SHOWN = 20
 """Differing documents of one implementation under one contract that are named."""
@@ -46,7 +36,7 @@ SHOWN = ("tokens", "more", "fewer", "unanswered")
 DIGEST = (1 << 63) - 1
 """Digests are summed modulo a power of two, whatever the order in which batches are answered."""
 
-Document = Mapping[str, Any]
+Document: TypeAlias = Mapping[str, Any]
 
 
 def document(events: Iterable[Event]) -> dict[str, Any] | None:
@@ -64,25 +54,30 @@ def document(events: Iterable[Event]) -> dict[str, Any] | None:
     for event in of(every, TextsCompared):
         where = event.contract
         for name, one in event.counts.items():
-            empty = _placed((where, name), **asdict(TokenCounts(one.against)), first=[])
+            empty = {**asdict(TokenCounts(one.against)), "first": []}
             row = rows.setdefault((where, name), empty)
             for kind, number in asdict(one).items():
                 row[kind] = number if kind == "against" else row[kind] + number
-            first = [asdict(each) for each in event.first if each.implementation == name]
-            row["first"] = [*row["first"], *first][:FIRST_SHOWN]
+            row["first"] += [asdict(each) for each in event.first if each.implementation == name]
+            del row["first"][FIRST_SHOWN:]
         alone.update({(where, name): tokens for name, tokens in event.alone.items()})
         digests.update({(where, name): digest for name, digest in event.digests.items()})
+    told = {
+        "compared": rows,
+        "alone": {place: {"tokens": tokens} for place, tokens in alone.items()},
+        "digests": {place: {"digest": f"{n & DIGEST:016x}"} for place, n in digests.items()},
+    }
     return {
         **asdict(given),
         "read": [*{one.vocabulary: asdict(one) for one in of(every, TextsRead)}.values()],
-        "compared": [*rows.values()],
-        "alone": [_placed(place, tokens=tokens) for place, tokens in alone.items()],
-        "digests": [_placed(place, digest=f"{n & DIGEST:016x}") for place, n in digests.items()],
+        **{
+            kind: [
+                {"contract": where, "implementation": name, **row}
+                for (where, name), row in of.items()
+            ]
+            for kind, of in told.items()
+        },
     }
-
-
-def _placed(place: tuple[str, str], **more: Any) -> dict[str, Any]:
-    return {"contract": place[0], "implementation": place[1], **more}
 
 
 def told(row: Document) -> str:
@@ -90,16 +85,15 @@ def told(row: Document) -> str:
     documents, against, tokens = row["documents"], row["against"], row["tokens"]
     left = f"; {row['unanswered']:,} could not be compared" if row["unanswered"] else ""
     if not row["differing"]:
-        every = "the one document" if documents == 1 else f"all {documents:,} documents"
-        return f"the ids of {against} in {every} ({tokens:,} tokens){left}"
-    change = "the same number of tokens"
-    if row["more"] or row["fewer"]:
-        others = row["against_tokens"]
-        share = f"({100 * (tokens - others) / (others or 1):+.3f} % of {others:,})"
-        change = f"{row['more']:,} tokens more and {row['fewer']:,} fewer {share}"
+        return (
+            f"the ids of {against} in all {plural(documents, 'document')} ({tokens:,} tokens){left}"
+        )
+    others = row["against_tokens"]
+    share = f"({100 * (tokens - others) / (others or 1):+.3f} % of {others:,})"
     return (
         f"other ids than {against} in {row['differing']:,} of {plural(documents, 'document')}: "
-        f"{change}, with {row['changed']:,} tokens in what differs{left}"
+        f"{row['more']:,} tokens more and {row['fewer']:,} fewer {share}, with {row['changed']:,} "
+        f"tokens in what differs{left}"
     )
 
 
@@ -125,22 +119,21 @@ def sections(texts: Document | None) -> list[Section]:
     """What is shown of them; nothing where none were given."""
     if texts is None:
         return []
+    rows = [
+        (
+            row["implementation"], row["contract"], row["against"], row["documents"],
+            bad(row["differing"]), *(row[kind] for kind in SHOWN),
+        )
+        for row in texts["compared"]
+    ]  # fmt: skip
     table = Table(
         "Table of your texts",
-        (
-            "Implementation", "Where", "Beside",
-            *numbers("Documents", "Differing", "Tokens", "More", "Fewer", "Not compared"),
-        ),
-        [
-            (
-                row["implementation"], row["contract"], row["against"], row["documents"],
-                bad(row["differing"]), *(row[kind] for kind in SHOWN),
-            )
-            for row in texts["compared"]
-        ],
+        "Implementation | Where | Beside | Documents: | Differing: | Tokens: | More: | Fewer: | "
+        "Not compared:",
+        rows,
         "Ids and token counts on your texts, beside the most trusted implementation",
         empty="No two implementations were compared on them.",
-    )  # fmt: skip
+    )
     named = [
         f"{one['place']}: {one['implementation']} and {one['against']} part at token "
         f"{one['token']:,} on {row['contract']} ({one['tokens']:,} tokens, "
@@ -153,8 +146,8 @@ def sections(texts: Document | None) -> list[Section]:
         "and has nobody to be compared with."
         for one in texts["alone"]
     ]
-    more = Details("More documents that differ", [Items(named[PRINTED:])], open=len(named) <= 20)
-    blocks: list[Block] = [
+    more = Details("More documents that differ", [Items(named[PRINTED:])])
+    blocks = [
         *(Paragraph(reading(one, texts), "quiet") for one in texts["read"]),
         table,
         Items([*alone, *named[:PRINTED], *faults(texts)]),
@@ -179,22 +172,16 @@ def changes(old: Document | None, new: Document | None) -> Iterator[str]:
     if not sure or numbers[0] != numbers[1]:
         yield "your texts: the two runs did not read the same documents in order; not compared"
         return
-    before, digests = (
-        tokens(old),
-        [{_place(d): d["digest"] for d in run["digests"]} for run in (old, new)],
-    )
-    for place, now in tokens(new).items():
-        if place not in before:
-            continue
+    before, now = tokens(old), tokens(new)
+    digests = [{_place(d): d["digest"] for d in run["digests"]} for run in (old, new)]
+    for place in (one for one in now if one in before):
         contract, name = place
         if digests[0].get(place) == digests[1].get(place):
             yield f"your texts: {name} gives the same ids as before on {contract}"
             continue
-        gap = now - before[place]
-        share = f" ({100 * gap / before[place]:+.3f} %)" if before[place] else ""
         yield (
             f"your texts: {name} gives other ids than before on {contract}, "
-            f"{before[place]:,} tokens then and {now:,} now: {gap:+,}{share}"
+            f"{before[place]:,} tokens then and {now[place]:,} now: {now[place] - before[place]:+,}"
         )
 
 

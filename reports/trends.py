@@ -6,30 +6,23 @@ See :mod:`reports.steps` for what a step is.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
-from harness.ledger.trends import Trend
+from harness.ledger.trends import Seen, Trend
 from reports.blocks import (
     Axis,
     Figure,
     Group,
+    Inline,
     Paragraph,
     Plot,
     Section,
     Series,
     Span,
     Table,
-    numbers,
 )
 from reports.blocks.units import duration, figure, plural
-from reports.steps import LEAST, steps, stretches
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from harness.ledger.trends import Seen
-    from reports.blocks import Block
-    from reports.steps import Step
+from reports.steps import LEAST, Step, steps, stretches
 
 FEWEST = 2
 """Runs from which on a series is a trend at all."""
@@ -38,8 +31,6 @@ MAX_PLOTS = 24
 COUNTS = frozenset({"", "findings"})
 """Units of whole numbers: any change of level is worth telling."""
 SECONDS = frozenset({"s", "seconds"})
-MAX_STEPS = 60
-"""Steps that are listed, the latest first."""
 
 INTRODUCTION = (
     "Over all runs in the ledger. A step is a level that changed and stayed for three runs at "
@@ -54,8 +45,6 @@ def history_of(ids: Iterable[str], known: Mapping[str, Seen]) -> str:
         return ""
     begun, ended, numbers = zip(*seen, strict=True)
     first, last, runs = min(begun).date(), max(ended).date(), max(numbers)
-    if runs == 1:
-        return f"seen in one run of the ledger, on {first}"
     return f"first seen {first}, last seen {last}, in {plural(runs, 'run')} of the ledger"
 
 
@@ -69,38 +58,31 @@ def sections(series: Sequence[Trend]) -> list[Section]:
             least = 0.0 if one.unit in COUNTS else LEAST
             found = steps([value for _, _, value in points], least)
             known.append((Trend(one.name, one.unit, points), found))
-    if not known:
-        return []
     # Sorting is stable: the latest step first, then those without in the order given.
     known.sort(key=lambda one: -max((_when(one[0], step) for step in one[1]), default=-math.inf))
     told = [
-        (trend, step, f"#trend-{place}" if place < MAX_PLOTS else "")
+        (trend, step, f"#trend-{place}" * (place < MAX_PLOTS))
         for place, (trend, found) in enumerate(known)
         for step in found
     ]
     told.sort(key=lambda one: -_when(*one[:2]))
-    earlier = plural(len(told) - MAX_STEPS, "earlier step")
     further = plural(len(known) - MAX_PLOTS, "further series", "further series")
-    drawn = [_figure(*one, f"trend-{place}") for place, one in enumerate(known[:MAX_PLOTS])]
-    blocks: list[Block] = [
+    table = Table(
+        "Steps",
+        "Since | What | Before: | After: | Change: | Version",
+        [_row(*one) for one in told],
+        "Steps, the latest first",
+        "since",
+        header=1,
+        empty="No series has a step.",
+    )
+    blocks = [
         Paragraph(INTRODUCTION, "quiet"),
-        Table(
-            "Steps",
-            ("Since", "What", *numbers("Before", "After", "Change"), "Version"),
-            [_row(*one) for one in told[:MAX_STEPS]],
-            "Steps, the latest first",
-            "since",
-            header=1,
-            empty="No series has a step.",
-        ),
-        Paragraph(f"{earlier} not listed." if len(told) > MAX_STEPS else None, "quiet"),
-        Group(drawn, "trends"),
-        Paragraph(
-            f"{further} without a later step not drawn." if len(known) > MAX_PLOTS else None,
-            "quiet",
-        ),
+        table,
+        Group([_figure(*one, place) for place, one in enumerate(known[:MAX_PLOTS])], "trends"),
+        Paragraph(f"{further} not drawn." if len(known) > MAX_PLOTS else None, "quiet"),
     ]
-    return [Section("Trends", blocks, "trends")]
+    return [Section("Trends", blocks, "trends")] if known else []
 
 
 def _when(trend: Trend, step: Step) -> float:
@@ -115,25 +97,24 @@ def _written(trend: Trend, value: float) -> str:
     return figure(value) + ("" if trend.unit in COUNTS else f" {trend.unit}")
 
 
-def _row(trend: Trend, step: Step, href: str) -> list[str | Span]:
+def _row(trend: Trend, step: Step, href: str) -> list[Inline]:
     (_, before, _), (when, version, _) = trend.points[step.place - 1 : step.place + 1]
     change = f"+{figure(step.after - step.before)}"
     if step.before > 0:
         ratio = step.after / step.before
         change = f"{ratio - 1:+.0%}" if ratio < 3 else f"× {ratio:,.3g}"
     worse = step.after > step.before
-    sign, look = ("▲", "tally superlinear") if worse else ("▼", "tally linear")
     return [
         when.date().isoformat(),
         Span(trend.name, href=href),
         _written(trend, step.before),
         _written(trend, step.after),
-        Span(f"{sign} {change}", look),
+        Span(f"{'▲' if worse else '▼'} {change}", f"tally {'superlinear' if worse else 'linear'}"),
         version if version == before or not before else f"{before} → {version}",
     ]
 
 
-def _figure(trend: Trend, found: Sequence[Step], anchor: str) -> Figure:
+def _figure(trend: Trend, found: Sequence[Step], place: int) -> Figure:
     """The runs as dots in even distance, the levels as lines, the steps marked."""
     values = [value for _, _, value in trend.points]
     last, runs = _written(trend, values[-1]), plural(len(values), "run")
@@ -154,4 +135,4 @@ def _figure(trend: Trend, found: Sequence[Step], anchor: str) -> Figure:
         marks=[(s.place - 0.5, "bad" if s.after > s.before else "ok") for s in found],
         height=170,
     )
-    return Figure((trend.name, Span(f" {last}, {runs}", "quiet")), [drawn], anchor)
+    return Figure((trend.name, Span(f" {last}, {runs}", "quiet")), [drawn], f"trend-{place}")

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from harness.checks import CHECKS
-from harness.checks.base import Severity
-from harness.events.causes import SLOTS, slots_of
+from harness.checks.base import Check, Severity
+from harness.events import Found, Group
+from harness.events.causes import KIND, STAGE, slots_of
 from reports.blocks.units import plural
 from reports.text import literal
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.checks.base import Check
-    from harness.events import Found, Group
-
 SEVERITIES = tuple(Severity)
 """The worst first."""
-
-KINDS_SHOWN = 8
-"""Variants of a cause that a line names."""
 
 INPUT_SHOWN = 60
 """Characters of an input in a line of a list."""
@@ -70,7 +62,7 @@ def listed(names: Sequence[str], most: int = 0) -> str:
 
 
 def check_of(finding: Found) -> Check | None:
-    """The check of a finding; None for one that this version of tokgate does not have."""
+    """Its check; None for one that this version of tokgate does not have."""
     return CHECKS.get(finding.check.replace("_", "-").replace(" ", "-"))
 
 
@@ -94,11 +86,11 @@ def title(finding: Found, *, kind: bool = True) -> str:
 
     kind: whether the kind of the input is told.
     """
-    said, stage = spoken(finding), finding.stage
+    said, stage, slots = spoken(finding), finding.stage, slots_of(finding.bucket)
     if dead(finding) or not stage:
         return said
-    _, _, _, at, sort, *_ = [*slots_of(finding.bucket), *[""] * SLOTS]
-    return f"{said} ({stage}: {sort})" if kind and at == stage and sort else f"{said} ({stage})"
+    told = kind and slots and slots[STAGE] == stage and slots[KIND]
+    return f"{said} ({stage}: {slots[KIND]})" if told else f"{said} ({stage})"
 
 
 def spoken(finding: Found) -> str:

@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from harness.studies.worst.results import Entry, Report
 from reports import cluster
 from reports.blocks import (
     COLOURS,
     SIZES,
     Axis,
+    Banner,
     Cell,
     Code,
-    Column,
+    Details,
     Figure,
+    Inline,
     Page,
     Paragraph,
     Plot,
-    Row,
     Section,
     Series,
     Span,
     Table,
-    numbers,
 )
 from reports.blocks.units import interval, plural, rate, size, usable
-from reports.studies import banner
-
-if TYPE_CHECKING:
-    from harness.studies.worst.results import Entry, Report
-    from reports.blocks import Block, Inline
-    from reports.cluster import Cluster
+from reports.cluster import Cluster
 
 PEERS = 2
 """Listed families drawn behind what was found, besides the control."""
 
 LISTED = 3
-"""Listed families that a terminal shows."""
+"""Listed families that are not folded."""
 
 COSTS = (
     "Costs are CPU time of the worker's process, the least of several fresh inputs, all kinds in "
@@ -46,6 +42,8 @@ DRAWN = (
     "Time by size of all of them; dashed: the worst listed families, and prose. Point at a line or "
     "its name."
 )
+
+COLUMNS = "ns/byte: | × prose: | Exponent"
 
 
 def title(report: Report) -> str:
@@ -92,12 +90,12 @@ def page(report: Report, used: Cluster) -> Page:
     said, left = verdict(report), f"{report.implementation} {report.left}." if report.left else ""
     added = ("Added to ", Span(report.families, "code"), ".") if report.families else None
     again = Code(report.command, "the command that repeats this search")
-    blocks: list[Block] = [
-        banner(
+    blocks = [
+        Banner(
             f"The worst inputs of {title(report)}",
             f"{said[:1].upper()}{said[1:]}.",
             blocks=[Paragraph(left, "bad"), Paragraph(f"{how(report)}.", "quiet")],
-            cut_off="" if report.complete else "Not searched to the end.",
+            stamp="Not searched to the end." * (not report.complete),
         ),
         _found(report),
         *(_pattern(number, row) for number, row in enumerate(report.found, 1)),
@@ -109,10 +107,8 @@ def page(report: Report, used: Cluster) -> Page:
 
 
 def _pattern(number: int, row: Entry) -> Section:
-    remark = row.message
-    if row.length is not None:
-        remark = f"No answer at {row.length:,} bytes: {row.message}"
-    blocks: list[Block] = [Code(row.expression, f"pattern {number}"), Paragraph(remark, "bad")]
+    died = "" if row.length is None else f"No answer at {row.length:,} bytes: "
+    blocks = [Code(row.expression, f"pattern {number}"), Paragraph(died + row.message, "bad")]
     title, tags = f"{number}: {row.kind}", [row.verdict] * bool(row.verdict)
     return Section(title, blocks, f"found-{number}", tags, nav="", style="pattern", level=3)
 
@@ -122,15 +118,11 @@ def _costs(report: Report, row: Entry) -> list[Inline | Cell]:
     base = report.control.a_byte if report.control else None
     between = interval(row.low, row.high)
     exponent = f" {row.exponent:.2f} ({between})" if row.exponent is not None and between else ""
-    tally = Span(row.verdict, f"tally {row.verdict}") if row.verdict else None
     return [
         f"{row.a_byte or 0:,.0f}" if row.length is None else Cell("no answer", "bad", "9e99"),
         rate(row.a_byte / base) if row.a_byte and base else "",
-        Cell((tally, exponent), sort=-1.0 if row.exponent is None else row.exponent),
+        Cell((Span(row.verdict, f"tally {row.verdict}"), exponent), sort=row.exponent or -1.0),
     ]
-
-
-COLUMNS = (*numbers("ns/byte", "× prose"), Column("Exponent"))
 
 
 def _found(report: Report) -> Section:
@@ -145,7 +137,7 @@ def _found(report: Report) -> Section:
     ]  # fmt: skip
     table = Table(
         "Inputs that were found",
-        ("Pattern", *COLUMNS, *numbers("Memory a byte"), Column("Origin", page=True)),
+        f"Pattern | {COLUMNS} | Memory a byte: | (Origin)",
         rows,
         f"The worst first; costs at {size(report.size)}",
         empty=f"Nothing stood out in {plural(report.readings, 'input')}{until}.",
@@ -153,32 +145,29 @@ def _found(report: Report) -> Section:
     note = (COSTS, Span("n", "code"), " is the size in bytes, with ", Span("random", "code"),
             " imported.")  # fmt: skip
     drawn = [Figure(DRAWN, [plot])] if (plot := overlay(report)) else []
-    blocks: list[Block] = [Paragraph(note, "quiet"), table, *drawn]
+    blocks = [Paragraph(note, "quiet"), table, *drawn]
     return Section("What was found", blocks, "found", nav="Found")
 
 
 def _listed(report: Report) -> Section:
     """The listed families, the worst first, and prose."""
-    rows = [
-        Row(
+
+    def table(label: str, entries: Sequence[Entry]) -> Table:
+        rows = [
             (
                 row.name, *_costs(report, row),
                 "no, withheld" if row.name in report.withheld else "yes", row.origin,
-            ),
-            page=place >= LISTED,
-        )
-        for place, row in enumerate(report.listed)
-    ]  # fmt: skip
-    if (one := report.control) is not None:
-        rows.append(Row((one.name, *_costs(report, one), "", one.origin)))
-    table = Table(
-        "Listed families",
-        ("Family", *COLUMNS, "Told to the search", Column("Reason", page=True)),
-        rows,
-        f"At {size(report.size)}, measured in the same rounds",
-    )
+            )
+            for row in entries
+        ]  # fmt: skip
+        columns = f"Family | {COLUMNS} | Told to the search | (Reason)"
+        return Table(label, columns, rows, f"At {size(report.size)}, measured in the same rounds")
+
+    control = [report.control] if report.control else []
+    worst = table("The worst listed families", [*report.listed[:LISTED], *control])
+    every = Details("All listed families", [table("Listed families", report.listed)])
     title = "Listed families, the worst of them"
-    return Section(title, [table], "listed", nav="Listed families")
+    return Section(title, [worst, every], "listed", nav="Listed families")
 
 
 def overlay(report: Report) -> Plot | None:

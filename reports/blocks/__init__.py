@@ -11,11 +11,9 @@ word of the style sheet (``templates/report.css``), of which the other renderers
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar, dataclass_transform
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar, dataclass_transform
 
 Unit = Literal["size", "time", "count", "speed", "ratio", "number", "place"]
 """What numbers of an axis mean, and so how they are written; a place has a name instead."""
@@ -26,6 +24,15 @@ Tone = int | Literal["accent", "text", "quiet"]
 COLOURS = 8
 """Numbered colours that the style sheet has for lines; whoever is beyond has them dashed."""
 
+ICONS = {"pass": "✓", "fail": "✗", "neutral": "≡", "incomplete": "!", "not-examined": "?"}
+"""What is shown for each tone of a banner."""
+
+MOST_ROWS = 300
+"""Rows of a table; the files of data have all."""
+
+MOST_ENTRIES = 50
+"""Entries of a list."""
+
 Point = tuple[float, float]
 T = TypeVar("T")
 
@@ -34,6 +41,12 @@ T = TypeVar("T")
 def block(cls: type[T]) -> type[T]:
     """Make a class a block, or a part of one: frozen data."""
     return dataclass(frozen=True, slots=True)(cls)
+
+
+class Block:
+    """What a report is made of."""
+
+    __slots__ = ()
 
 
 @block
@@ -56,7 +69,7 @@ Inline = str | int | Span | tuple["Inline", ...] | None
 
 
 @block
-class Code:
+class Code(Block):
     """What is to be copied: a command, an input, an entry of a file.
 
     what: it, in words, for the button that copies it; none where that is empty. style: ``command``,
@@ -69,7 +82,7 @@ class Code:
 
 
 @block
-class Paragraph:
+class Paragraph(Block):
     """A sentence or some; nothing is shown of one without text.
 
     style: ``quiet``, ``empty`` (instead of a table), ``bad``, ``legend``.
@@ -81,23 +94,30 @@ class Paragraph:
 
 
 @block
-class Heading:
-    """A heading within a section; level 3 or 4."""
+class Heading(Block):
+    """A heading within a section; level 3 or 4. tone: of the banner that it is of, if any."""
 
     text: Inline
     level: int = 3
+    tone: str = ""
 
 
 @block
-class Items:
+class Items(Block):
     """A list. style: ``plain`` (without dots), ``quiet``, ``remarks``."""
 
     entries: Sequence[Inline]
     style: str = "plain"
 
+    @property
+    def shown(self) -> list[Inline]:
+        """The first :data:`MOST_ENTRIES`, and how many more there are."""
+        left = len(self.entries) - MOST_ENTRIES
+        return [*self.entries[:MOST_ENTRIES], *[f"and {left:,} more"] * (left > 0)]
+
 
 @block
-class Facts:
+class Facts(Block):
     """Names with their values. style: ``facts``, ``numbers`` (large), ``kinds`` (one a line)."""
 
     pairs: Sequence[tuple[str, Inline]]
@@ -116,7 +136,19 @@ class Column:
     group: str = ""
     upright: bool = False
     page: bool = False
-    hint: str = ""
+
+
+def heads(line: str) -> list[Column]:
+    """Columns as the head of a table in Markdown has them: ``Library | Cases: | Cost / Time:``.
+
+    A colon at its end makes a column one of numbers, ``Cost /`` stands above it and its like, and
+    what is in brackets is on a page alone.
+    """
+    made = []
+    for told in line.split(" | "):
+        group, _, name = told.strip("():").rpartition(" / ")
+        made.append(Column(name, ":" in told, group, page=told.startswith("(")))
+    return made
 
 
 @block
@@ -136,50 +168,48 @@ class Cell:
 
 @block
 class Row:
-    """A row that looks otherwise, or belongs to the element with the id ``of``.
-
-    page: on a page alone.
-    """
+    """A row that looks otherwise, or belongs to the element with the id ``of``."""
 
     cells: Sequence[Inline | Cell]
     style: str = ""
     of: str = ""
-    page: bool = False
 
 
 @block
-class Table:
-    """A table, which a page lets readers sort. columns: a name alone is one of texts.
+class Table(Block):
+    """A table, which a page lets readers sort. columns: a line is read by :func:`heads`.
 
     label: what it is, for who cannot see it. caption: the same in more words, above it. header: the
     place of the column that names a row. style: ``dense``, ``matrix`` and so on. empty: what is
-    said where there is no row; without it, nothing is shown.
+    said where there is no row; without it, nothing is shown. most: rows that are shown.
     """
 
     label: str
-    columns: Sequence[str | Column]
+    columns: str | Sequence[Column]
     rows: Sequence[Sequence[Inline | Cell] | Row]
     caption: Inline = None
     style: str = ""
     header: int = 0
     empty: Inline = None
+    most: int = MOST_ROWS
 
     @property
-    def heads(self) -> list[Column]:
-        """All columns, each as one."""
-        return [one if isinstance(one, Column) else Column(one) for one in self.columns]
-
-    @property
-    def shown(self) -> list[int]:
-        """The places of the columns that are not for a page alone."""
-        return [place for place, one in enumerate(self.heads) if not one.page]
+    def heads(self) -> Sequence[Column]:
+        """The columns."""
+        return heads(self.columns) if isinstance(self.columns, str) else self.columns
 
     @property
     def lines(self) -> Iterator[tuple[Row, list[Cell]]]:
-        """All rows, each with cells alone."""
-        for one in self.rows:
+        """The rows that are shown, each with cells alone."""
+        for one in self.rows[: self.most]:
             row = one if isinstance(one, Row) else Row(one)
             yield row, [cell if isinstance(cell, Cell) else Cell(cell) for cell in row.cells]
+
+    @property
+    def more(self) -> str:
+        """How many rows are not shown; nothing where all are."""
+        left = len(self.rows) - self.most
+        return f"{left:,} more are not shown here." if left > 0 else ""
 
 
 @block
@@ -197,7 +227,7 @@ class Token:
 
 
 @block
-class Tokens:
+class Tokens(Block):
     """Tokens side by side. style: ``chips``, or ``points`` for characters with their names."""
 
     tokens: Sequence[Token]
@@ -206,7 +236,7 @@ class Tokens:
 
 
 @block
-class Aligned:
+class Aligned(Block):
     """Rows of tokens, each over the bytes that it spells. rows: names and tokens."""
 
     rows: Sequence[tuple[str, Sequence[Token]]]
@@ -241,7 +271,7 @@ class Series:
 
 
 @block
-class Plot:
+class Plot(Block):
     """What is drawn. label: for who cannot see it, and above the table of its values.
 
     marks: (x, class of the style sheet), lines from bottom to top. rule: a value that a line across
@@ -258,7 +288,7 @@ class Plot:
 
 
 @block
-class Group:
+class Group(Block):
     """Blocks that belong together. style: ``plots``, ``beside``, ``figure`` and so on."""
 
     blocks: Sequence[Block]
@@ -267,7 +297,7 @@ class Group:
 
 
 @block
-class Figure:
+class Figure(Block):
     """A plot with a caption above it, and what else belongs to it."""
 
     caption: Inline
@@ -276,7 +306,7 @@ class Figure:
 
 
 @block
-class Details:
+class Details(Block):
     """Blocks that are folded until they are asked for.
 
     style: ``inner``, or ``card`` with a state, whose title is a heading. meta: a line below the
@@ -294,15 +324,14 @@ class Details:
 
 
 @block
-class Filters:
+class Filters(Block):
     """What narrows the cards of a page: a text, and choices as (key, label, values)."""
 
     choices: Sequence[tuple[str, str, Sequence[str]]] = ()
-    text: bool = True
 
 
 @block
-class Section:
+class Section(Block):
     """A part of a report with a heading. anchor: its id; tags: small words beside the heading.
 
     beside: to the right of the heading. nav: its name among the links at the top of the page, the
@@ -321,24 +350,27 @@ class Section:
 
 
 @block
-class Banner:
-    """What a page says first. tone: ``pass``, ``fail``, ``neutral``, ``incomplete`` and so on.
+class Banner(Block):
+    """What a page says first. tone: a key of :data:`ICONS`.
 
-    because: the sentence below the title. stamp: a warning about the whole.
+    because: the sentence below the title. stamp: a warning about the whole, which is incomplete.
     """
 
     title: str
-    icon: str
-    tone: str
     because: Inline = None
-    stamp: str = ""
+    tone: str = "neutral"
     blocks: Sequence[Block] = ()
+    stamp: str = ""
 
+    @property
+    def look(self) -> str:
+        """The tone in which it is shown."""
+        return "incomplete" if self.stamp else self.tone
 
-Block = (
-    Aligned | Banner | Code | Details | Facts | Figure | Filters | Group | Heading | Items
-    | Paragraph | Plot | Section | Table | Tokens
-)  # fmt: skip
+    @property
+    def icon(self) -> str:
+        """The sign before the title."""
+        return ICONS[self.look]
 
 
 @block
@@ -351,11 +383,6 @@ class Page:
     skip: str = "report"
 
 
-def numbers(*names: Inline, group: str = "", page: bool = False) -> tuple[Column, ...]:
-    """Columns of numbers."""
-    return tuple(Column(name, numeric=True, group=group, page=page) for name in names)
-
-
 def walk(blocks: Sequence[Block]) -> Iterator[Block]:
     """All blocks, each before what is inside of it."""
     for one in blocks:
@@ -364,28 +391,32 @@ def walk(blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def standing(
-    blocks: Iterable[Block],
+    blocks: Iterable[Block], most: int = MOST_ROWS
 ) -> Iterator[Code | Facts | Heading | Items | Paragraph | Table]:
     """What Markdown and a terminal show of blocks, in order, each with something in it.
 
     Banners, sections and groups are laid out flat; what is folded or for a page alone is left out.
+    most: rows of a table.
     """
     for one in blocks:
         if getattr(one, "page", False):
             continue
         match one:
             case Banner():
-                yield Heading(f"{one.icon} {one.title}", 1)
+                yield Heading(one.title, 1, one.look)
                 said = (Paragraph(one.because), Paragraph(one.stamp, "stamp"))
-                yield from standing([*said, *one.blocks])
+                yield from standing([*said, *one.blocks], most)
             case Section():
                 tags = (Span(f"  {tag}", "quiet") for tag in one.tags)
                 yield Heading((one.title, *tags), one.level)
-                yield from standing(one.blocks)
+                yield from standing(one.blocks, most)
             case Group() | Details(open=True):
-                yield from standing(one.blocks)
-            case Table(rows=()) | Table(rows=[]):
-                yield from standing([Paragraph(one.empty)])
-            case Code() | Facts() | Heading() | Items(entries=[_, *_]) | Paragraph() | Table():
-                if not isinstance(one, Paragraph) or one.text:
-                    yield one
+                yield from standing(one.blocks, most)
+            case Table():
+                shown = replace(one, most=min(one.most, most))
+                yield from [shown] if one.rows else []
+                yield from standing([Paragraph(shown.more if one.rows else one.empty)])
+            case Paragraph(text=None | "") | Items(entries=[]):
+                pass
+            case Code() | Facts() | Heading() | Items() | Paragraph():
+                yield one

@@ -10,23 +10,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from corpora.plain_text import printable, printable_line
-from reports.blocks import Plot, Table, numbers, walk
+from reports.blocks import Column, Page, Plot, Table, walk
 from reports.blocks.units import writer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reports.blocks import Cell, Column, Inline, Page
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -42,17 +38,17 @@ def render(page: Page, template: str = "page.html.j2", **more: Any) -> str:
     """The page as text, to be written in UTF-8. more: what another template needs besides."""
     plots = any(isinstance(one, Plot) for one in walk(page.blocks))
     made = environment().get_template(template)
-    return made.render(page=page, **assets(plots=plots), **more)
+    return made.render(page=page, **assets(plots), **more)
 
 
 @cache
-def assets(*styles: str, plots: bool = False) -> dict[str, str]:
+def assets(plots: bool) -> dict[str, str]:
     """What ``base.html.j2`` puts into every page: style, script, and the policy that admits them.
 
-    styles: files of further styles. plots: whether the page has any.
+    plots: whether the page has any.
     """
-    css = read_all(*(PLOT_STYLES if plots else ()), "report.css", *styles)
-    script = read_all("report.js", *(PLOT_SCRIPTS if plots else ()))
+    css = read_all(*PLOT_STYLES * plots, "report.css")
+    script = read_all("report.js", *PLOT_SCRIPTS * plots)
     return {"css": Markup(css), "script": Markup(script), "policy": policy(css, script)}
 
 
@@ -61,15 +57,13 @@ def read_all(*names: str) -> str:
     return "\n".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
 
 
-def policy(css: str, script: str) -> str:
+def policy(*admitted: str) -> str:
     """Nothing may be loaded; only this style and this script may take effect."""
-
-    def digest(text: str) -> str:
-        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
+    digests = (base64.b64encode(hashlib.sha256(one.encode()).digest()) for one in admitted)
+    css, script = (f"'sha256-{one.decode()}'" for one in digests)
     return (
-        f"default-src 'none'; style-src 'sha256-{digest(css)}'; "
-        f"script-src 'sha256-{digest(script)}'; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src {css}; script-src {script}; base-uri 'none'; "
+        "form-action 'none'"
     )
 
 
@@ -100,11 +94,12 @@ def _visible(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def link(address: str) -> str:
+def link(address: str | None) -> str:
     """An address that may be clickable, else nothing.
 
     It is of http or https, or within these pages, and has no character that a reader would not see.
     """
+    address = address or ""
     elsewhere = ":" in address.partition("/")[0] or address.startswith("//")
     safe = not elsewhere or address.lower().startswith(("https://", "http://"))
     return address if safe and printable_line(address) == address else ""
@@ -132,20 +127,19 @@ def _told(fields: Iterable[tuple[str, object]]) -> dict[str, object]:
 
 
 def _short(value: Any) -> Any:
-    if isinstance(value, str):
-        return printable(value)
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
-    return [_short(one) for one in value] if isinstance(value, (list, tuple)) else value
+    return [_short(one) for one in value] if isinstance(value, (list, tuple)) else _visible(value)
 
 
 def values(plot: Plot) -> Table:
     """The values of a plot, a line a row: for who has no script, or no eyes for it."""
     across, written = writer(plot.x), writer(plot.y)
     places = sorted({x for one in plot.series for x, _ in one.points})
-    rows: list[list[Inline | Cell]] = [
-        [one.name, *(written(known[x]) if x in known else "" for x in places)]
-        for one in plot.series
-        if (known := dict(one.points))
+    columns = [Column(""), *(Column(across(x), numeric=True) for x in places)]
+    known = {one.name: dict(one.points) for one in plot.series if one.points}
+    rows = [
+        [name, *(written(points[x]) if x in points else "" for x in places)]
+        for name, points in known.items()
     ]
-    return Table(plot.label, ("", *numbers(*map(across, places))), rows)
+    return Table(plot.label, columns, rows)

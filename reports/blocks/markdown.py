@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from corpora.plain_text import one_line, printable_line
-from reports.blocks import Code, Facts, Heading, Items, Paragraph, Span, Table, standing
+from reports.blocks import (
+    ICONS,
+    Block,
+    Code,
+    Facts,
+    Heading,
+    Inline,
+    Items,
+    Paragraph,
+    Span,
+    Table,
+    standing,
+)
 from reports.blocks.html import link
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from reports.blocks import Block, Cell, Inline
-
 MOST = 50
-"""Entries of a list and rows of a table: beyond that a reader wants the page."""
+"""Rows of a table: beyond that a reader wants the page."""
+
+EMOJI = {**ICONS, "pass": "✅", "fail": "❌", "incomplete": "❔", "not-examined": "❔"}
+"""Signs of banners that are seen among others."""
 
 _SPECIAL = re.compile(
     r"""[\\`*\[\]<>|~&@$]  # anywhere
@@ -31,7 +40,7 @@ be read, and searched, as it stands."""
 
 def render(blocks: Iterable[Block]) -> str:
     """The text, which ends with a line feed."""
-    return "\n\n".join(_parts(blocks)) + "\n"
+    return "\n\n".join(map(_shown, standing(blocks, MOST))) + "\n"
 
 
 def escape(text: str, limit: int = 600) -> str:
@@ -64,58 +73,43 @@ def inline(value: Inline) -> str:
         case int():
             return f"{value:,}"
         case _:
-            return _edged(value)
+            # It is a piece of a sentence: a space at either end stays.
+            before, after = (" " * value[at : at + 1 or None].isspace() for at in (0, -1))
+            return f"{before}{escape(value)}{after}"
     # Others may change what a relative address is relative to; a local one leads to no heading.
     target = "" if value.href.startswith("#") else link(value.href)
     return f"[{shown}]({target})" if target and not set(target) & set(" ()<>|") else shown
 
 
-def _edged(text: str) -> str:
-    """Free text, with a space at either end where it has one: it is a piece of a sentence."""
-    before, after = (" " * text[at : at + 1 or None].isspace() for at in (0, -1))
-    return f"{before}{escape(text)}{after}"
+def _shown(one: Code | Facts | Heading | Items | Paragraph | Table) -> str:
+    match one:
+        case Heading():
+            icon = f"{EMOJI[one.tone]} " if one.tone else ""
+            return f"{'#' * (one.level + 1)} {icon}{inline(one.text)}"
+        case Paragraph():
+            return inline(one.text)
+        case Items():
+            return "\n".join(f"- {inline(entry)}" for entry in one.shown)
+        case Facts():
+            return " · ".join(f"{escape(name)} {inline(told)}" for name, told in one.pairs)
+        case Code():
+            return code(one.text)
+        case Table():
+            return "\n".join(f"| {' | '.join(line)} |" for line in _lines(one))
 
 
-def _parts(blocks: Iterable[Block]) -> Iterator[str]:
-    for one in standing(blocks):
-        match one:
-            case Heading():
-                yield f"{'#' * (one.level + 1)} {inline(one.text)}"
-            case Paragraph():
-                yield inline(one.text)
-            case Items():
-                yield "\n".join(f"- {inline(entry)}" for entry in one.entries[:MOST])
-                yield from _more(len(one.entries))
-            case Facts():
-                yield " · ".join(f"{escape(name)} {inline(told)}" for name, told in one.pairs)
-            case Code():
-                yield code(one.text)
-            case Table():
-                yield _table(one)
-                yield from _more(len(one.rows))
-
-
-def _more(number: int) -> Iterator[str]:
-    if number > MOST:
-        yield f"and {number - MOST:,} more in report.html."
-
-
-def _table(table: Table) -> str:
-    heads = [(at, table.heads[at]) for at in table.shown]
-    names = [inline(one.name) for _, one in heads]
+def _lines(table: Table) -> Iterator[list[str]]:
+    heads = {at: head for at, head in enumerate(table.heads) if not head.page}
+    names = [inline(one.name) for one in heads.values()]
     # What stands above columns tells those of one name apart.
-    told = [
+    yield [
         f"{inline(one.group)}: {name}" if one.group and names.count(name) > 1 else name
-        for name, (_, one) in zip(names, heads, strict=True)
+        for name, one in zip(names, heads.values(), strict=True)
     ]
-    lines = [told, ["---:" if one.numeric else "---" for _, one in heads]]
-    lines += [
-        [_cell(cells[at], named=at == table.header) for at, _ in heads]
-        for row, cells in islice(table.lines, MOST)
-        if not row.page
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _cell(cell: Cell, *, named: bool) -> str:
-    return code(cell.text) if named and isinstance(cell.text, str) else inline(cell.text)
+    yield ["---:" if one.numeric else "---" for one in heads.values()]
+    for _, cells in table.lines:
+        named = cells[table.header].text if table.header >= 0 else None
+        yield [
+            code(named) if at == table.header and isinstance(named, str) else inline(cells[at].text)
+            for at in heads
+        ]

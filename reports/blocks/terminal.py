@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
+from rich.console import RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
 from corpora.plain_text import printable
-from reports.blocks import Banner, Code, Facts, Heading, Items, Paragraph, Span, Table, standing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from rich.console import RenderableType
-
-    from reports.blocks import Block, Inline
+from reports.blocks import (
+    ICONS,
+    Banner,
+    Block,
+    Code,
+    Facts,
+    Heading,
+    Inline,
+    Items,
+    Paragraph,
+    Span,
+    Table,
+    standing,
+)
 
 LONGEST = 300
 """Characters of a command or an input; a page has the whole."""
@@ -42,11 +50,11 @@ def render(blocks: Iterable[Block]) -> Iterator[RenderableType]:
         match one:
             case Heading():
                 yield from [Text()] * (one.level < 3)
-                yield text(one.text, "bold")
+                yield text((f"{ICONS[one.tone]} " if one.tone else "", one.text), "bold")
             case Paragraph():
                 yield text(one.text, style(one.style))
             case Items():
-                yield from (text(entry, style(one.style)) for entry in one.entries)
+                yield from (text(entry, style(one.style)) for entry in one.shown)
             case Facts():
                 yield from (text((f"{name}: ", value), "dim") for name, value in one.pairs)
             case Code():
@@ -60,20 +68,19 @@ def render(blocks: Iterable[Block]) -> Iterator[RenderableType]:
 def grid(table: Table) -> Grid:
     """A table without lines, narrow enough for a hundred columns."""
     made = Grid(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
-    heads, before = [table.heads[place] for place in table.shown], ""
-    banded = any(one.group for one in heads)
-    for one in heads:
+    heads, before = {at: head for at, head in enumerate(table.heads) if not head.page}, ""
+    banded = any(one.group for one in heads.values())
+    for one in heads.values():
         side: Literal["left", "right"] = "right" if one.numeric else "left"
         # What stands above several columns stands above the first of them, and their names below.
         above = (one.group if one.group != before else None) if banded else one.name
         before = one.group
         made.add_column(text(above), justify=side, no_wrap=one.numeric, overflow="fold")
     if banded:
-        made.add_row(*(text(one.name) for one in heads), style="dim")
+        made.add_row(*(text(one.name) for one in heads.values()), style="dim")
     for row, cells in table.lines:
-        if not row.page:
-            texts = [text(cells[at].text, style(cells[at].style)) for at in table.shown]
-            made.add_row(*texts, style=style(row.style))
+        texts = [text(cells[at].text, style(cells[at].style)) for at in heads]
+        made.add_row(*texts, style=style(row.style))
     return made
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from reports.blocks import Axis, Point
 
-    from reports.blocks import Axis, Point
-
-_SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
-_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
+_SIZES = ((1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"), (1, " B"))
+_TIMES = ((1.0, " s"), (1e-3, " ms"), (1e-6, " µs"), (1e-9, " ns"))
+_COUNTS = ((1e9, " G"), (1e6, " M"), (1e3, " k"), (1, ""))
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
@@ -23,7 +20,7 @@ def plural(number: int, noun: str, many: str = "") -> str:
 def scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
     """A number in the largest of some units that it reaches, else in the least."""
     unit, name = next((one for one in units if value >= one[0]), units[-1])
-    return f"{figure(value / unit)} {name}".rstrip()
+    return figure(value / unit) + name
 
 
 def size(value: float) -> str:
@@ -78,15 +75,16 @@ def usable(points: Iterable[Sequence[float]]) -> list[Point]:
     )
 
 
+_WRITERS: dict[str, Callable[[float], str]] = {
+    "size": size,
+    "time": duration,
+    "count": count,
+    "speed": lambda value: f"{value:.3g} MiB/s",
+    "ratio": lambda value: f"{value:.3g} ×",
+    "number": figure,
+}
+
+
 def writer(axis: Axis) -> Callable[[float], str]:
     """How values of an axis are written."""
-    if axis.unit == "place":
-        return lambda value: axis.names[int(value)]
-    return {
-        "size": size,
-        "time": duration,
-        "count": count,
-        "speed": lambda value: f"{value:.3g} MiB/s",
-        "ratio": lambda value: f"{value:.3g} ×",
-        "number": figure,
-    }[axis.unit]
+    return _WRITERS.get(axis.unit, lambda place: axis.names[int(place)])

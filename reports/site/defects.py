@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import base64
 import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.sources import PACKAGED
-from harness.events import Counted, Started
+from harness.events import Counted, Found, Started
 from impls.registry import registered
-from reports.blocks import Cell, Items, Paragraph, Section, Span
+from reports.blocks import Banner, Block, Cell, Inline, Items, Paragraph, Section, Span
 from reports.blocks.units import plural
 from reports.findings import card
 from reports.record import RunRecord
-from reports.site.project import FIXED, LIVE, UNSEEN, day, live
-from reports.site.shared import facts, link, listing
-from reports.studies import banner
+from reports.site.project import FIXED, LIVE, UNSEEN, Defect, day, live
+from reports.site.shared import Site, Told, facts, link, listing
 from reports.text import literal
-from reports.words import SEVERITIES
+from reports.words import SEVERITIES, input_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from harness.events import Found
-    from reports.blocks import Block, Inline
-    from reports.site.project import Defect
-    from reports.site.shared import Site, Told
-
-MAX_NEWS = 12
-"""Defects on the index that are new or fixed."""
 MAX_SCRIPTS = 5 << 20
 """Bytes of all reproducers together."""
 ANYWHERE = ("random:", "tiktoken:", "hf:", *PACKAGED)
@@ -40,7 +28,10 @@ MOST_HEX = 500
 INPUT_SHOWN = 24
 """Bytes of an input that a table shows."""
 
-BADGES = {LIVE: "badge live", FIXED: "badge fixed", UNSEEN: "badge unseen"}
+BADGES = {
+    LIVE: "badge live", FIXED: "badge fixed", UNSEEN: "badge unseen",
+    "new": "badge live",
+}  # fmt: skip
 SEEN = "Live: the last run that could see it saw it."
 MEANING = (
     f"{SEEN} Fixed: three complete runs at least with another version of the library did not, and "
@@ -55,7 +46,7 @@ def news(defects: Iterable[Defect]) -> list[tuple[str, str, Defect]]:
     """
     unexpected = [one for one in defects if not one.row.expected]
     found = [(one.first.started, "new", one) for one in unexpected]
-    found += [(one.fixing.started, "fixed", one) for one in unexpected if one.fixing]
+    found += [(one.fixing.started, FIXED, one) for one in unexpected if one.fixing]
     return sorted(found, key=lambda one: (*one[:2], one[2].ids[0]), reverse=True)
 
 
@@ -66,11 +57,11 @@ def severity_order(defect: Defect) -> int:
 
 def titled(defect: Defect) -> Inline:
     """What happens, with a link to its page, and the smallest input."""
-    title = Span(defect.title, href=f"/{defect.page}" if defect.page else "")
+    title = Span(defect.title, href=f"/{defect.page}" * bool(defect.page))
     if defect.detail is None:
         return title
-    shown = literal(base64.b64decode(defect.detail.found.input_b64), INPUT_SHOWN)
-    return (title, " ", Span(shown.code + "…" * bool(shown.missing), "literal quiet"))
+    shown = literal(input_of(defect.detail.found), INPUT_SHOWN).cut
+    return (title, " ", Span(shown, "literal quiet"))
 
 
 def told(defect: Defect) -> Told:
@@ -105,7 +96,7 @@ def all_defects(defects: Sequence[Defect]) -> list[Block]:
         f"{plural(states.count(FIXED), 'fixed one')}, {states.count(UNSEEN):,} not seen lately."
     )
     return [
-        banner(plural(len(there), "live defect"), said, blocks=[Paragraph(MEANING, "quiet")]),
+        Banner(plural(len(there), "live defect"), said, blocks=[Paragraph(MEANING, "quiet")]),
         *defect_table(defects, "The live ones first, then those last seen"),
     ]
 
@@ -114,12 +105,12 @@ def news_section(newest: Sequence[tuple[str, str, Defect]]) -> list[Section]:
     """What is new and what is fixed, the latest first."""
     entries: list[Inline] = [
         (
-            Span(what, BADGES[LIVE if what == "new" else FIXED]),
+            Span(what, BADGES[what]),
             Span(f" {when[:10]} ", "quiet"),
             titled(one),
-            Span(f" on {one.family}{f', in {one.fixed_in}' * (what == 'fixed')}", "quiet"),
+            Span(f" on {one.family}{f', in {one.fixed_in}' * (what == FIXED)}", "quiet"),
         )
-        for when, what, one in newest[:MAX_NEWS]
+        for when, what, one in newest[:12]
     ]
     shown = Items(entries, "panel plain news")
     return [Section("New and fixed", [shown], "news")] if entries else []
@@ -148,7 +139,7 @@ def defect_pages(site: Site) -> Iterator[tuple[str, str]]:
         names = [piece for one in defect.libraries for piece in (", ", link("libraries", one))]
         known: Told = {"Libraries": tuple(names[1:]), "First seen with": defect.since}
         blocks = [
-            banner(defect.title, said[defect.state], tone),
+            Banner(defect.title, said[defect.state], tone),
             facts({**known, **told(defect)}),
             *_finding(defect, site, beside),
         ]
@@ -166,20 +157,16 @@ def _finding(defect: Defect, site: Site, script: str | None) -> list[Block]:
         return [Paragraph(lack, "empty")]
     run, found = project.runs[detail.run], replace(detail.found, reproducer=script)
     source = project.sources.get((run.id, found.vocabulary), "")
-    versions = project.versions[run.id]
-    began = Started(run.started, run.seed, run.suite, run.budget, "", versions, "")
+    began = Started(run.started, run.seed, run.suite, run.budget, "", project.versions[run.id], "")
     record = RunRecord.from_events([began, found, Counted(found.bucket, defect.row.count)])
-    replay = command(found, source)
-    blocks: list[Block] = [card(record.buckets[0], record, None, unfolded=True, again=replay)]
-    if script:
-        other = "; the other command needs tokgate alone" if replay else ""
-        reads = (
-            f"The script reads the vocabulary {source} where the folder of a run has it, from "
-            f"../../vocabularies/{other}."
-        )
-        blocks.append(Paragraph(reads, "quiet"))
+    reads = (
+        f"The script reads the vocabulary {source} where the folder of a run has it, from "
+        "../../vocabularies/."
+    )
+    shown = card(record.buckets[0], record, None, again=command(found, source))
     title = ("The finding ", Span(f"as the run of {day(run)} told it", "quiet"))
-    return [Section(title, blocks, "finding")]
+    note = Paragraph(reads if script else None, "quiet")
+    return [Section(title, [shown, note], "finding")]
 
 
 def command(found: Found, source: str) -> str:
@@ -191,7 +178,7 @@ def command(found: Found, source: str) -> str:
         return ""
     names = dict.fromkeys([found.partition[0].implementations[0], *found.culprits[:1]])
     everywhere = source in embedded() or source.startswith(ANYWHERE)
-    data = base64.b64decode(found.input_b64)
+    data = input_of(found)
     if not everywhere or not registered().keys() >= set(names) or len(data) > MOST_HEX:
         return ""
     chosen = [word for name in names for word in ("--impl", name)]

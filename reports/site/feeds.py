@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 from corpora.plain_text import printable
 from reports.blocks import Code, Group, Paragraph, Section, Span
 from reports.blocks.html import environment
 from reports.blocks.units import count, per_cent
-from reports.site.names import slug
-from reports.site.project import totals
-from reports.site.shared import address
+from reports.site.project import Asked, Counts, Defect, Project, totals
+from reports.site.shared import Site, address, slug
 from reports.studies import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reports.blocks import Block
-    from reports.site.project import Asked, Counts, Defect, Project
-    from reports.site.shared import Site
 
 MOST = 100
 """Entries, the latest ones."""
@@ -77,9 +69,9 @@ def badge_section(made: Sequence[tuple[str, str, str]], site: Site) -> list[Sect
         Code(shields + quote(site.url + file) if site.url else file, f"the badge of {vocabulary}")
         for vocabulary, file, _ in made
     ]
-    shown: list[Block] = [Paragraph(how, "quiet"), Group(addresses)]
     # The first is of all vocabularies together: alone it is of a library that nobody judged.
-    return [Section("Badges", shown, "badges")] if made[1:] else []
+    shown = [Section("Badges", [Paragraph(how, "quiet"), Group(addresses)], "badges")]
+    return shown if made[1:] else []
 
 
 def entries(project: Project) -> str:

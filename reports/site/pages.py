@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from harness.ledger.trends import Trend
 from reports import standings, trends
-from reports.blocks import Cell, Facts, Span
+from reports.blocks import Banner, Block, Cell, Facts, Inline, Span
 from reports.blocks.html import PLOT_SCRIPTS, PLOT_STYLES, read_all
 from reports.blocks.units import count, duration, interval, plural
 from reports.site import feeds, speeds
@@ -20,18 +21,13 @@ from reports.site.defects import (
     news_section,
     severity_order,
 )
-from reports.site.project import FIXED, day, live, totals
-from reports.site.shared import Site, address, facts, judged, link, listing
-from reports.studies import banner, grouped
+from reports.site.project import FIXED, Asked, Project, day, live, totals
+from reports.site.shared import Site, Told, address, facts, judged, link, listing
+from reports.studies import grouped
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
+if TYPE_CHECKING:  # SQLAlchemy is slow
     from harness.ledger.history import History
     from harness.ledger.models import RunGrowth
-    from reports.blocks import Block, Inline
-    from reports.site.project import Asked, Project
-    from reports.site.shared import Told
 
 PER = 1_000_000
 
@@ -58,7 +54,7 @@ def render(
     shown = trends.sections(over_time)
     said = None if shown else "Trends begin with the second run in the ledger."
     number = plural(len(project.runs), "run")
-    yield site.page("trends.html", "Trends", [banner(f"Trends over {number}", said), *shown])
+    yield site.page("trends.html", "Trends", [Banner(f"Trends over {number}", said), *shown])
     yield site.page("speed.html", "Speed", speeds.page(tables))
     yield site.page("search.html", "Search", [], "search", entries=feeds.entries(project))
     for name in libraries:
@@ -113,7 +109,7 @@ def _index(project: Project, newest: Sequence[Block]) -> list[Block]:
     lines = [(link("vocabularies", one), _of_vocabulary(project, one)) for one in vocabularies]
     random, none = "Random ones are told together, by their kind", "No vocabulary was loaded yet."
     return [
-        banner(f"{plural(len(there), 'live defect')} in {number}", said),
+        Banner(f"{plural(len(there), 'live defect')} in {number}", said),
         Facts(counts, "numbers"),
         *listing("Libraries", "Library", rows, caption, "No library was judged yet."),
         *newest,
@@ -131,7 +127,7 @@ def _of_library(project: Project, name: str) -> Told:
         "Agreement": told["Agreement"],
         "Cases": told["Cases"],
         "Worst live defect": standings.worst(word, where, [one.row.expected for one in there]),
-        "Worst growth": standings.growth(project.growth[name]),
+        "Worst growth": standings.growth(project.growth.get(name, [])),
         "Deaths": told["Deaths"],
         "Last judged": told["Last judged"],
     }
@@ -160,7 +156,7 @@ def _library(name: str, project: Project) -> Iterator[Block]:
     known = f" ({expected:,} of them expected)" if expected else ""
     clean = "pass" if totals(latest)["compared"] and not there else "neutral"
     tone = "fail" if len(there) > expected else clean
-    yield banner(f"{name} {version}".rstrip(), f"{plural(len(there), 'live defect')}{known}.", tone)
+    yield Banner(f"{name} {version}".rstrip(), f"{plural(len(there), 'live defect')}{known}.", tone)
     yield facts(_of_library(project, name))
     by_vocabulary = sorted(grouped(latest, lambda one: one.family).items())
     rows = [(link("vocabularies", one), judged(asked)) for one, asked in by_vocabulary]
@@ -178,7 +174,7 @@ def _library(name: str, project: Project) -> Iterator[Block]:
         versions.append((asked[0].version or "not known", told))
     yield from listing("Version history", "Version", versions, "The latest version last")
     growth: list[tuple[Inline, Told]] = [
-        (row.family, _of_growth(row)) for row in project.growth[name]
+        (row.family, _of_growth(row)) for row in project.growth.get(name, [])
     ]
     caption = (
         "The last measurement on each family of inputs, the steepest first: the exponent of the "
@@ -193,7 +189,7 @@ def _of_growth(row: RunGrowth) -> Told:
     took = f"{duration(seconds)}, {size / seconds / 1e6:.3g} MB/s" if seconds and size else ""
     return {
         "Vocabulary": row.vocabulary,
-        "Verdict": Cell(standings.tally(row), sort=standings.steepness(row)),
+        "Verdict": Cell(standings.tally(row), sort=row.exponent or -1),
         "Interval": interval(row.low, row.high),
         "Bytes": row.bytes,
         "Time": Cell(took, sort=seconds),
@@ -213,7 +209,7 @@ def _vocabulary(name: str, project: Project) -> list[Block]:
     none = "The ledger does not say who was judged here."
     marks = {row.fingerprint[:12] for row in project.loaded.get(name, ())}
     return [
-        banner(name, said),
+        Banner(name, said),
         facts({**told, "Fingerprint": Span(marks.pop(), "code") if len(marks) == 1 else None}),
         *listing("Libraries", "Library", rows, caption, none),
         *defect_table(defects, f"Defects on {name}"),

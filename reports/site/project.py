@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from harness.verdict.diff import CHANCE, missed
-from reports.site.names import family_of
 from reports.studies import grouped
 from reports.words import listed, severity, spoken
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from collections.abc import Set as AbstractSet
-
+if TYPE_CHECKING:  # SQLAlchemy is slow
     from harness.ledger.history import History, RecordedFinding
     from harness.ledger.models import Run, RunFinding, RunTally, RunVocabulary
 
@@ -31,9 +29,12 @@ MAX_PAGES = 1_000
 NO_LIBRARIES = frozenset({"tokgate", "python"})
 """Entries among a run's versions that are no implementation."""
 
+RANDOM = "random:"
+"""The names and sources of random vocabularies begin so."""
+
 COUNTED = ("cases", "compared", "wrong", "deaths", "trusted")
 
-Counts = Counter[str]
+Counts: TypeAlias = Counter[str]
 """Sums of tallies, by :data:`COUNTED`; trusted: the runs in which it was the reference."""
 
 
@@ -124,10 +125,15 @@ def day(run: Run) -> str:
     return run.started[:10]
 
 
-def releases(asked: Sequence[Asked]) -> list[list[Asked]]:
-    """What was asked of each version of a library, the latest version last."""
-    by_version = grouped(asked, lambda one: one.version).values()
-    return sorted(by_version, key=lambda rows: (day(rows[-1].run), day(rows[0].run)))
+def family_of(name: str, source: str = "") -> str:
+    """The vocabulary that a page is about: all random ones of a kind are one.
+
+    ``random:bpe:17`` is one of the ``random bpe`` vocabularies; every other stands for itself.
+    """
+    for text in (source, name):
+        if text.startswith(RANDOM):
+            return f"random {text.split(':')[1]}".rstrip()
+    return name
 
 
 class Project:
@@ -145,6 +151,7 @@ class Project:
         for version in history.versions:
             self.versions[version.run][version.name] = version.version
         self.sources = {(row.run, row.vocabulary): row.source for row in history.vocabularies}
+        self._details = {one.found.id: one for one in history.details}
         asked = [
             Asked(
                 row, self.runs[row.run], self.versions[row.run].get(row.implementation, ""),
@@ -154,26 +161,33 @@ class Project:
             if row.cases
         ]  # fmt: skip
         self._asked = grouped(asked, lambda one: one.row.implementation)
-        self._details = {one.found.id: one for one in history.details}
         made = [self._defect(rows) for rows in grouped(history.findings, self._alike).values()]
         made.sort(key=lambda one: one.ids[0])
         made.sort(key=lambda one: one.last.started, reverse=True)
         made.sort(key=lambda one: (STATES.index(one.state), one.row.expected))
         self.defects = [
-            replace(one, page=f"defects/{one.ids[0]}.html") if place < MAX_PAGES else one
+            replace(one, page=f"defects/{one.ids[0]}.html" * (place < MAX_PAGES))
             for place, one in enumerate(made)
         ]
-        names = {*self._asked}.union(*(one.libraries for one in self.defects))
-        names.update(row.implementation for row in history.growth)
-        names.update(row.implementation for row in history.speeds)
+        steepest = sorted(
+            {
+                (row.implementation, row.vocabulary, row.family): row for row in history.growth
+            }.values(),
+            key=lambda row: -(row.exponent or 0),
+        )
+        self.growth = grouped(steepest, lambda row: row.implementation)
+        names = {*self._asked, *self.growth, *(row.implementation for row in history.speeds)}
+        names.update(name for one in made for name in one.libraries)
         self.libraries = sorted(names - NO_LIBRARIES)
-        self.releases = {name: releases(self._asked.get(name, [])) for name in self.libraries}
-        growth = {(row.implementation, row.vocabulary, row.family): row for row in history.growth}
-        steepest = sorted(growth.values(), key=lambda row: -(row.exponent or 0))
-        grown = grouped(steepest, lambda row: row.implementation)
-        self.growth = {name: grown.get(name, []) for name in self.libraries}
+        self.releases = {
+            name: sorted(
+                grouped(self._asked.get(name, []), lambda one: one.version).values(),
+                key=lambda rows: (day(rows[-1].run), day(rows[0].run)),
+            )
+            for name in self.libraries
+        }
         self.loaded = grouped(history.vocabularies, self.family)
-        self.vocabularies = sorted({*self.loaded, *(one.family for one in self.defects)})
+        self.vocabularies = sorted({*self.loaded, *(one.family for one in made)})
 
     def latest(self, library: str, vocabulary: str = "") -> list[Asked]:
         """What its latest version was asked (on a vocabulary)."""
@@ -201,11 +215,16 @@ class Project:
         family = self.family(row)
         return (row.id,) if family == row.vocabulary else (family, row.bucket)
 
+    def _with(self, run: Run, names: Iterable[str]) -> str:
+        """The versions of some libraries in a run: ``mine 1.2``."""
+        have = self.versions[run.id]
+        return ", ".join(f"{name} {have.get(name, '')}".strip() for name in names)
+
     def _defect(self, rows: Sequence[RunFinding]) -> Defect:
         """What became of a finding, by its rows of all runs.
 
         It is fixed where a library of another version has been asked in so many complete runs
-        without it that chance would explain that in fewer than one of twenty cases, if each run saw
+        without it that chance would explain it in fewer than one of twenty cases, if each run saw
         it as often as those did until it was last seen.
         """
         row, seen = rows[-1], {one.run for one in rows}
@@ -216,19 +235,15 @@ class Project:
         last = max(place for place, run in enumerate(judged) if run.id in seen)
         # Only a run that came to its end tells anything by what it did not see.
         after = [run for run in judged[last + 1 :] if run.complete]
-
-        def versions(run: Run) -> str:
-            have = self.versions[run.id]
-            return ", ".join(f"{name} {have.get(name, '')}".strip() for name in row.culprits)
-
-        changed = [run for run in after if versions(run) != versions(judged[last])]
+        told = {run.id: self._with(run, row.culprits) for run in judged}
+        changed = [run for run in after if told[run.id] != told[judged[last].id]]
         chance = missed(len(seen), last + 2, len(changed))
         fixed = len(changed) >= FEWEST_WITHOUT and chance <= CHANCE
-        first = self.runs[rows[0].run]
+        first, fixing = self.runs[rows[0].run], changed[0] if fixed else None
         return Defect(
             ids, row, self.family(row), detail, first, judged[last], seen, len(judged), len(after),
-            FIXED if fixed else UNSEEN if after else LIVE, versions(first),
-            changed[0] if fixed else None, versions(changed[0]) if fixed else "",
+            FIXED if fixed else UNSEEN if after else LIVE, told[first.id],
+            fixing, told[fixing.id] if fixing else "",
         )  # fmt: skip
 
     def _able(self, rows: Sequence[RunFinding], detail: RecordedFinding | None) -> set[str]:
@@ -238,10 +253,9 @@ class Project:
         showed it, and at least as many cases as the least of the runs that saw it.
         """
         check = detail.found.check if detail else rows[-1].bucket.partition("/")[0]
-        generator = detail.found.generator if detail else ""
-        able = []
+        generator, family = detail.found.generator if detail else "", self.family(rows[-1])
+        able = [set[str]()]
         for name in rows[-1].culprits:
-            family = self.family(rows[-1])
             asked = [one for one in self._asked.get(name, ()) if one.family == family]
             cases = Counter[str]()
             for one in asked:
@@ -256,4 +270,4 @@ class Project:
                     and cases[one.run.id] >= least
                 }
             )
-        return set.intersection(*able) if able else set()
+        return set.intersection(*(able[1:] or able))

@@ -7,24 +7,31 @@ the way from it to there instead.
 
 from __future__ import annotations
 
+import hashlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from reports import standings
-from reports.blocks import Cell, Column, Facts, Page, Paragraph, Section, Span, Table, html
-from reports.blocks.units import plural
-from reports.site.names import slug
-from reports.site.project import Project, day, totals
+from reports.blocks import (
+    Block,
+    Cell,
+    Column,
+    Facts,
+    Inline,
+    Page,
+    Section,
+    Span,
+    Table,
+    html,
+)
+from reports.site.project import Asked, Project, day, totals
 from reports.studies import bad
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from harness.ledger.history import History  # SQLAlchemy is slow
 
-    from harness.ledger.history import History
-    from reports.blocks import Block, Inline
-    from reports.site.project import Asked
-
-    Told = Mapping[str, Inline | Cell]
+Told: TypeAlias = Mapping[str, Inline | Cell]
 
 WORDS = frozenset(
     {"State", "Severity", "Vocabulary", "Worst live defect", "Worst growth", "Format", "Algorithm"}
@@ -32,12 +39,13 @@ WORDS = frozenset(
 )
 """Facts that are no numbers."""
 
-MAX_ROWS = 300
-"""Rows of one table; a page says how many more there are."""
-
 BRAND = "conformance of tokenizers"
 INSIDE = re.compile(r'\b(href|src|action)="/')
 """What leads into the site: text of others has no plain quotation mark."""
+
+PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}(?<!\.)")
+"""Names that are their own file names. Capital letters are not, as some file systems drop the
+difference."""
 
 
 class Site:
@@ -55,6 +63,18 @@ class Site:
         made = Page(f"{title} · {self.title}" if title else f"{self.title}: {BRAND}", BRAND, blocks)
         text = html.render(made, f"site/{template}.html.j2", site=self, **more)
         return path, INSIDE.sub(rf'\1="{"../" * path.count("/")}', text)
+
+
+def slug(name: str) -> str:
+    """A file name for what others have named, safe in every file system and every address.
+
+    It is the name itself where that is plain, else its plain letters and a hash of all of it.
+    """
+    if PLAIN.fullmatch(name):
+        return name
+    mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    letters = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-")[:60]
+    return f"{letters or 'n'}--{mark}"
 
 
 def address(kind: str, name: str) -> str:
@@ -83,14 +103,12 @@ def listing(
     Nothing where there is no row, unless ``empty`` says so.
     """
     heads = [Column(head, numeric=head not in WORDS) for head in (rows[0][1] if rows else ())]
-    lines = [(name, *told.values()) for name, told in rows[:MAX_ROWS]]
+    lines = [(name, *told.values()) for name, told in rows]
     # Two regions of a page must not have one name, for those who hear it.
     label = f"Table of {title[:1].lower()}{title[1:]}"
-    blocks = [*above, Table(label, (first, *heads), lines, caption, style, empty=empty)]
-    more = f"Not listed: {plural(len(rows) - MAX_ROWS, 'further row')}."
-    left = Paragraph(more if len(rows) > MAX_ROWS else None, "quiet")
+    table = Table(label, [Column(first), *heads], lines, caption, style, empty=empty)
     where = anchor or title.partition(" ")[0].lower()
-    return [Section(title, [*blocks, left], where)] if rows or empty else []
+    return [Section(title, [*above, table], where)] if rows or empty else []
 
 
 def facts(told: Told) -> Facts:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from harness.events.timing import MEBIBYTE
 from harness.ledger.trends import Trend
-from reports.blocks import Cell, Facts, Paragraph, Span
+from reports.blocks import Banner, Block, Cell, Facts, Inline, Paragraph, Section, Span
 from reports.blocks.units import plural, rate, size
 from reports.site.shared import address, listing
 from reports.speeds import KINDS, MEANINGS
-from reports.studies import banner, grouped
+from reports.studies import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from harness.ledger.models import MeasuredSpeed  # SQLAlchemy is slow
 
-    from harness.ledger.models import MeasuredSpeed
-    from reports.blocks import Block, Inline, Section
-
-    Line = Mapping[str, MeasuredSpeed]
-    """The speeds of a row of a measurement by kind, at the largest size."""
+Line: TypeAlias = "Mapping[str, MeasuredSpeed]"
+"""The speeds of a row of a measurement by kind, at the largest size."""
 
 NANOSECONDS = 1e9
 
@@ -71,21 +69,20 @@ def told(line: Line) -> dict[str, Inline | Cell]:
 def page(tables: Sequence[Sequence[Line]]) -> list[Block]:
     """All libraries side by side on each kind of text."""
     measured = {leading(line).implementation for lines in tables for line in lines}
-    said = "Nothing was measured yet: tokgate bench --ledger does it."
-    blocks: list[Block] = []
-    if tables:
-        kinds = plural(len(tables), "kind of text", "kinds of text")
-        said = (
-            f"The last measurement of each of {kinds}: MiB of input a second of CPU time, one "
-            "thread. The best of all rounds, and beside it the slowest."
-        )
-        blocks.append(Facts(list(MEANINGS.items()), "kinds"))
+    kinds = plural(len(tables), "kind of text", "kinds of text")
+    said = (
+        f"The last measurement of each of {kinds}: MiB of input a second of CPU time, one "
+        "thread. The best of all rounds, and beside it the slowest."
+    )
+    none = "Nothing was measured yet: tokgate bench --ledger does it."
+    title = f"Speed of {plural(len(measured), 'library', 'libraries')}"
+    blocks: list[Block] = [Banner(title, said if tables else none)]
+    blocks += [Facts(list(MEANINGS.items()), "kinds")] * bool(tables)
     for number, lines in enumerate(tables, start=1):
         one, rows = leading(lines[0]), [(_named(line), told(line)) for line in lines]
         what, caption = f"{one.text}, {one.mode}, {one.vocabulary}", f"{size(one.size)} of text"
         blocks += listing(what, "Library", rows, caption, anchor=f"speed-{number}")
-    title = f"Speed of {plural(len(measured), 'library', 'libraries')}"
-    return [banner(title, said), *blocks]
+    return blocks
 
 
 def _named(line: Line) -> Span:
@@ -97,20 +94,15 @@ def _named(line: Line) -> Span:
 def sections(library: str, tables: Sequence[Sequence[Line]]) -> list[Section]:
     """The speeds of a library on all kinds of text."""
     rows = []
-    for lines in tables:
-        fresh = [line["fresh"] for line in lines if "fresh" in line]
-        right = [row.row for row in fresh if row.answer in {"equal", "by-law"}]
-        for line in lines:
-            row = leading(line)
-            if row.implementation == library:
-                what = f"{row.row}: " * (row.row != library) + f"{row.text}, {row.mode}"
-                where = Span(f" {row.vocabulary}, {size(row.size)}", "quiet block-line")
-                place = right.index(row.row) + 1 if row.row in right else None
-                among = Cell(place and f"{place} of {len(right)}", sort=place or 999)
-                rows.append(((what, where), {**told(line), "Place": among}))
+    for line in (line for lines in tables for line in lines):
+        row = leading(line)
+        if row.implementation == library:
+            what = f"{row.row}: " * (row.row != library) + f"{row.text}, {row.mode}"
+            where = Span(f" {row.vocabulary}, {size(row.size)}", "quiet block-line")
+            rows.append(((what, where), told(line)))
     caption = (
         "The last measurement of each kind of text: MiB a second of CPU time, one thread, the best "
-        "of all rounds and the slowest. Place: among those with the right ids, on fresh text"
+        "of all rounds and the slowest"
     )
     everybody = Paragraph(Span("All libraries side by side", href="/speed.html"), "quiet")
     return listing("Speed", "Text", rows, caption, above=[everybody])

@@ -73,10 +73,9 @@ def test_a_replay_needs_trust_for_whoever_takes_part_and_for_what_is_fetched() -
     bucket = record.buckets[0]
 
     def command(specs: dict[str, str], source: str = "tekken_240911") -> str:
-        loaded = {one.id: replace(one, source=source) for one in record.vocabularies}
+        loaded = [replace(one, source=source) for one in record.vocabularies]
         begun = replace(record.started, specs=specs)  # type: ignore[type-var]
-        coverage = replace(record.coverage, vocabularies=loaded, started=begun)
-        made = replace(record, coverage=coverage)
+        made = replace(record, vocabularies=loaded, started=begun)
         return findings.replay(bucket.example, made, None)
 
     here = {"tiktoken": "tiktoken", "tokenizers": "tokenizers"}

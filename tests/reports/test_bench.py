@@ -132,7 +132,6 @@ def test_rounds_enough_give_an_interval_and_a_word() -> None:
     assert "0.90 to 1.10, no difference" in text
     page = page_of(made)
     assert "0.90 to 1.10, no difference" in page
-    assert 'title="ahead in 50 % of 6 rounds"' in page
     # Three rounds tell nothing.
     assert ", ahead" not in printed(usual())
 

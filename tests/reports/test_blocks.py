@@ -17,7 +17,6 @@ from reports.blocks import (
     Block,
     Cell,
     Code,
-    Column,
     Details,
     Facts,
     Figure,
@@ -37,7 +36,6 @@ from reports.blocks import (
     Tokens,
     html,
     markdown,
-    numbers,
     terminal,
 )
 from tests.reports.test_html import Page as Parsed
@@ -46,7 +44,7 @@ NASTY = "<b>|`*\u202e\x1b[31m</script>"
 PLOT = Plot("of a plot", Axis("size"), Axis("time"), [Series(NASTY, [(1.0, 2.0)])])
 TABLE = Table(
     "a table",
-    ("Name", *numbers("Fast", "Slow", group="Speed"), Column("Wide", page=True)),
+    "Name | Speed / Fast: | Speed / Slow: | (Wide)",
     [
         [NASTY, 1234, Cell(5, "bad", sort=-1), "on the page"],
         Row([("a", Span("b", "quiet")), None, 7, Span("c", href="https://c.example")], "base"),
@@ -54,7 +52,7 @@ TABLE = Table(
     caption="What it says",
 )
 BLOCKS = [
-    Banner("All is well", "✓", "pass", "because", "a stamp", [Items(["one", NASTY])]),
+    Banner("All is well", "because", "pass", [Items(["one", NASTY])], "a stamp"),
     Section(
         "A section", anchor="a", tags=["tag"],
         blocks=[
@@ -101,7 +99,7 @@ def test_a_link_is_clickable_only_where_it_is_harmless() -> None:
 
 def test_markdown_has_what_stands_open() -> None:
     text = markdown.render(BLOCKS)
-    assert text.startswith("## ✓ All is well\n\nbecause\n\na stamp\n\n- one\n")
+    assert text.startswith("## ❔ All is well\n\nbecause\n\na stamp\n\n- one\n")
     assert "| Name | Fast | Slow |\n| --- | ---: | ---: |" in text
     assert "| ab |  | 7 |" in text
     assert r"Said of **&#60;b&#62;" in text
@@ -115,9 +113,16 @@ def test_markdown_has_what_stands_open() -> None:
 
 def test_markdown_says_what_it_leaves_out() -> None:
     lines = markdown.render([Items([str(number) for number in range(60)])]).splitlines()
-    assert (len(lines), lines[-1]) == (52, "and 10 more in report.html.")
+    assert (len(lines), lines[-1]) == (51, "- and 10 more")
     assert markdown.inline(Span("a", href="javascript:b")) == "a"
     assert markdown.inline(("see ", Span("a", href="b.html"))) == "see [a](b.html)"
+
+
+def test_every_renderer_says_how_many_rows_are_left_out() -> None:
+    table = Table("t", "Head", [["first"], ["second"], ["third"]], most=1)
+    for one in shown(table):
+        assert "first" in one and "second" not in one
+        assert "2 more are not shown here." in one
 
 
 def test_a_terminal_has_what_stands_open() -> None:
@@ -141,16 +146,14 @@ def shown(*blocks: Block) -> list[str]:
 
 
 def test_a_table_without_rows_says_so_or_is_not_there() -> None:
-    said = Table("t", ("A column",), [], empty="nobody came")
+    said = Table("t", "A column", [], empty="nobody came")
     assert all("nobody came" in one for one in shown(said))
-    assert not any("A column" in one for one in shown(said, Table("t", ("A column",), [])))
+    assert not any("A column" in one for one in shown(said, Table("t", "A column", [])))
 
 
 def test_what_is_for_a_page_is_on_a_page_alone() -> None:
-    rows = [Row(["first"]), Row(["second"], page=True)]
-    page, *others = shown(
-        Table("t", ("Head",), rows), Section("third", [Paragraph("fourth")], "a", page=True)
-    )
+    table = Table("t", "Head | (Other)", [["first", "second"]])
+    page, *others = shown(table, Section("third", [Paragraph("fourth")], "a", page=True))
     assert all(word in page for word in ("first", "second", "third", "fourth"))
     for one in others:
         assert "first" in one
@@ -158,7 +161,7 @@ def test_what_is_for_a_page_is_on_a_page_alone() -> None:
 
 
 def test_a_terminal_ends_with_the_verdict() -> None:
-    *_, printed = shown(Banner("the verdict", "✓", "pass"), Paragraph("before"))
+    *_, printed = shown(Banner("the verdict"), Paragraph("before"))
     assert printed.index("before") < printed.index("the verdict")
 
 

@@ -72,7 +72,7 @@ def day(number: int) -> datetime.datetime:
     ("ids", "line"),
     [
         (["f-3"], ""),
-        (["f-1"], "seen in one run of the ledger, on 2026-03-04"),
+        (["f-1"], "first seen 2026-03-04, last seen 2026-03-04, in 1 run of the ledger"),
         (
             ["f-1", "f-2"],
             "first seen 2026-03-02, last seen 2026-03-09, in 5 runs of the ledger",

@@ -101,7 +101,7 @@ def test_the_reports_show_it() -> None:
     assert "3 nodes performed 2 units in 9.0 s" in page
     assert "2 were lost on the way and performed again" in page
     assert "c-3 was excluded, as it did nothing but fail: OSError: no disk" in page
-    assert "&lt;second&gt;</th><td>a-1</td>" in page
+    assert "3 units in all." in page
     assert "<second>" not in page
     text = markdown.render(record)
     assert "### Cluster" in text
@@ -117,7 +117,7 @@ def test_the_reports_show_it() -> None:
 
 def test_a_run_that_was_cut_off_shows_its_units() -> None:
     record = RunRecord.from_events(EVENTS)
-    assert "Who performed which unit" in html.render(record, ())
+    assert "3 units in all." in html.render(record, ())
 
 
 def test_a_run_without_a_cluster_says_nothing_of_one() -> None:
@@ -161,7 +161,6 @@ def test_pages_of_a_selftest_and_of_a_search_say_who_did_what() -> None:
     for page in (render(selftest.page(mistakes)), render(search)):
         assert "What each node did" in page
         assert "node-7" in page
-        assert "search 1 of 1" in page
     assert "What each node did" not in render(worst.page(REPORT, Cluster()))
 
 

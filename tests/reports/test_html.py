@@ -176,12 +176,12 @@ def test_a_night_of_findings_stays_small_and_readable(number: int, carded: int) 
     details = [attrs.get("class") or "" for attrs in page.every("details")]
     assert sum(name.startswith("card ") for name in details) == carded
     said = "".join(page.text)
-    assert ("are shown in full, the worst first" in said) is (number > carded)
-    assert ("are listed, the worst first" in said) is (number > findings.MAX_LINES)
+    assert (f"The worst {carded} are shown in full" in said) is (number > carded)
+    assert ("more are not shown here" in said) is (number > findings.MAX_LINES)
 
 
 def test_beyond_the_cards_the_index_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "MAX_CARDS", 5)
     page = Page(html.render(records.many(15)))
-    assert "5 of 15 findings are shown in full" in "".join(page.text)
+    assert "The worst 5 are shown in full" in "".join(page.text)
     assert sum("data-for" in attrs for attrs in page.every("tr")) == 15

@@ -36,21 +36,21 @@ def row(points: list[list[float]], name: str = "own") -> Measured:
     return Measured(name, "v", "family <&>", 1.0, 0.9, 1.1, "linear", points)
 
 
-def test_growth_is_drawn_for_all_with_the_bounds_of_candidates() -> None:
+def test_growth_is_drawn_for_all_and_candidates_are_thick() -> None:
     own = row([[10.0**i, 10.0 ** (i - 7)] for i in range(2, 7)])
     peer = row([[100.0, 1e-3], [1e6, 1e-1]], "<peer>")
-    shown = told(plot([own, peer, row([], "nobody")], {"own": 0, "<peer>": 1}, {"own": "linear"}))
-    assert [one["name"] for one in shown["series"]] == ["own", "own: linear", "<peer>"]
-    thick, bound, thin = shown["series"]
-    assert thick["points"] == bound["points"] == [[10.0**i, 10.0 ** (i - 7)] for i in range(2, 7)]
-    assert (thick["wide"], bound["dash"], "wide" in thin) == (True, True, False)
+    shown = told(plot([own, peer, row([], "nobody")], {"own": 0, "<peer>": 1}, {"own"}))
+    assert [one["name"] for one in shown["series"]] == ["own", "<peer>"]
+    thick, thin = shown["series"]
+    assert thick["points"] == [[10.0**i, 10.0 ** (i - 7)] for i in range(2, 7)]
+    assert (thick["wide"], "wide" in thin) == (True, False)
     assert (shown["x"]["log"], shown["y"]["log"]) == (2, 10)
 
 
 def test_what_no_logarithm_has_is_left_out() -> None:
     assert usable([[0.0, 1.0], [1.0, math.nan], [5.0], [2.0, 3.0]]) == [(2.0, 3.0)]
     assert plot([row([[0.0, 0.0]])], {}, {}) is None
-    alone = told(plot([row([[1000.0, 1e-3]])], {}, {"own": "linear"}))
+    alone = told(plot([row([[1000.0, 1e-3]])], {}, {"own"}))
     assert [one["name"] for one in alone["series"]] == ["own"]
 
 

@@ -1,4 +1,4 @@
-"""One row an implementation, severities, rates, and the commands and entries of a card."""
+"""One row an implementation, severities, and the commands and entries of a card."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 
 from harness.checks.base import Severity
 from harness.events import ExpectationJudged
-from harness.verdict.coverage import Coverage
 from reports import findings, html, standings
 from reports.blocks import Cell, Code, Table, markdown, walk
 from reports.record import RunRecord
@@ -61,19 +60,6 @@ def test_the_severity_is_of_what_broke() -> None:
     assert Severity.CRASH in {severity(b.example) for b in records.nasty().buckets}
 
 
-def test_the_rate_is_of_the_inputs_that_were_judged() -> None:
-    record = records.three()
-    bucket = next(b for b in record.buckets if b.example.check == "equivalence")
-    found = record.rate(bucket)
-    name, place = bucket.example.culprits[0], bucket.example.contract
-    judged = sum(
-        record.coverage.judged[contract, "equivalence", name]
-        for contract in {f.contract for f in bucket.findings}
-    )
-    assert found == pytest.approx(bucket.count / judged)
-    assert replace(record, coverage=Coverage()).rate(bucket) is None, place
-
-
 def test_commands_work_from_any_folder() -> None:
     record, folder = records.three(), Path("/where ever")
     page = html.render(record, folder=folder)
@@ -97,7 +83,7 @@ def test_a_plug_in_of_a_record_needs_trust() -> None:
     name = example.partition[-1].implementations[0]
     for spec, trusted in ((name, False), ("/somewhere/mine.py:Mine", True)):
         begun = replace(record.started, specs={name: spec})
-        made = replace(record, coverage=replace(record.coverage, started=begun))
+        made = replace(record, started=begun)
         assert findings.replay(example, made, None).endswith(" --trust") == trusted
 
 

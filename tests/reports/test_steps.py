@@ -11,45 +11,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reports import steps as module
-from reports.steps import SHORTEST, deviations, steps, stretches
+from reports.steps import MOST, PENALTY, SHORTEST, noise, steps, stretches
 
 VALUES = st.lists(st.integers(0, 9).map(float), min_size=1, max_size=12)
 
 
 def spread(values: list[float]) -> float:
-    """The sum of absolute deviations from the median, by its definition."""
-    return float(np.abs(np.asarray(values) - np.median(values)).sum())
+    """The sum of absolute deviations from the median, of which none counts for too much."""
+    return float(np.minimum(np.abs(np.asarray(values) - np.median(values)), MOST).sum())
 
 
 @given(VALUES)
-def test_deviations_are_those_of_the_definition(values: list[float]) -> None:
-    costs = deviations(np.asarray(values))
-    for start, end in itertools.combinations(range(len(values) + 1), 2):
-        if end - start >= SHORTEST or end - start == len(values):
-            assert math.isclose(costs[start, end], spread(values[start:end]), abs_tol=1e-9)
-        else:
-            assert costs[start, end] == math.inf
+def test_the_stretches_are_the_best_of_all(values: list[float]) -> None:
+    scale, price = noise(np.asarray(values)), PENALTY * math.log(len(values))
+
+    def cost(edges: tuple[int, ...]) -> float:
+        parts = [values[a:b] for a, b in itertools.pairwise(edges)]
+        sure = len(parts) == 1 or min(map(len, parts)) >= SHORTEST
+        told = sum(spread([one / scale for one in part]) + price for part in parts)
+        return told if sure else math.inf
+
+    every = (
+        (0, *inner, len(values))
+        for number in range(4)
+        for inner in itertools.combinations(range(1, len(values)), number)
+    )
+    found = (0, *(one.end for one in stretches(values)))
+    assert math.isclose(cost(found), min(map(cost, every)), rel_tol=1e-9)
 
 
-@given(VALUES)
-def test_partitions_are_the_best_of_all(values: list[float]) -> None:
-    number = len(values)
-    for cost, edges in module._partitions(deviations(np.asarray(values))):
-        every = [
-            sum(spread(values[a:b]) for a, b in itertools.pairwise((0, *inner, number)))
-            for inner in itertools.combinations(range(1, number), len(edges))
-            if not inner
-            or all(b - a >= SHORTEST for a, b in itertools.pairwise((0, *inner, number)))
-        ]
-        if not every:
-            assert cost == math.inf
-            continue
-        assert math.isclose(cost, min(every), abs_tol=1e-9)
-        shown = sum(spread(values[a:b]) for a, b in itertools.pairwise((0, *edges, number)))
-        assert math.isclose(cost, shown, abs_tol=1e-9)
-
-
-def noise(kind: str, number: int, rng: np.random.Generator) -> np.ndarray:
+def drawn(kind: str, number: int, rng: np.random.Generator) -> np.ndarray:
     if kind == "gauss":
         return rng.normal(size=number)
     if kind == "heavy":
@@ -60,11 +51,11 @@ def noise(kind: str, number: int, rng: np.random.Generator) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["gauss", "heavy", "laplace"])
 def test_noise_has_no_steps_and_steps_are_found_to_the_point(kind: str) -> None:
     rng = np.random.default_rng(7)
-    false = sum(bool(steps(list(100 + noise(kind, 60, rng)))) for _ in range(60))
+    false = sum(bool(steps(list(100 + drawn(kind, 60, rng)))) for _ in range(60))
     assert false <= 3
     found = 0
     for _ in range(40):
-        values = 100 + noise(kind, 60, rng)
+        values = 100 + drawn(kind, 60, rng)
         values[50:] += 3
         seen = steps(list(values))
         found += len(seen) == 1 and abs(seen[0].place - 50) <= 1 and seen[0].after > seen[0].before
@@ -75,7 +66,7 @@ def test_schwarz_as_it_stands_would_cry_wolf(monkeypatch: pytest.MonkeyPatch) ->
     """The check above can fail: with the usual price it does."""
     monkeypatch.setattr(module, "PENALTY", 1.0)
     rng = np.random.default_rng(7)
-    assert sum(bool(steps(list(100 + noise("gauss", 60, rng)))) for _ in range(60)) > 3
+    assert sum(bool(steps(list(100 + drawn("gauss", 60, rng)))) for _ in range(60)) > 3
 
 
 def test_an_outlier_is_no_step_and_two_are_none_either() -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from reports.blocks.units import plural
-from reports.findings import cuts
 from reports.words import spoken, title
 from tests.reports import records
 
@@ -47,17 +46,6 @@ def test_a_headline_is_short_however_many_agree() -> None:
     parts = [records.group(right, b"aaa", 1), records.group(["mine"], b"aaa", 2)]
     finding = records.found("f-1", b"aaa", culprits=["mine"], stage="merges", partition=parts)
     assert spoken(finding) == "mine merges otherwise than other-0 and 29 others"
-
-
-def test_a_headline_shows_how_a_short_input_is_cut() -> None:
-    right, wrong = (
-        records.group(
-            [name], b"aaa", 1, ids=[1, 2], total=2, surfaces=[records.b64(one) for one in tokens]
-        )
-        for name, tokens in (("tiktoken", (b"aa", b"a")), ("mine", (b"a", b"aa")))
-    )
-    finding = records.found("f-1", b"aaa", culprits=["mine"], partition=[right, wrong])
-    assert cuts(finding) == ("a|aa", "aa|a")
 
 
 def test_the_verdict_names_the_worst_finding_with_its_severity() -> None:
