@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from harness.events import UNEXAMINED, Event, FamiliesMeasured, MatchPlayed
 from reports import studies
@@ -30,8 +30,8 @@ from reports.record import BAD_GROWTH, RunRecord
 from reports.speeds import tables
 from reports.words import smallest
 
-Document: TypeAlias = Mapping[str, Any]
-Played: TypeAlias = tuple[MatchPlayed, RunRecord | None]
+Document = Mapping[str, Any]
+Played = tuple[MatchPlayed, RunRecord | None]
 """What came of one library on one vocabulary; no record where it does not run it."""
 
 KINDS = {

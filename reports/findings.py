@@ -30,6 +30,7 @@ from reports.blocks import (
     Token,
     Tokens,
 )
+from reports.blocks.html import link
 from reports.blocks.units import plural
 from reports.proposing import entries
 from reports.record import Bucket, RunRecord
@@ -153,7 +154,8 @@ def card(
     elif finding.original_bytes > len(data):
         size = f"{size}, minimised from {finding.original_bytes:,}"
     why = "An expectation covered this, but is past its date" if bucket.expired else "Expected"
-    reason = (f"{why}: {bucket.reason} ", Span(bucket.link, href=bucket.link or ""))
+    address = link(bucket.link)
+    reason = (f"{why}: {bucket.reason} ", Span(address, href=address))
     blocks = [
         Paragraph((permanent, Span(f" {history}", "quiet")), "permanent"),
         Paragraph(None if bucket.reason is None else reason, "why"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TypeAlias
 
 from harness.events import FamiliesMeasured, GrowthJudged, Measured
 from impls import registry
@@ -66,7 +65,7 @@ LEGEND = (
     "proportion. The gate fails for fields with a frame."
 )
 
-Judged: TypeAlias = Mapping[tuple[str, str, str, str], GrowthJudged]
+Judged = Mapping[tuple[str, str, str, str], GrowthJudged]
 
 
 def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TypeAlias
 
 from harness.events import ContractOpened, Found
 from harness.verdict.coverage import State
@@ -15,7 +14,7 @@ from reports.record import Bucket, RunRecord
 from reports.studies import grouped
 from reports.text import clipped
 
-Place: TypeAlias = tuple[str, str, str]
+Place = tuple[str, str, str]
 """An implementation, the id of a contract, a check."""
 
 NOBODY = "it differs from another that is trusted equally, and nobody is blamed"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from statistics import median
-from typing import Any, TypeAlias
+from typing import Any
 
 from harness.events import Event, Finished
 from harness.studies.selftest.events import HuntDone, MistakeJudged, SelftestStarted
@@ -18,9 +18,9 @@ from reports.blocks.units import duration, figure, plural
 from reports.studies import complete, of
 from reports.text import literal
 
-Sighting: TypeAlias = dict[str, Any]
+Sighting = dict[str, Any]
 """See :class:`harness.studies.selftest.events.Sighting`."""
-Line: TypeAlias = dict[str, Any]
+Line = dict[str, Any]
 """What one generator or check did, as ``selftest.json`` has it.
 
 tried: mistakes that it could have caught: for a generator those to which it gave cases, for a

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any, TypeAlias
+from typing import Any
 
 from harness.events import Event
 from harness.events.texts import TextsCompared, TextsGiven, TextsRead, TokenCounts
@@ -36,7 +36,7 @@ SHOWN = ("tokens", "more", "fewer", "unanswered")
 DIGEST = (1 << 63) - 1
 """Digests are summed modulo a power of two, whatever the order in which batches are answered."""
 
-Document: TypeAlias = Mapping[str, Any]
+Document = Mapping[str, Any]
 
 
 def document(events: Iterable[Event]) -> dict[str, Any] | None:

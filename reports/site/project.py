@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from harness.verdict.diff import CHANCE, missed
 from reports.studies import grouped
@@ -34,7 +34,7 @@ RANDOM = "random:"
 
 COUNTED = ("cases", "compared", "wrong", "deaths", "trusted")
 
-Counts: TypeAlias = Counter[str]
+Counts = Counter[str]
 """Sums of tallies, by :data:`COUNTED`; trusted: the runs in which it was the reference."""
 
 

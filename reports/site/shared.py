@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from reports import standings
 from reports.blocks import (
@@ -31,7 +31,7 @@ from reports.studies import bad
 if TYPE_CHECKING:
     from harness.ledger.history import History  # SQLAlchemy is slow
 
-Told: TypeAlias = Mapping[str, Inline | Cell]
+Told = Mapping[str, Inline | Cell]
 
 WORDS = frozenset(
     {"State", "Severity", "Vocabulary", "Worst live defect", "Worst growth", "Format", "Algorithm"}

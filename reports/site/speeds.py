@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from harness.events.timing import MEBIBYTE
 from harness.ledger.trends import Trend
@@ -18,8 +18,8 @@ from reports.studies import grouped
 if TYPE_CHECKING:
     from harness.ledger.models import MeasuredSpeed  # SQLAlchemy is slow
 
-Line: TypeAlias = "Mapping[str, MeasuredSpeed]"
-"""The speeds of a row of a measurement by kind, at the largest size."""
+    Line = Mapping[str, MeasuredSpeed]
+    """The speeds of a row of a measurement by kind, at the largest size."""
 
 NANOSECONDS = 1e9
 

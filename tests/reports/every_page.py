@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.events import Forced
+from harness.events import Forced, MatchPlayed
 from harness.ledger.history import history, open_existing
 from reports import bench as speeds
 from reports import field as surveys
@@ -80,49 +80,24 @@ def selftest(out: Path) -> Path:
 
 
 def field(out: Path) -> Path:
-    """A survey of six libraries on three vocabularies."""
-    libraries = {f"library-{number}": f"1.{number}" for number in range(6)}
-    vocabularies = ["tekken_240911", "t5_base", "mistral_v7m1_long_name"]
-    kinds = ("agrees", "differs", "by-design", "failed", "not-run")
-    verdicts = {
-        name: {
-            vocabulary: {
-                "kind": kinds[(place + number) % 5],
-                "text": ("agrees", "2 differences", "as known", "failed", "–")[
-                    (place + number) % 5
-                ],
-                "detail": "in 12,345 comparisons on generated and hostile inputs",
-                "link": f"runs/{name}/report.html",
-            }
-            for number, vocabulary in enumerate(vocabularies)
-        }
-        for place, name in enumerate(libraries)
-    }
-    defect = {
-        "library": "library-1", "version": "1.1", "vocabulary": "tekken_240911",
-        "check": "equivalence", "seen": 812, "input": "'a\\u0301 ' * 20", "minimal": True,
-        "sentence": "disagrees with tiktoken (pre-tokens: Mn)", "expected": "",
-        "reproducer": "runs/library-1/findings/f-1a2b3c4d/repro.py",
+    """A survey of five libraries on two vocabularies, with whatever may come of a match."""
+    records_of = {
+        "agrees": records.clean(), "differs": records.three(), "cut-off": records.cut_off(),
+        "grows": records.growing(), "not-run": None,
     }  # fmt: skip
-    known = {**defect, "library": "library-2", "expected": "documented upstream", "minimal": False}
-    growth = {
-        "library": "library-3", "version": "1.3", "vocabulary": "t5_base", "family": "letter-run",
-        "verdict": "superlinear", "law": "n^2", "exponent": 1.98, "low": 1.9, "high": 2.06,
-        "expression": "b'a' * n", "note": "",
-    }  # fmt: skip
-    page = {
-        **surveys.document(
-            [], [], "2026-11-20T12:00:00+00:00", "tokgate field --budget 8h --out field",
-            complete=True,
-        ),
-        "libraries": libraries, "vocabularies": vocabularies, "verdicts": verdicts,
-        "defects": [defect, known], "growth": [growth],
-        "growth_scope": "54 cells (a library on a family) measured.",
-        "speeds": {"source, text, tekken_240911": {
-            name: {"mib_per_second": 12.5 * (place + 1), "ratio": 1.5}
-            for place, name in enumerate(libraries)
-        }},
-    }  # fmt: skip
+    played = [
+        (
+            MatchPlayed(
+                "tokenizers" if library == "differs" else library, "1.2", "", vocabulary,
+                "tiktoken", library, "byte-level only" if record is None else "",
+            ),
+            record,
+        )
+        for library, record in records_of.items()
+        for vocabulary in ("tekken_240911", "mistral_v7m1_long_name")
+    ]  # fmt: skip
+    command = "tokgate field --budget 8h --out field"
+    page = surveys.document(played, test_bench.usual(), "2026-11-20", command, complete=True)
     write_files(surveys.files(page), out)
     return out / "field.html"
 

@@ -5,13 +5,13 @@ Playwright drives the Chromium of the distribution; both it and axe-core are of 
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.breadth import thorough_from
 from tests.reports import every_page
-from tests.reports.test_browser import CHROMIUM
 
 sync_api = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
+    None,
+)
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no chromium binary on PATH"),
     pytest.mark.thorough,  # a browser starts, and each page is laid out several times
@@ -116,6 +120,24 @@ def opened(browser: Any, page: Path, view: str = "wide", anchor: str = "") -> An
     made = context.new_page()
     made.goto(page.as_uri() + anchor)
     return made
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", every_page.REPORTS)
+def test_nothing_is_loaded_and_nothing_complained_of(
+    name: str, scheme: Any, browser: Any, written: dict[str, Path]
+) -> None:
+    context = browser.new_context(color_scheme=scheme)
+    page, told = context.new_page(), list[str]()
+    for kind in ("console", "pageerror", "request"):
+        page.on(kind, lambda one: told.append(getattr(one, "url", None) or str(one)))
+    page.goto(written[name].as_uri(), timeout=HANG)
+    assert page.evaluate("document.documentElement.classList.contains('js')")
+    for link in page.locator("a.cell").all()[:1]:
+        figure = page.locator(f"[id='{str(link.get_attribute('href'))[1:]}']")
+        assert figure.is_visible() and figure.locator("div.plot").count() == 1
+    assert told == [written[name].as_uri()]
+    context.close()
 
 
 @pytest.mark.parametrize("view", VIEWS)

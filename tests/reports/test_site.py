@@ -19,7 +19,7 @@ from harness.ledger.history import History, RecordedFinding, open_existing
 from harness.ledger.history import history as read
 from harness.ledger.models import Run, RunFinding, RunTally, RunVersion
 from reports import write
-from reports.site import defects, pages, speeds
+from reports.site import pages, speeds
 from reports.site.feeds import badge
 from reports.site.project import FIXED, LIVE, UNSEEN, Counts, Project, family_of, totals
 from reports.site.shared import slug
@@ -120,7 +120,7 @@ def test_a_command_for_any_machine_needs_nothing_of_a_run(
 ) -> None:
     shown = ledgers.Planted(library, "vocab", "merges", "Mn", 0, 2).found(0, None)
     shown.partition[0].implementations[:] = ["tiktoken"]
-    made = defects.command(shown, source)
+    made = pages.command(shown, source)
     assert made.startswith(told)
     assert bool(made) == bool(told)
     if made:
