@@ -24,6 +24,7 @@ from reports.blocks import (
     Axis,
     Banner,
     Cell,
+    Cells,
     Column,
     Facts,
     Figure,
@@ -179,9 +180,7 @@ def _grid(table: BenchTable) -> Table:
     rows = []
     for line in table.lines:
         look = "bad" if line.answer == "different" else "quiet"
-        row: list[Inline | Cell] = [
-            (Span(line.name, href=line.homepage), Span(f" {line.mark}".rstrip(), look))
-        ]
+        row: Cells = [(Span(line.name, href=line.homepage), Span(f" {line.mark}".rstrip(), look))]
         for at, kind in shown:
             row += _speed(line, at, kind, own=line.name == base, page=at != largest)
         row += [rate(line.gain)] * table.gains

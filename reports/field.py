@@ -15,6 +15,7 @@ from reports import studies
 from reports.blocks import (
     Banner,
     Cell,
+    Cells,
     Code,
     Column,
     Inline,
@@ -225,10 +226,10 @@ def page(survey: Document) -> Page:
 
 
 def _agreement(survey: Document) -> Section:
-    rows: list[list[Inline | Cell]] = []
+    rows: list[Cells] = []
     for library, row in survey["verdicts"].items():
         version = Span(f" {survey['libraries'][library]}", "quiet")
-        cells: list[Inline | Cell] = [(library, version)]
+        cells: Cells = [(library, version)]
         for name in survey["vocabularies"]:
             if (one := row.get(name)) is None:
                 cells.append(Cell("reference", "not-run"))

@@ -15,6 +15,7 @@ from harness.ledger.trends import Seen
 from reports.blocks import (
     Block,
     Cell,
+    Cells,
     Code,
     Column,
     Details,
@@ -112,7 +113,7 @@ def _index(record: RunRecord) -> Table:
         example, word = one.example, severity(one.example)
         reason = (Span(one.reason, "quiet block-line", one.link or ""), " ") if one.reason else None
         what = Span(one.headline, href=record.cards.get(one.name, ""))
-        cells: list[Inline | Cell] = [
+        cells: Cells = [
             number,
             (what, f"{one.also} ", reason, Span(one.name, "code quiet")),
             Cell(word, sort=SEVERITIES.index(word)),

@@ -11,11 +11,11 @@ from reports.blocks import (
     Aligned,
     Block,
     Cell,
+    Cells,
     Code,
     Details,
     Group,
     Heading,
-    Inline,
     Items,
     Paragraph,
     Section,
@@ -80,7 +80,7 @@ def sections(record: RunRecord) -> list[Section]:
     return [Section("Forced tokens", blocks, "forced")] if record.forced else []
 
 
-def _row(one: Forced) -> list[Inline | Cell]:
+def _row(one: Forced) -> Cells:
     wrong = percent(one.non_canonical, one.sequences) if one.non_canonical else ""
     unknown = f"{one.undecided:,} undecided" if one.undecided else ""
     return [
@@ -204,7 +204,7 @@ def found(
 
     tried: grammars by policy. remarks: what failed, and what workers left behind.
     """
-    rows: list[list[Inline | Cell]] = []
+    rows: list[Cells] = []
     for policy, count in tried.items():
         own = [one for one in examples if one.policy == policy]
         if not own:

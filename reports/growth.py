@@ -14,6 +14,7 @@ from reports.blocks import (
     Axis,
     Block,
     Cell,
+    Cells,
     Code,
     Column,
     Details,
@@ -260,7 +261,7 @@ def worst(measured: Sequence[Measured]) -> Iterator[Table]:
     ]
     timed.sort(key=lambda cost: -cost[0])
     for vocabulary, here in grouped(timed, lambda cost: cost[3].vocabulary).items():
-        rows: list[list[Inline | Cell]] = []
+        rows: list[Cells] = []
         for name, costs in grouped(here, lambda cost: cost[3].implementation).items():
             cost, x, y, row = costs[0]
             bad = Span(f" {row.verdict}", f"tally {row.verdict}")

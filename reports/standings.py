@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from corpora.plain_text import one_line
 from harness.events import Measured
 from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
-from reports.blocks import Cell, Inline, Section, Span, Table
+from reports.blocks import Cell, Cells, Section, Span, Table
 from reports.blocks.units import per_cent
 from reports.growth import rank
 from reports.record import RunRecord
@@ -46,7 +46,7 @@ def sections(record: RunRecord) -> list[Section]:
     return [Section("Implementations", [table], "implementations")] if shown else []
 
 
-def _row(record: RunRecord, name: str, trouble: str) -> list[Inline | Cell]:
+def _row(record: RunRecord, name: str, trouble: str) -> Cells:
     coverage = record.coverage
     judged: dict[str, int] = {}
     for (contract, _, who), number in coverage.judged.items():

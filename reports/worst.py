@@ -12,10 +12,10 @@ from reports.blocks import (
     Axis,
     Banner,
     Cell,
+    Cells,
     Code,
     Details,
     Figure,
-    Inline,
     Page,
     Paragraph,
     Plot,
@@ -113,7 +113,7 @@ def _pattern(number: int, row: Entry) -> Section:
     return Section(title, blocks, f"found-{number}", tags, nav="", style="pattern", level=3)
 
 
-def _costs(report: Report, row: Entry) -> list[Inline | Cell]:
+def _costs(report: Report, row: Entry) -> Cells:
     """Nanoseconds a byte, times those of prose, and the exponent."""
     base = report.control.a_byte if report.control else None
     between = interval(row.low, row.high)

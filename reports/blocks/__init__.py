@@ -166,6 +166,10 @@ class Cell:
     hint: str = ""
 
 
+Cells = list[Inline | Cell]
+"""The cells of a row."""
+
+
 @block
 class Row:
     """A row that looks otherwise, or belongs to the element with the id ``of``."""

@@ -7,11 +7,12 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.sources import PACKAGED
 from harness.events import Counted, Found, Started
+from harness.ledger.history import History
+from harness.ledger.models import RunGrowth
 from harness.ledger.trends import Trend
 from impls.registry import registered
 from reports import standings, trends
@@ -26,10 +27,6 @@ from reports.site.shared import Site, Told, address, facts, judged, link, listin
 from reports.studies import grouped
 from reports.text import literal
 from reports.words import SEVERITIES, input_of
-
-if TYPE_CHECKING:  # SQLAlchemy is slow
-    from harness.ledger.history import History
-    from harness.ledger.models import RunGrowth
 
 PER = 1_000_000
 MAX_SCRIPTS = 5 << 20
@@ -144,11 +141,11 @@ def _of_library(project: Project, name: str) -> Told:
     where, word = f"/{address('libraries', name)}#defects", there[0].severity if there else ""
     told = judged(project.latest(name))
     return {
-        "Agreement": told["Agreement"],
-        "Cases": told["Cases"],
+        "Agreement:": told["Agreement:"],
+        "Cases:": told["Cases:"],
         "Worst live defect": standings.worst(word, where, [one.row.expected for one in there]),
         "Worst growth": standings.growth(project.growth.get(name, [])),
-        "Deaths": told["Deaths"],
+        "Deaths:": told["Deaths:"],
         "Last judged": told["Last judged"],
     }
 
@@ -162,9 +159,9 @@ def _of_vocabulary(project: Project, name: str) -> Told:
     return {
         "Format": row.format if row else None,
         "Algorithm": row.algorithm if row else None,
-        "Tokens": plural(many, "vocabulary", "vocabularies") if many > 1 else tokens,
-        "Libraries": sum(bool(project.latest(one, name)) for one in project.libraries),
-        "Live defects": len(live(defects)),
+        "Tokens:": plural(many, "vocabulary", "vocabularies") if many > 1 else tokens,
+        "Libraries:": sum(bool(project.latest(one, name)) for one in project.libraries),
+        "Live defects:": len(live(defects)),
     }
 
 
@@ -190,7 +187,7 @@ def _library(name: str, project: Project) -> Iterator[Block]:
     for asked in project.releases[name]:
         runs = {one.run.id for one in asked}
         seen = sum(one.blamed and not runs.isdisjoint(one.seen) for one in defects)
-        told = {**judged(asked), "Defects seen": seen}
+        told = {**judged(asked), "Defects seen:": seen}
         versions.append((asked[0].version or "not known", told))
     yield from listing("Version history", "Version", versions, "The latest version last")
     growth: list[tuple[Inline, Told]] = [
@@ -210,9 +207,9 @@ def _of_growth(row: RunGrowth) -> Told:
     return {
         "Vocabulary": row.vocabulary,
         "Verdict": Cell(standings.tally(row), sort=row.exponent or -1),
-        "Interval": interval(row.low, row.high),
-        "Bytes": row.bytes,
-        "Time": Cell(took, sort=seconds),
+        "Interval:": interval(row.low, row.high),
+        "Bytes:": row.bytes,
+        "Time:": Cell(took, sort=seconds),
     }
 
 
@@ -285,9 +282,9 @@ def told(defect: Defect) -> Told:
         "State": state,
         "Severity": Cell(defect.severity or "not known", sort=severity_order(defect)),
         "Vocabulary": link("vocabularies", defect.family),
-        "First seen": day(defect.first),
-        "Last seen": day(defect.last),
-        "In runs": f"{len(defect.seen):,} of {defect.judged:,}",
+        "First seen:": day(defect.first),
+        "Last seen:": day(defect.last),
+        "In runs:": f"{len(defect.seen):,} of {defect.judged:,}",
     }
 
 

@@ -6,15 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from harness.ledger.history import History, RecordedFinding
+from harness.ledger.models import Run, RunFinding, RunTally, RunVocabulary
 from harness.verdict.diff import CHANCE, missed
 from reports.studies import grouped
 from reports.words import listed, severity, spoken
-
-if TYPE_CHECKING:  # SQLAlchemy is slow
-    from harness.ledger.history import History, RecordedFinding
-    from harness.ledger.models import Run, RunFinding, RunTally, RunVocabulary
 
 LIVE, UNSEEN, FIXED = STATES = ("live", "not seen lately", "fixed")
 """What became of a defect: the last run that could see it did; it did not; or it is gone for good,

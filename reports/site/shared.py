@@ -10,34 +10,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from harness.ledger.history import History
 from reports import standings
-from reports.blocks import (
-    Block,
-    Cell,
-    Column,
-    Facts,
-    Inline,
-    Page,
-    Section,
-    Span,
-    Table,
-    html,
-)
+from reports.blocks import Block, Cell, Facts, Inline, Page, Section, Span, Table, html
 from reports.site.project import Asked, Project, day, totals
 from reports.studies import bad
 
-if TYPE_CHECKING:
-    from harness.ledger.history import History  # SQLAlchemy is slow
-
 Told = Mapping[str, Inline | Cell]
-
-WORDS = frozenset(
-    {"State", "Severity", "Vocabulary", "Worst live defect", "Worst growth", "Format", "Algorithm"}
-    | {"Verdict", "Ids", "Measured", "Last judged"}
-)
-"""Facts that are no numbers."""
+"""Facts by their names; that of a number ends with a colon, as the head of its column does."""
 
 BRAND = "conformance of tokenizers"
 INSIDE = re.compile(r'\b(href|src|action)="/')
@@ -102,19 +83,22 @@ def listing(
 
     Nothing where there is no row, unless ``empty`` says so.
     """
-    heads = [Column(head, numeric=head not in WORDS) for head in (rows[0][1] if rows else ())]
+    columns = " | ".join([first, *(rows[0][1] if rows else ())])
     lines = [(name, *told.values()) for name, told in rows]
     # Two regions of a page must not have one name, for those who hear it.
     label = f"Table of {title[:1].lower()}{title[1:]}"
-    table = Table(label, [Column(first), *heads], lines, caption, style, empty=empty)
+    table = Table(label, columns, lines, caption, style, empty=empty)
     where = anchor or title.partition(" ")[0].lower()
     return [Section(title, [*above, table], where)] if rows or empty else []
 
 
 def facts(told: Told) -> Facts:
     """The facts of one thing, those that are known."""
-    plain = {name: value.text if isinstance(value, Cell) else value for name, value in told.items()}
-    return Facts([(name, value) for name, value in plain.items() if value not in ("", None)])
+    plain = (
+        (name.rstrip(":"), value.text if isinstance(value, Cell) else value)
+        for name, value in told.items()
+    )
+    return Facts([one for one in plain if one[1] not in ("", None)])
 
 
 def judged(asked: Sequence[Asked]) -> dict[str, Inline | Cell]:
@@ -124,11 +108,11 @@ def judged(asked: Sequence[Asked]) -> dict[str, Inline | Cell]:
     if counts["trusted"]:  # those that it is compared with are itself
         agreement = Cell(Span("reference", "quiet"), sort=2)
     return {
-        "Agreement": agreement,
-        "Cases": counts["cases"],
-        "Compared": counts["compared"],
-        "Wrong": bad(counts["wrong"]),
-        "Deaths": bad(counts["deaths"]),
-        "Runs": len({one.run.id for one in asked}),
+        "Agreement:": agreement,
+        "Cases:": counts["cases"],
+        "Compared:": counts["compared"],
+        "Wrong:": bad(counts["wrong"]),
+        "Deaths:": bad(counts["deaths"]),
+        "Runs:": len({one.run.id for one in asked}),
         "Last judged": day(asked[-1].run) if asked else Span("not known", "quiet"),
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from harness.events.timing import MEBIBYTE
+from harness.ledger.models import MeasuredSpeed
 from harness.ledger.trends import Trend
 from reports.blocks import Banner, Block, Cell, Facts, Inline, Paragraph, Section, Span
 from reports.blocks.units import plural, rate, size
@@ -15,11 +15,8 @@ from reports.site.shared import address, listing
 from reports.speeds import KINDS, MEANINGS
 from reports.studies import grouped
 
-if TYPE_CHECKING:
-    from harness.ledger.models import MeasuredSpeed  # SQLAlchemy is slow
-
-    Line = Mapping[str, MeasuredSpeed]
-    """The speeds of a row of a measurement by kind, at the largest size."""
+Line = Mapping[str, MeasuredSpeed]
+"""The speeds of a row of a measurement by kind, at the largest size."""
 
 NANOSECONDS = 1e9
 
@@ -57,10 +54,11 @@ def told(line: Line) -> dict[str, Inline | Cell]:
     """The facts of a line: its speeds, fresh, warm and cold, and whether the ids are right."""
     made: dict[str, Inline | Cell] = {}
     for kind in KINDS:
-        made[kind.capitalize()] = Cell(Span("not measured", "quiet"), sort=0)
+        cell = Cell(Span("not measured", "quiet"), sort=0)
         if (one := line.get(kind)) is not None:
             slowest = Span(f" slowest {rate(one.slowest)}", "quiet block-line")
-            made[kind.capitalize()] = Cell((Span(rate(one.best), "strong"), slowest), sort=one.best)
+            cell = Cell((Span(rate(one.best), "strong"), slowest), sort=one.best)
+        made[f"{kind.capitalize()}:"] = cell
     row = leading(line)
     which = Span(f" {row.version}, {row.cpu}", "quiet block-line")
     return {**made, "Ids": ANSWERS[row.answer], "Measured": (row.started[:10], which)}
