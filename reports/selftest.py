@@ -202,7 +202,7 @@ def _section(title: str, columns: str, how: str, lines: Sequence[Line]) -> Secti
     ]  # fmt: skip
     names = f"{columns}: | Caught: | No other: | Median: | Cases:"
     kind = f"{columns.partition(' ')[0]}s"
-    table = Table(title, names, rows)
+    table = Table(f"Table of {kind}", names, rows)
     return Section(title, [Paragraph(how, page=True), table], kind.lower(), nav=kind)
 
 
