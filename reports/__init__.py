@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from corpora import whole_files
+from harness.ledger.trends import Seen, Trend
 from reports import github, html, junit, markdown, sarif, summary_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from harness.ledger.trends import Seen, Trend
-    from reports.record import RunRecord
+from reports.record import RunRecord
 
 FORMATS: dict[str, Callable[[RunRecord], str]] = {
     "annotations": github.render,

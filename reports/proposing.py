@@ -49,7 +49,16 @@ def entries(
     known: the entries that there are already. versions: of the implementations, as recorded.
     broad: one entry for each cause, which covers inputs of all kinds.
     """
-    causes = by_cause(one for one in findings if not _covered(one, known)).values()
+
+    def covered(one: Found) -> bool:
+        # By the run, or by what the file has by now.
+        name, data = one.bucket, input_of(one)
+        return one.expected is not None or any(
+            e.covers(name, one.vocabulary) and e.explains(name, data, inputless=inputless(name))
+            for e in known
+        )
+
+    causes = by_cause(one for one in findings if not covered(one)).values()
 
     def place(one: Found) -> tuple[str, str]:
         # What is wrong without any input shows in the same tokens on inputs of every kind.
@@ -58,15 +67,6 @@ def entries(
 
     alike = grouped(chain(*causes), place)
     return [entry(found, name, versions, broad=broad) for (name, _), found in alike.items()]
-
-
-def _covered(one: Found, known: Sequence[Expectation]) -> bool:
-    """Whether an entry covers a finding: one of the run, or one that the file has by now."""
-    name, data = one.bucket, input_of(one)
-    return one.expected is not None or any(
-        e.covers(name, one.vocabulary) and e.explains(name, data, inputless=inputless(name))
-        for e in known
-    )
 
 
 def entry(
@@ -121,7 +121,8 @@ def scaling(
             f"family = {_pattern(family)}",
             f"bound = {json.dumps(bound)}",
             *(
-                f"memory = {_room(one)}"
+                # What a cell keeps of memory, in bytes a byte, and half as many again.
+                f"memory = {math.ceil(1.5 * max(peak / size for size, peak in one.points))}"
                 for one in cells[where]
                 if hungry and one.measure == "memory" and one.verdict == "linear"
             ),
@@ -130,11 +131,6 @@ def scaling(
         says = f"{implementation} on {vocabulary}, {family}: growth up to {bound}"
         found.append(Proposal("\n".join(text) + "\n", says))
     return found
-
-
-def _room(cell: Measured) -> int:
-    """Bytes of memory a byte that a cell keeps, and half as many again."""
-    return math.ceil(1.5 * max(peak / size for size, peak in cell.points))
 
 
 def added(text: str, expected: Sequence[Proposal], bounds: Sequence[Proposal]) -> str:

@@ -180,7 +180,11 @@ def tables(events: Sequence[Event]) -> list[BenchTable]:
             largest = row[max(row)]
             homepage = started.homepages.get(largest.implementation, "")
             one = alone.get((vocabulary, text, name, largest.size))
-            gain = _gain(largest, one) if mode == THREADS and one else None
+            gain = None
+            if mode == THREADS and one:  # both by the clock on the wall
+                together = largest.speeds("fresh").values()
+                single = one.speeds("fresh", waiting=True).values()
+                gain = median(together) / median(single) if single and together else None
             lines.append(Line(name, homepage, row, _speeds(row, rows.get(base, {})), gain))
         sizes = sorted({one.size for one in here})
         # By speed at the largest size, and where that is missing at the next.
@@ -206,9 +210,3 @@ def _speeds(
                 speeds = found.values()
                 made[at, kind] = Speed(max(speeds), median(speeds), min(speeds), ratio)
     return made
-
-
-def _gain(several: Benched, alone: Benched) -> float | None:
-    """The speed of several threads over that of one, both by the clock on the wall."""
-    together, one = several.speeds("fresh"), alone.speeds("fresh", waiting=True)
-    return median(together.values()) / median(one.values()) if one and together else None

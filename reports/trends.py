@@ -101,8 +101,7 @@ def _row(trend: Trend, step: Step, href: str) -> list[Inline]:
     (_, before, _), (when, version, _) = trend.points[step.place - 1 : step.place + 1]
     change = f"+{figure(step.after - step.before)}"
     if step.before > 0:
-        ratio = step.after / step.before
-        change = f"{ratio - 1:+.0%}" if ratio < 3 else f"× {ratio:,.3g}"
+        change = f"{step.after / step.before - 1:+,.0%}"
     worse = step.after > step.before
     return [
         when.date().isoformat(),
