@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -223,82 +224,37 @@ def cell(
         "rounds": 6,
     }
     values.update(more)
+    points = values.pop("points")
     return Measured(
-        name,
-        vocabulary,
-        family,
-        law,
-        law - 0.04,
-        law + 0.06,
-        verdict,
-        values.pop("points"),
-        **values,
+        name, vocabulary, family, law, law - 0.04, law + 0.06, verdict, points, **values
     )
 
 
 def grown(vocabularies: int = 2, names: int = 10) -> list[Event]:
     """Growth of many on 40 families: mostly linear, one quadratic, some open, some dead."""
+    who = ["tiktoken", "tokenizers", "bpe.naive", "sentencepiece",
+           *(f"bpe.variant-{k}" for k in range(names - 4))]  # fmt: skip
     events: list[Event] = []
-    for v in range(vocabularies):
-        for j, name in enumerate(["tiktoken", "tokenizers", "bpe.naive", "sentencepiece",
-                                  *(f"bpe.variant-{k}" for k in range(names - 4))]):  # fmt: skip
-            for i, family in enumerate(FAMILIES):
-                where = f"vocabulary_{v}"
-                if name == "bpe.naive":
-                    events.append(cell(name, where, family, 1.98, "superlinear"))
-                    events.append(
-                        GrowthJudged(
-                            name, where, family, "time", "quadratic", "pass", "by definition"
-                        )
-                    )
-                elif name == "tokenizers" and i < 2:
-                    events.append(
-                        cell(name, where, family, 1.9, "superlinear", note="stopped: time")
-                    )
-                    events.append(
-                        GrowthJudged(
-                            name, where, family, "time", "linear", "fail", "ours", "1.9 > 1.3"
-                        )
-                    )
-                elif (i + j) % 17 == 0:
-                    events.append(cell(name, where, family, 1.2, "inconclusive", note="24 rounds"))
-                elif (i, j) == (5, 3):
-                    events.append(
-                        Measured(
-                            name,
-                            where,
-                            family,
-                            None,
-                            None,
-                            None,
-                            "failed",
-                            [[256.0, 1e-5]],
-                            "crashed at 4,096 bytes: SIGSEGV",
-                        )
-                    )
-                elif (i, j) != (7, 3):
-                    events.append(
-                        cell(
-                            name,
-                            where,
-                            family,
-                            1 + (i % 7) / 100,
-                            "linear",
-                            memory_verdict="hungry" if (i, j) == (3, 4) else "ordinary",
-                        )
-                    )
-                    if name.startswith("bpe.variant-0"):
-                        events.append(
-                            cell(
-                                name,
-                                where,
-                                family,
-                                1.0,
-                                "linear",
-                                measure="steps",
-                                points=[[n, 31 * n] for n in (256.0, 512.0, 1024.0)],
-                            )
-                        )
+    places = itertools.product(range(vocabularies), enumerate(who), enumerate(FAMILIES))
+    for v, (j, name), (i, family) in places:
+        place = name, f"vocabulary_{v}", family
+        if name == "bpe.naive":
+            events.append(cell(*place, 1.98, "superlinear"))
+            events.append(GrowthJudged(*place, "time", "quadratic", "pass", "by definition"))
+        elif name == "tokenizers" and i < 2:
+            events.append(cell(*place, 1.9, "superlinear", note="stopped: time"))
+            events.append(GrowthJudged(*place, "time", "linear", "fail", "ours", "1.9 > 1.3"))
+        elif (i + j) % 17 == 0:
+            events.append(cell(*place, 1.2, "inconclusive", note="24 rounds"))
+        elif (i, j) == (5, 3):
+            note = "crashed at 4,096 bytes: SIGSEGV"
+            events.append(Measured(*place, None, None, None, "failed", [[256.0, 1e-5]], note))
+        elif (i, j) != (7, 3):
+            memory = "hungry" if (i, j) == (3, 4) else "ordinary"
+            events.append(cell(*place, 1 + (i % 7) / 100, "linear", memory_verdict=memory))
+            if name == "bpe.variant-0":
+                points = [[n, 31 * n] for n in (256.0, 512.0, 1024.0)]
+                events.append(cell(*place, 1.0, "linear", measure="steps", points=points))
     return events
 
 
