@@ -106,7 +106,7 @@ class Sometimes:
 
 
 def test_what_comes_back_now_and_then_is_no_finding_of_determinism() -> None:
-    wrong = next(one for one in FALSE if one.stages == ("text",))
+    wrong = next(one for one in FALSE if one.stages == ["text"])
     local = Local(resolve(DROPPING), [wrong.spec, "bpe.heap"], TEXT)
     (violation,) = local.examine(CHECK, [b"the"]).violations
     entry = Entry(local.contract, violation, Case(b"the", "test", 0, 0))
