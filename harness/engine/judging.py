@@ -39,26 +39,19 @@ class Suspicion:
     entry: Entry
 
 
-def nothing() -> None:
-    """What is done before a violation is looked into, where nothing is."""
-
-
 class Judge:
     """Puts the checks of a run to what was answered, and hands violations to the tracker.
 
-    before_a_finding: called before a violation is looked into, which may take seconds. texts: the
-    user's own, where there are any.
+    texts: the user's own, where there are any.
     """
 
     def __init__(
         self,
         run: RunState,
-        before_a_finding: Callable[[], None] = nothing,
         texts: Texts | None = None,
     ) -> None:
         self._run = run
         self._texts = texts
-        self._before_a_finding = before_a_finding
         self._whole: dict[str, Contract] = {}
         self.coverage = Coverage()
         """What was examined so far, of the vocabularies that were judged here."""
@@ -153,7 +146,6 @@ class Judge:
 
     def look_into(self, one: Suspicion) -> None:
         """Hand a violation to the tracker, which asks again, and makes it minimal."""
-        self._before_a_finding()
         with one.pool.turn:
             self._run.tracker.consider(one.pool, one.entry)
 
