@@ -45,7 +45,7 @@ WARM_UP = 8
 MANY_IDS = 4096
 """Ids that a text is asked for, which are decoded then."""
 
-LOADED = 1000, 64_000
+LOADED = 1000, 128_000
 """The least and the most tokens of the vocabularies that are loaded."""
 
 LOAD_LIMIT = 0.05
