@@ -104,7 +104,7 @@ class Units:
                 )
             else:
                 ways.prepare(plan, run.emit, run.stop)
-            done = self._taken_up()
+            done = self._taken_up(run.emit if remote is None else remote.tell)
             left = [source for source in plan.visited if source not in done]
             seconds = plan.budget.seconds
             if done:
@@ -176,7 +176,7 @@ class Units:
         self._journal.keep(Done(name, result.packed(), NODE, "", 1, seconds))
         return True
 
-    def _taken_up(self) -> set[str]:
+    def _taken_up(self, tell: Tell) -> set[str]:
         """Take up what an earlier run has kept, and return of which vocabularies that is."""
         if self._journal is None:
             return set()
@@ -186,7 +186,7 @@ class Units:
         done = {name for name, one in kept.items() if self._take(one)} - {LEFT_BEHIND}
         if elsewhere:
             for name in sorted(done):
-                self._run.emit(UnitResumed(name, kept[name].node))
+                tell(UnitResumed(name, kept[name].node))
         return done
 
     def _take(self, done: Done) -> bool:

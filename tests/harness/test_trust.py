@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -138,7 +137,7 @@ def test_counterexamples_do_not_choose_what_is_fetched(tmp_path: Path, say: Say)
     from harness.studies.forced import counterexamples
 
     one = replace(counterexamples.read("shipped")[0], vocabulary="hf:somebody/something")
-    (tmp_path / "trophies.json").write_text(json.dumps([one.to_dict()]))
+    (tmp_path / "trophies.json").write_text(counterexamples.to_json([one]))
     status, said = say("adversary", "--replay", str(tmp_path / "trophies.json"))
     assert status == 2
     assert "give --vocab" in said

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from corpora.vocabularies.model import Vocabulary
+    from harness.core.participants import Participant
     from harness.workers.pool import Loaded
 
 try:
@@ -206,10 +208,15 @@ def run_recipe(
 # Deaths, through the harness
 
 
+@cache
+def asked() -> list[Participant]:
+    names = ["llama.cpp", "impls.adapters.llama_cpp:AS_BYTES", "bpe.heap", "sentencepiece"]
+    return selection.participants(names)[0]
+
+
 @pytest.fixture(scope="module")
 def pool() -> Iterator[WorkerPool]:
-    names = ["llama.cpp", "impls.adapters.llama_cpp:AS_BYTES", "bpe.heap", "sentencepiece"]
-    made = WorkerPool(selection.participants(names)[0], Limits())
+    made = WorkerPool(asked(), Limits())
     yield made
     made.close()
 
@@ -218,7 +225,7 @@ def violations(
     pool: WorkerPool, vocabulary: Vocabulary, inputs: list[bytes], *names: str
 ) -> list[str]:
     """``name: stage`` of what the survival check finds."""
-    participants = [c for c in pool._participants.values() if c.name in names]
+    participants = [c for c in asked() if c.name in names]
     assert pool.load(vocabulary, names) == {}
     contracts = contracts_of(vocabulary, participants, frozenset(), proper=True)
     text = next(contract for contract in contracts if contract.mode == TEXT)
