@@ -98,7 +98,7 @@ def run(workers: Workers, seconds: float) -> Counter[str]:
 
 def test_a_slow_one_does_not_starve_the_others() -> None:
     judged = run(Workers({"a": 0.001, "b": 0.001, "slow": 2.0}), 3.0)
-    assert judged["a"] == judged["b"] > 20 * judged["slow"]
+    assert judged["a"] == judged["b"] > 5 * judged["slow"]
     assert judged["slow"] > 0
 
 
