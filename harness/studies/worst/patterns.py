@@ -66,6 +66,9 @@ LONGEST = 4096
 SPANS = sizes(2, 64)
 """Characters that a change takes out, swaps or doubles."""
 
+TRIES = 20
+"""Draws before a vocabulary of few letters is asked for a token instead."""
+
 SAMPLE = 192
 """Bytes of a family's input that a pattern repeats: a few words, or a run."""
 
@@ -113,14 +116,14 @@ def _bytes(text: str) -> bytes:
 
 
 @cache
-def characters() -> dict[str, list[str]]:
+def characters() -> dict[str, str]:
     """All assigned characters below :data:`PLANES` by their general category."""
     found: dict[str, list[str]] = {}
     for code in range(PLANES):
         category = unicodedata.category(chr(code))
         if category not in ("Cn", "Cs", "Co"):
             found.setdefault(category, []).append(chr(code))
-    return dict(sorted(found.items()))
+    return {category: "".join(some) for category, some in sorted(found.items())}
 
 
 @lru_cache(maxsize=4096)  # a few generations
@@ -148,29 +151,14 @@ class Breeder:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        tokens = [_text(token[:LONGEST_UNIT]) for token in material(vocabulary).surfaces]
-        ascii_only = [chr(code) for code in range(0x80)]
-        others = [_text(bytes([byte])) for byte in range(0x80, 0x100)]
-        kinds = [tokens] * 10 + [ascii_only] * 5 + [others, *characters().values()]
-        able = {id(some): list(filter(self._able, some)) for some in kinds}
-        self._kinds = [able[id(some)] for some in kinds if able[id(some)]]
-        """What units are drawn from: tokens most often, then ASCII, bytes, Unicode's categories."""
-
-    def _able(self, unit: str) -> bool:
-        return self._vocabulary.can_encode(_bytes(unit))
+        self._tokens = material(vocabulary).surfaces
 
     def fresh(self, rng: random.Random) -> Pattern:
         """A pattern out of nothing."""
-
-        def pump() -> str:
-            kind, mixed = rng.choice(self._kinds), rng.random() < 0.25
-            units = [
-                rng.choice(rng.choice(self._kinds) if mixed else kind)
-                for _ in range(rng.choice(COUNTS))
-            ]
-            return DRAWN * (rng.random() < 0.5) + UNIT.join(units)
-
-        made = read(PUMP.join(pump() for _ in range(1 + (rng.random() < 0.1))))
+        pumps = PUMP.join(self._drawn_pump(rng) for _ in range(1 + (rng.random() < 0.1)))
+        prefix = self._unit(rng, self._kind(rng)) + PREFIX if rng.random() < 0.1 else ""
+        suffix = SUFFIX + self._unit(rng, self._kind(rng)) if rng.random() < 0.15 else ""
+        made = read(prefix + pumps + suffix)
         assert made is not None, "its units are not empty"
         return made
 
@@ -191,20 +179,53 @@ class Breeder:
     def _changed(self, rng: random.Random, text: str, other: str) -> str:
         """One change: a character by a new piece wherever it stands, or a change at a place."""
         at = rng.randrange(len(text))
-        piece = self._piece(rng)
+        piece = self._piece(rng, text[at])
         kind = rng.randrange(KINDS + 1)
         if kind == KINDS:
             return text.replace(text[at], piece)
         return mutated(text, kind, at, rng.choice(SPANS), other if kind == KINDS - 1 else piece)
 
-    def _piece(self, rng: random.Random) -> str:
-        """What is put in: units of any kind, or a piece of form."""
+    def _piece(self, rng: random.Random, alike: str) -> str:
+        """What is put in: units of any kind, or of the kind of a character, or a piece of form."""
         if rng.random() < 0.2:
             return rng.choice(STRUCTURE)
-        unit, form = rng.choice(rng.choice(self._kinds)), rng.random()
+        category = unicodedata.category(alike)
+        kind = category if category in characters() and rng.random() < 0.4 else self._kind(rng)
+        unit = self._unit(rng, kind)
+        form = rng.random()
         if form < 0.3:
             return UNIT + unit + UNIT
         return unit * rng.choice(TIMES) if form < 0.5 else unit
+
+    def _kind(self, rng: random.Random) -> str:
+        """Where units come from: ``token``, ``ascii``, ``byte``, or a category of Unicode."""
+        kind = rng.random()
+        if kind < 0.4:
+            return "token"
+        if kind < 0.6:
+            return "ascii"
+        return "byte" if kind < 0.65 else rng.choice(list(characters()))
+
+    def _unit(self, rng: random.Random, kind: str) -> str:
+        for _ in range(TRIES):
+            if kind == "token":
+                break
+            if kind in characters():
+                unit = rng.choice(characters()[kind])
+            else:
+                unit = _text(bytes([rng.randrange(0x80) + 0x80 * (kind == "byte")]))
+            if self._vocabulary.can_encode(_bytes(unit)):
+                return unit
+        return _text(rng.choice(self._tokens)[:LONGEST_UNIT])
+
+    def _drawn_pump(self, rng: random.Random) -> str:
+        kind, mixed = self._kind(rng), rng.random() < 0.25
+        count = rng.choice(COUNTS)
+        units = [self._unit(rng, self._kind(rng) if mixed else kind) for _ in range(count)]
+        if rng.random() < 0.15:
+            at = rng.randrange(count)
+            units[at : at + 1] = [units[at]] * rng.choice(TIMES)
+        return DRAWN * (rng.random() < 0.5) + UNIT.join(units)
 
 
 def seeds(families: Iterable[Family], vocabulary: Vocabulary) -> list[tuple[str, Pattern]]:
