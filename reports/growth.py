@@ -171,7 +171,11 @@ def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
     candidates = {name for name in places if not registry.built_in(record.specs.get(name, name))}
     tables = grouped(measured, lambda m: m.vocabulary)
     for number, (vocabulary, rows) in enumerate(tables.items()):
-        across = list(grouped(rows, lambda m: m.implementation))
+        # As nothing but the clock decides who was measured first: references, then by name.
+        across = sorted(
+            grouped(rows, lambda m: m.implementation),
+            key=lambda one: (one not in record.references, one),
+        )
         families = [
             grouped(of, lambda m: m.implementation)
             for of in grouped(rows, lambda m: m.family).values()
