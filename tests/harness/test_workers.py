@@ -374,7 +374,10 @@ def test_nothing_is_left_after_close(
     assert len(descendants() - before) >= 2  # the worker and its program
     assert list(tmp_path.glob("tokgate-scratch-*/worker-*/*"))  # with the bundle
     worker.close()
-    assert descendants() <= before
+    end = time.monotonic() + 60
+    while not descendants() <= before:  # the kernel is not done with a keeper at once
+        assert time.monotonic() < end, descendants() - before
+        time.sleep(0.05)
     assert not list(tmp_path.glob("tokgate-scratch-*/worker-*"))
     assert [path.name for path in tmp_path.glob("*/*")] == ["owner"]  # until the harness ends
 
