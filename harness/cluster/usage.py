@@ -100,11 +100,6 @@ class Usage:
         if since is not None and self._first is not None:
             self._slot_seconds += self._of(node).slots * (self._clock() - since)
 
-    def rate(self, node: str) -> float:
-        """Cases a second of a node, over the time of its units."""
-        one = self._of(node)
-        return one.cases * one.slots / one.seconds if one.seconds else 0.0
-
     def summary(self) -> ClusterUsed:
         """What it came to, up to the last unit that was done."""
         with self._lock:

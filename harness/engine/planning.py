@@ -12,7 +12,7 @@ from harness.engine.suites import parse_budget
 from harness.workers import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from corpora.families.base import Family
     from corpora.generators.base import Generator
@@ -99,6 +99,10 @@ class Plan:
     def weight(self, source: str) -> float:
         """The part of the time that a vocabulary gets, beside the others: toys are soon done."""
         return TOY_WEIGHT if source in TOYS or source.startswith(RANDOM) else 1.0
+
+    def part_of(self, sources: Iterable[str]) -> float:
+        """The part of the time of all visited vocabularies that these get."""
+        return sum(map(self.weight, sources)) / sum(map(self.weight, self.visited))
 
     def scaling_seconds(self, seconds: float | None) -> float:
         """The time for growth on one vocabulary, of a run that may take ``seconds`` in all.

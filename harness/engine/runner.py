@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
-import os
 import platform
 import time
 from dataclasses import dataclass
@@ -12,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.confinement import probing
+from harness.core.provenance import machine, now
 from harness.core.writing import OutputError
 from harness.engine import claiming
 from harness.engine.bus import Bus
 from harness.engine.ending import to_the_end
 from harness.engine.planning import Plan, Tally, budget_text
-from harness.engine.state import RunState, tracker_of
+from harness.engine.state import RunState
 from harness.engine.texts import given as texts_given
 from harness.engine.units import Units, Ways
 from harness.events import (
@@ -70,9 +70,8 @@ def execute(
     emit(begun(plan, command))
     if plan.texts is not None:
         emit(texts_given(plan, plan.texts))
-    tracker = tracker_of(plan, emit, folder)
-    run = RunState(plan, emit, tracker)
-    tracker.limit_by(run.left_for_findings)
+    run = RunState.begun(plan, emit, folder)
+    tracker = run.tracker
 
     def whole() -> None:
         Units(run, folder, studies, ways).go()
@@ -130,13 +129,13 @@ def execute(
 def begun(plan: Plan, command: str) -> Started:
     """The first event of a run that begins now."""
     return Started(
-        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        time=now(),
         seed=plan.seed,
         suite=plan.suite.name,
         budget=budget_text(plan),
         command=command,
         versions=versions(plan),
-        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        machine=machine(),
         specs={one.name: from_anywhere(one.spec) for one in plan.participants},
         references=sorted(plan.references),
         timeout=plan.limits.seconds,

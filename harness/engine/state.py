@@ -88,6 +88,17 @@ class RunState:
         self.going_on = ""
         """How the user goes on with it, where it is interrupted: the end of a sentence."""
 
+    @classmethod
+    def begun(cls, plan: Plan, emit: Callable[[Event], None], folder: FindingsFolder) -> RunState:
+        """A run with a tracker, which has the time that there is for findings."""
+        run = cls(plan, emit, tracker_of(plan, emit, folder))
+        run.limit_tracker()
+        return run
+
+    def limit_tracker(self) -> None:
+        """Give the tracker the time that there is for findings, and no more."""
+        self.tracker.limit_by(self.left_for_findings)
+
     def part(self, emit: Callable[[Event], None], tracker: FindingTracker) -> RunState:
         """A run of its own for one vocabulary, on the same clock, and stopped with this one.
 

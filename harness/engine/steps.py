@@ -12,17 +12,25 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from harness.core import exit_statuses
 from harness.engine.bus import Bus
 from harness.engine.ending import to_the_end
 from harness.engine.step_record import StepRecord
-from harness.events import Phase, StepDone
+from harness.events import Finished, Phase, StepDone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from harness.engine.ending import Ending
-    from harness.events import Event, Finished
+    from harness.events import Event
+
+
+def ended(ending: Ending, cases: int = 0, fine: int = exit_statuses.HOLDS) -> Finished:
+    """The closing event of a study without a gate. fine: its status where it came to its end."""
+    status = ending.status or fine
+    reasons = [] if ending.how is None else [ending.how]
+    return Finished(ending.complete, "fail" if status else "pass", reasons, 0.0, cases, 0, status)
 
 
 class SteppedStudy(Protocol):

@@ -112,8 +112,7 @@ class Units:
                 run.going_on = self._goes_on
                 run.emit(Phase(f"{len(done)} of {len(plan.visited)} vocabularies were done before"))
                 if seconds is not None:
-                    whole = sum(map(plan.weight, plan.visited))
-                    seconds *= sum(map(plan.weight, left)) / whole
+                    seconds *= plan.part_of(left)
             run.plan = replace(plan, vocabularies={one: plan.vocabularies[one] for one in left})
             at_the_end.callback(setattr, run, "plan", plan)
             if left and remote is None:
@@ -147,9 +146,8 @@ class Units:
 
     def part(self, source: str, tell: Tell) -> Part:
         """See :class:`harness.engine.parts.Parts`."""
-        tracker = tracker_of(self._run.plan, tell, self._folder)
-        part = self._run.part(tell, tracker)
-        tracker.limit_by(part.left_for_findings)
+        part = self._run.part(tell, tracker_of(self._run.plan, tell, self._folder))
+        part.limit_tracker()
         return Part(source, part, self._studies(part))
 
     def end(self, source: str, ended: Ended) -> None:
@@ -228,9 +226,8 @@ class RemoteExaminer:
         plan, name = self._run.plan, turn.source
         seconds = plan.budget.seconds
         if seconds is not None:  # as slots go through all vocabularies side by side
-            whole = sum(map(plan.weight, plan.visited))
             slots = min(self._remote.slots, len(plan.visited))
-            seconds *= min(1.0, slots * plan.weight(name) / whole)
+            seconds *= min(1.0, slots * plan.part_of([name]))
         load = self._remote.share(name, plan.vocabularies[name])
         done = self._remote.performed(name, perform, (*self._shared, load), (name, seconds))
         result, size = UnitResult.of(done), len(done.result)
@@ -293,9 +290,7 @@ def perform(
     left: list[Left] = []
     ended = Ended()
     with scratch.temporary("unit-") as path:
-        tracker = tracker_of(plan, events.append, FindingsFolder(Path(path)))
-        run = RunState(plan, events.append, tracker)
-        tracker.limit_by(run.left_for_findings)
+        run = RunState.begun(plan, events.append, FindingsFolder(Path(path)))
         prepare(plan, run.emit, run.stop)
         examiner = Examiner(run, Undivided(run, studies(run)), 1)
         weight = plan.weight(source)

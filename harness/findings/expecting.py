@@ -9,15 +9,13 @@ from functools import cached_property
 from harness.checks import inputless
 from harness.core.comparisons import Contract
 from harness.events import Found
+from harness.events.causes import SLOTS
 from harness.findings.describing import input_of
 from harness.findings.diagnosis import bucket
 from harness.findings.entries import Entry
 from harness.verdict.expectations import Expectation
 
 NO_EXAMPLE = b"\xff no entry has this example"
-
-SLOTS = 6
-"""Parts of the name of a bucket."""
 
 WHATEVER = "\0"
 """A kind of input that only a pattern for all kinds fits."""

@@ -17,7 +17,7 @@ from corpora.vocabularies import sources
 from harness.cli import application as cli
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
-from harness.engine.costs import costs, loaded
+from harness.engine.costs import loaded
 from harness.engine.suites import SUITES
 from harness.events import Measured
 from harness.studies.growth.claims import Found, reconcile
@@ -27,6 +27,7 @@ from harness.workers import Limits
 from harness.workers.pool import WorkerPool
 from impls.processes import descendants, processor_time
 from tests.harness import lying_program
+from tests.harness.measured_costs import costs
 
 PROGRAM = f"{sys.executable} {Path(lying_program.__file__)}"
 SIZES = [256 << i for i in range(9)]

@@ -11,13 +11,14 @@ from corpora.vocabularies import sources
 from harness.core.comparisons import contracts_of
 from harness.core.messages import Meter
 from harness.engine import selection
-from harness.engine.costs import costs, loaded
+from harness.engine.costs import loaded
 from harness.engine.suites import SUITES
 from harness.events import Measured
 from harness.studies.growth.measurement import Measurement
 from harness.workers import Limits
 from harness.workers.pool import WorkerPool
 from tests.harness import planted_growth
+from tests.harness.measured_costs import costs
 
 PLANTED = Path(planted_growth.__file__)
 TELLING = ("prose", "letter-run", "newlines", "brackets")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +13,7 @@ from harness.cli.display import Display
 from harness.cli.progress.moving import Progress
 from harness.cli.records import recorded, reported
 from harness.cluster import opening
+from harness.core.provenance import now
 from harness.core.writing import writing
 from harness.engine import selection
 from harness.engine.planning import Plan
@@ -109,7 +109,7 @@ def command(
     measured: list[Event] = []
     if finished.complete and bench and played:
         measured = list(read_events(out / SPEED / "run.jsonl"))
-    time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    time = now()
     page = document(played, measured, time, options.command_line(), complete=finished.complete)
     with writing(out):
         write(survey.files(page), out)

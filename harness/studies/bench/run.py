@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import importlib.metadata
-import os
 import platform
 import time
 from dataclasses import asdict
@@ -14,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from corpora.texts import benchmarks as texts
 from harness.confinement import probing
 from harness.core import exit_statuses
+from harness.core.provenance import machine, now
+from harness.engine.steps import ended
 from harness.events import (
     Benched,
     BenchStarted,
@@ -168,10 +168,7 @@ class BenchStudy:
             for event in events
         )
         fine = exit_statuses.HOLDS if measured and not failed else exit_statuses.CANNOT_START
-        status = ending.status or fine
-        reasons = [] if ending.how is None else [ending.how]
-        verdict = "fail" if status else "pass"
-        return Finished(ending.complete, verdict, reasons, 0.0, 0, 0, status)
+        return ended(ending, fine=fine)
 
 
 def started(plan: BenchPlan, command: str) -> BenchStarted:
@@ -179,7 +176,7 @@ def started(plan: BenchPlan, command: str) -> BenchStarted:
     everyone = [*plan.participants, *plan.judges]
     ways = [WAYS[mode] for mode in plan.modes if mode in WAYS]
     return BenchStarted(
-        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        time=now(),
         command=command,
         seed=plan.seed,
         rounds=plan.rounds or 0,
@@ -200,7 +197,7 @@ def started(plan: BenchPlan, command: str) -> BenchStarted:
         },
         homepages={one.name: one.about.homepage for one in everyone},
         cpu=cpu_model(),
-        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        machine=machine(),
         confinement=probing.line(LIMITS.memory, everyone),
     )
 

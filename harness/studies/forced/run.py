@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import importlib.metadata
-import os
 import platform
 import time
 from collections import Counter
@@ -17,6 +15,7 @@ from corpora.grammars.corpus import CorpusError, compact_json, read_cases
 from harness.confinement import probing
 from harness.core import exit_statuses
 from harness.core.interruption import exit_status
+from harness.core.provenance import machine, now
 from harness.engine.selection import SelectionError
 from harness.events import Finished, Forced, ForcedCorpus, ForcedWitness, Started, VocabularyLoaded
 from harness.studies.forced.jobs import MinimiseWitness, Task, WalkSchema
@@ -297,13 +296,13 @@ def execute(
     began, task = time.monotonic(), plan.task
     emit(
         Started(
-            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            time=now(),
             seed=task.seed,
             suite="forced",
             budget="none" if plan.limit is None else f"{plan.limit} schemas",
             command=command,
             versions=versions(),
-            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+            machine=machine(),
             confinement=probing.line(task.memory),
         )
     )

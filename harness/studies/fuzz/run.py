@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies import scratch
 from harness.cluster.local import LocalExecutor
 from harness.core.countdown import Countdown
+from harness.core.provenance import now
 from harness.engine.ending import to_the_end
 from harness.ledger.recorder import keep_run
 from harness.studies.fuzz.folder import CampaignFolder
 from harness.studies.fuzz.record import Ended, Record, record
 from harness.studies.fuzz.session import Session
-from harness.studies.fuzz.store import now
 from harness.studies.fuzz.units import Campaign
 from harness.studies.preparing import prepare
 from harness.verdict.coverage import Coverage

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import fcntl
 import hashlib
 import json
@@ -16,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from harness.core import stored
+from harness.core.provenance import now
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.ledger.engine import Base, LedgerError, fault, open_database
@@ -258,8 +258,3 @@ def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
 def _short(value: Any) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 100 else f"{text[:97]}..."
-
-
-def now() -> str:
-    """The time in UTC, ISO 8601."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import datetime
 import importlib.metadata
 import os
-import platform
 import time
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
@@ -20,6 +18,7 @@ from harness.cluster.local import LocalExecutor
 from harness.cluster.usage import Usage
 from harness.core import exit_statuses
 from harness.core.countdown import Countdown
+from harness.core.provenance import machine, now
 from harness.engine.selection import SelectionError
 from harness.engine.suites import SUITES, parse_budget
 from harness.events import Finished, Phase, UnitDone
@@ -280,7 +279,7 @@ class Selftest:
     def _beginning(self) -> SelftestStarted:
         plan = self._plan
         return SelftestStarted(
-            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            time=now(),
             command=plan.command,
             seed=plan.seed,
             budget=plan.seconds,
@@ -289,7 +288,7 @@ class Selftest:
                 name: importlib.metadata.version(name)
                 for name in ("tokgate", "tiktoken", "tokenizers", "sentencepiece")
             },
-            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+            machine=machine(),
             mistakes=len(plan.mistakes),
             generators=list(generators()),
             checks=[*CHECKS, *MEASURES, CHECK],

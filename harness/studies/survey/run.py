@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from corpora.texts import benchmarks
-from harness.core import exit_statuses
 from harness.core.interruption import INTERRUPTED, TERMINATED, again
 from harness.engine.runner import execute
-from harness.engine.steps import conduct
+from harness.engine.steps import conduct, ended
 from harness.events import BatchDone, Finished, MatchPlayed, Phase, read_events
 from harness.findings.folder import RunFolder
 from harness.studies.bench.plan import BenchPlan
@@ -206,10 +205,7 @@ class SurveyStudy:
 
     def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
         """The end: whatever the matches showed fails nothing, as each has a verdict of its own."""
-        cases = sum(one.cases for one in events if isinstance(one, MatchPlayed))
-        status = ending.status or exit_statuses.HOLDS
-        verdict, reasons = "fail" if status else "pass", [ending.how] if ending.how else []
-        return Finished(ending.complete, verdict, reasons, 0.0, cases, 0, status)
+        return ended(ending, sum(one.cases for one in events if isinstance(one, MatchPlayed)))
 
 
 def _unless_interrupted(finished: Finished) -> None:

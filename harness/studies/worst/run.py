@@ -9,6 +9,7 @@ from corpora.families import user
 from harness.core import stored
 from harness.core.countdown import Countdown
 from harness.engine.costs import NotLoaded
+from harness.engine.steps import ended
 from harness.events import Finished, Searched, SearchGathered
 from harness.studies.worst.results import Report, as_families
 from harness.studies.worst.session import SEARCHING, at_work
@@ -110,12 +111,5 @@ class WorstStudy:
 
     def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
         """The end: there is no gate, whatever was found."""
-        return Finished(
-            complete=ending.complete,
-            verdict="pass" if ending.complete else "fail",
-            reasons=[] if ending.how is None else [ending.how],
-            seconds=0.0,
-            cases=sum(one.report["readings"] for one in events if isinstance(one, Searched)),
-            comparisons=0,
-            exit_status=ending.status,
-        )
+        readings = (one.report["readings"] for one in events if isinstance(one, Searched))
+        return ended(ending, sum(readings))
