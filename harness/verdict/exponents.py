@@ -70,6 +70,13 @@ RANGE = 16
 """Largest size over smallest in the fit of the largest sizes: wide enough that 10 % of noise moves
 the exponent by 0.05, narrow enough that a square which shows late is not averaged away."""
 
+WIDE = 128
+"""Ranges so wide are looked at besides, as only they show ``n^1.5`` (:data:`ACCUSED`)."""
+
+STEADY = 1.25
+"""The exponent over each two doublings of such a range is above this: of what is fast from there
+on. Steps between caches are flat before them and after."""
+
 LEAST_POINTS = 4
 """Fewer sizes (a range of less than 8) decide nothing."""
 
@@ -117,7 +124,7 @@ class Growth:
     exponent: with its interval, from low to high. law: the best of :data:`LAWS`; laws: those that
     are not ruled out. constant: units for a byte more. overhead: what a call costs by itself.
     strength: how many times as much dearer a byte gets as the caches explain, more than 1 of what
-    is superlinear.
+    is superlinear. lately: the exponent over the largest sizes.
     """
 
     exponent: float | None
@@ -129,6 +136,7 @@ class Growth:
     constant: Estimate | None = None
     overhead: float = 0.0
     strength: float = 0.0
+    lately: float = 0.0
 
     def measured(self, costs: Costs, **about: Any) -> Measured:
         """The event of this growth. costs: size to cost. about: the other fields of the event."""
@@ -187,12 +195,14 @@ def judge(
     from the ``TAIL`` quantile of the weighted slopes to its opposite. It is no confidence
     interval of a model of noise, as it must hold for what is no noise, too.
 
-    Two windows are looked at, the largest sizes (a ``RANGE``) and all. A cost is superlinear if in
-    either of them the whole interval of the exponent is above the threshold and a byte gets dearer
-    by more than ``n log n`` and the caches together explain; or if it grows faster and faster up to
-    the end, which no single exponent describes. It is linear (``n log n`` included) if the whole
-    interval in the largest sizes is below the threshold; or if over all sizes, where they are many,
-    it shows no more than ``n log n`` and steps as between caches.
+    Several ranges are looked at that end at the largest size: the largest sizes (a ``RANGE``), all,
+    and those between that are ``WIDE``, as what is cheap at first hides the growth of what follows.
+    A cost is superlinear if in one of them the whole interval of the exponent is above the
+    threshold and a byte gets dearer by more than ``n log n`` and the caches together explain; or if
+    it grows faster and faster up to the end, which no single exponent describes. It is linear
+    (``n log n`` included) if the whole interval in the largest sizes is below the threshold; or if
+    over all sizes, where they are many, it shows no more than ``n log n`` and steps as between
+    caches.
     """
     overhead, spent = beyond_overhead(costs, tiny)
     if len(spent) < LEAST_POINTS:
@@ -202,12 +212,15 @@ def judge(
     tail, whole = exponent_of(largest), exponent_of(spent)
     verdict, chosen = Verdict.INCONCLUSIVE, tail
     allowed = noise * (ACCUSED_EXACTLY if exact else ACCUSED)
-    lately, across = excess(largest, tail) / allowed, excess(spent, whole) / allowed
-    strength = max(lately, across, soaring(spent) / noise)
+    found = [(one, exponent_of(one)) for one in ranges_of(spent, largest)]
+    dearest, steepest = max(
+        ((excess(one, exponent) / allowed, exponent) for one, exponent in found),
+        key=lambda pair: pair[0],
+    )
+    strength = max(dearest, soaring(spent) / noise)
     if strength > 1:
         verdict = Verdict.SUPERLINEAR
-        if lately <= 1:
-            chosen = whole if across > 1 else exponent_of(dict([*spent.items()][-3:]))
+        chosen = steepest if dearest > 1 else exponent_of(dict([*spent.items()][-3:]))
     elif tail.high <= THRESHOLD:
         verdict = Verdict.LINEAR
     elif whole.value <= THRESHOLD and steps_only(spent, largest):
@@ -223,6 +236,7 @@ def judge(
         median_slope(*columns(largest)) if named else None,
         overhead,
         strength,
+        tail.value,
     )
 
 
@@ -235,6 +249,18 @@ def beyond_overhead(costs: Costs, tiny: float) -> tuple[float, Costs]:
 def largest_of(spent: Costs) -> Costs:
     """The largest sizes, a :data:`RANGE`."""
     return {size: cost for size, cost in spent.items() if size * RANGE >= max(spent)}
+
+
+def ranges_of(spent: Costs, largest: Costs) -> list[Costs]:
+    """The ranges that may show a cost to be superlinear, each of which ends at the largest size."""
+    sizes = [*spent]
+    ranges = [largest, spent]
+    for begin in range(len(sizes) - 3, -1, -1):
+        if slope(spent, sizes[begin], sizes[begin + 2]) <= STEADY:
+            break
+        if sizes[begin] * WIDE <= sizes[-1]:
+            ranges.append({size: spent[size] for size in sizes[begin:]})
+    return ranges
 
 
 def settled(spent: Costs) -> Costs:
@@ -288,7 +314,9 @@ def shown_noise(costs: Costs, tiny: float = 0.0) -> float:
     _, spent = beyond_overhead(costs, tiny)
     if len(spent) < LEAST_POINTS:
         return 1.0
-    return min(max(dearer(spent), dearer(largest_of(spent)), 1.0), MOST_NOISE)
+    rates = {size: cost / size for size, cost in spent.items()}
+    last = rates[max(spent)]
+    return min(max(1.0, last / rates[min(spent)], last / rates[min(largest_of(spent))]), MOST_NOISE)
 
 
 def steps_only(spent: Costs, largest: Costs) -> bool:

@@ -67,7 +67,9 @@ ROWS = (
     ),
     (
         "windows",
-        f"The largest sizes, a range of {exponents.RANGE}, and all sizes. Left out are sizes at "
+        f"The largest sizes, a range of {exponents.RANGE}, all sizes, and each range of "
+        f"{exponents.WIDE} and more that ends at the largest size and of which every two doublings "
+        f"have an exponent above {exponents.STEADY:g}. Left out are sizes at "
         "which a call's own cost is half and more, and first sizes whose doubling is steeper than "
         f"all later ones by more than {exponents.APART:g}.",
         "",
@@ -89,7 +91,8 @@ ROWS = (
     ),
     (
         "noise",
-        "d of a reference on inputs of the same sizes in the same rounds, from 1 to "
+        "How many times dearer a byte gets of a reference on inputs of the same sizes in the same "
+        "rounds, over the largest sizes or all, from 1 to "
         f"{exponents.MOST_NOISE:g}.",
         "",
     ),

@@ -313,6 +313,16 @@ class TestBesideAReference:
         if law == "n log n":
             assert without[Verdict.SUPERLINEAR] > 0, without
 
+    @pytest.mark.parametrize("hierarchy", [deep, threefold_late])
+    def test_nor_are_they_accused_over_a_wide_range(
+        self, hierarchy: Callable[[Floats], Floats]
+    ) -> None:
+        for seed in range(CELLS):
+            times = measured("n log n", LARGE, hierarchy, 0.15, seed, preempted)
+            reference = measured("n", LARGE, one_step, 0.15, seed + 10**6, preempted)
+            said = looked(times, LARGE, by_round=beside(reference, LARGE))
+            assert said is not Verdict.SUPERLINEAR, seed
+
     @pytest.mark.parametrize("kind", (*NOISES, preempted))
     @pytest.mark.parametrize("law", ["n", "n^1.5", "n^2"])
     def test_the_reference_shields_nobody(self, kind: Callable[..., Floats], law: str) -> None:

@@ -126,6 +126,26 @@ def test_who_is_cut_off_in_its_first_round_has_its_first_look_all_the_same(
     assert measurement.missed == {"mine": [family.name for family in FITTING[1:3]]}
 
 
+def blocks(data: bytes) -> float:
+    """Scans blocks of pairs in place of a heap, ``n sqrt(n)``, beside a large linear part."""
+    return 22_000 + 110 * len(data) + 1.8 * len(data) ** 1.5
+
+
+def test_growth_that_hides_behind_a_linear_part_is_followed_after_the_time(clock: Clock) -> None:
+    kinds = [family for family in FITTING if family in TELLING][:3]
+    cells, _, _ = measured({"mine": on(clock, blocks)}, ["mine"], 10.0, kinds, ())
+    superlinear = [one for one in cells.values() if one.verdict == "superlinear"]
+    assert len(superlinear) == 1, cells  # one proof is enough
+    assert superlinear[0].low is not None and superlinear[0].low > 1.3
+
+
+def test_what_does_not_look_like_growth_is_not_followed(clock: Clock) -> None:
+    """A rate that doubles between two caches, within the largest sizes."""
+    cells, _, _ = measured({"mine": on(clock, step)}, ["mine"], 0.2, FITTING[:1], ())
+    assert clock.at < 0.2 + GOING_ON_SECONDS + 1.0
+    assert [one.verdict for one in cells.values()] == ["linear"]
+
+
 def step(data: bytes) -> float:
     """What one plug-in took beside four busy loops: from 256 KiB on each byte is twice as dear."""
     size = len(data)

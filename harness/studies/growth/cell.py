@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from harness.studies.growth.claims import Found, growth_of, reconcile
 from harness.verdict.exponents import (
     LEAST_POINTS,
+    THRESHOLD,
     UNKNOWN,
     Verdict,
     fitted_costs,
@@ -222,8 +223,8 @@ class Cell:
 
     @property
     def estimate(self) -> float:
-        """The exponent so far, 0 where there is none."""
-        return self.found.growth.exponent or 0.0
+        """The exponent so far, of all sizes or the largest; 0 where there is none."""
+        return max(self.found.growth.exponent or 0.0, self.found.growth.lately)
 
     @property
     def ended(self) -> bool:
@@ -241,6 +242,15 @@ class Cell:
         """Whether it has a verdict that fails a bound or keeps it."""
         proved = self.verdict is Verdict.SUPERLINEAR and self._lacking <= 0
         return proved or self.verdict in (Verdict.LINEAR, Verdict.FAILED)
+
+    @property
+    def open(self) -> bool:
+        """Whether larger inputs may still show growth in it, of which nothing is proved.
+
+        What is linear but for steps between caches may be a growth that sets in.
+        """
+        linear = self.verdict is Verdict.LINEAR and self.estimate <= THRESHOLD
+        return not (self.ended or linear or (self.settled and self.verdict is not Verdict.LINEAR))
 
     @property
     def decided(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES, TELLING
@@ -40,6 +41,11 @@ GOING_ON_SECONDS = 8.0
 """Seconds after the time in which the user's own candidates are still looked at, on the telling
 families first, and what these looks leave open is followed, for all cells of a vocabulary together.
 On a busy machine they are more, so that it does not decide what is examined."""
+
+PROVING_SECONDS, PROVING_ROUNDS = 40.0, 16
+"""Seconds and rounds after all of these for the cell of each own candidate that looks most like
+growth, where nothing is proved of it: on inputs of which a call takes seconds the growth shows that
+is hidden where a call takes a tenth of one."""
 
 OWN_STEPS_SECONDS = 6.0
 """Seconds after the time in which steps are counted of own candidates that are written in Python,
@@ -111,6 +117,7 @@ class Measurement:
         for part in (self._measure, self._go_on):
             with contextlib.suppress(OutOfTime):
                 part(end)
+        self._prove()
         self._look_once(owed)
         # Who refused all so far would refuse the rest, of which there is nothing to say either.
         begun = [cell for cell in self._cells if cell.rounds or cell.cut_off]
@@ -151,7 +158,7 @@ class Measurement:
                 raise
             taken = time.monotonic() - started
             schedule.take_back(cell, taken, self._prober.spent - before)
-            if cell.decided:
+            if cell.decided and not (cell.own and cell.open):
                 self._say([cell])
 
     def _go_on(self, end: float) -> None:
@@ -159,9 +166,7 @@ class Measurement:
 
         Who is known to grow too fast on this vocabulary is followed no further.
         """
-        bad = (Verdict.SUPERLINEAR, Verdict.FAILED)
-        proved = {cell.name for cell in self._cells if cell.decided and cell.verdict in bad}
-        mine = [c for c in self._cells if c.own and not c.decided and c.name not in proved]
+        mine = [cell for cell in self._open() if not cell.decided]
         telling = {family.name for family in TELLING}
         first = [c for c in mine if c.looked or c.family.name in telling]
         then = [c for c in mine if c not in first]
@@ -169,11 +174,30 @@ class Measurement:
             return
         self.went_on = True
         end = time.monotonic() + stretched(GOING_ON_SECONDS)
-        self._pool.limit_by(lambda: end - time.monotonic())
+        self._pool.limit_by(partial(remaining, end))
         for cell in self._firsts(mine):
             self._prober.warm_up(cell)
         for owed in (first, then):
             self._follow(owed, end)
+
+    def _open(self) -> list[Cell]:
+        """The cells of own candidates that are open, where none is known to be bad."""
+        own = [cell for cell in self._cells if cell.own]
+        bad = (Verdict.SUPERLINEAR, Verdict.FAILED)
+        proved = {cell.name for cell in own if cell.settled and cell.verdict in bad}
+        return [cell for cell in own if cell.open and cell.name not in proved]
+
+    def _prove(self) -> None:
+        """Follow the cell of each own candidate that looks most like growth to larger inputs."""
+        fast = sorted(self._open(), key=lambda cell: cell.estimate)
+        for cell in {one.name: one for one in fast if one.estimate > THRESHOLD}.values():
+            end = time.monotonic() + stretched(PROVING_SECONDS)
+            self._pool.limit_by(partial(remaining, end))
+            with contextlib.suppress(OutOfTime):
+                for _ in range(PROVING_ROUNDS):
+                    if self._stopped() or not cell.open:
+                        break
+                    self._prober.round(cell, self._longest_call, self._reference(cell))
 
     def _reference(self, cell: Cell) -> str | None:
         """The trusted implementation that is asked the same as a cell, to tell the machine."""
@@ -222,13 +246,18 @@ class Measurement:
         fast = [cell for cell in said if cell.estimate > THRESHOLD]
         last = max(end, time.monotonic() + stretched(OWN_STEPS_SECONDS))
         if fast and not self._stopped():
-            self._pool.limit_by(lambda: last - time.monotonic())
+            self._pool.limit_by(partial(remaining, last))
         for cell in sorted(fast, key=lambda cell: cell.seconds):
             left = last - time.monotonic()
             if left > 0 and not self._stopped():
                 self._prober.count_steps(cell, left)
                 if cell.steps and not self._stopped():
                     self._emit(cell.steps_event())
+
+
+def remaining(end: float) -> float:
+    """Seconds until a time of the monotonic clock."""
+    return end - time.monotonic()
 
 
 def taking_part(contracts: Sequence[Contract]) -> list[tuple[Participant, Contract]]:
