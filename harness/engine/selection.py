@@ -11,7 +11,7 @@ from corpora.errors import UserError
 from corpora.vocabularies import drawn, embedded, sources
 from harness.core.participants import Participant
 from harness.core.quiet import aside
-from impls import registry
+from impls import registry, roster
 from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
@@ -98,11 +98,11 @@ def readers(vocabularies: Iterable[Vocabulary]) -> list[str]:
     if not formats:
         return []
     found = []
-    for name in registry.FIELD:
-        if name in registry.ASTRAY:
-            continue
+    for name in roster.field():
         with contextlib.suppress(ImplementationError):  # most are not installed
-            if formats & getattr(_met(name)[0], "native_formats", frozenset()):
+            reader = _met(name)[0]
+            astray = getattr(reader, "astray", False)
+            if not astray and formats & getattr(reader, "native_formats", frozenset()):
                 found.append(name)
     return found
 

@@ -31,7 +31,7 @@ from harness.events import GrowthJudged, Measured
 from harness.verdict import memory
 from harness.verdict.expectations import SHIPPED, ExpectationsError, entries
 from harness.verdict.exponents import HIERARCHY, LEAST_POINTS, THRESHOLD, Verdict
-from impls.registry import BUILT_IN, FIELD
+from impls.roster import ROWS
 
 LINEAR, NO_BOUND = "linear", "none"
 
@@ -162,7 +162,7 @@ def own_candidates(
     those that tokgate brings or knows by name: these are named to be compared with. A release of a
     library (``pip:``) is one as well, as to change to it is what is gated.
     """
-    known = {*BUILT_IN, *BUILT_IN.values(), *FIELD, *FIELD.values()}
+    known = {*ROWS, *(row.target for row in ROWS.values())}
     mine = {one.name for one in participants if one.spec not in known}
     return mine.intersection(named).difference(references)
 

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from impls.adapters.built_in import like_tiktoken
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, FieldImplementation
+from impls.adapters.recipes import FieldImplementation
 
 LIBRARY = Peer(
     name="bpe-openai",
-    distribution="bpe-openai",
-    module="bpe_openai",
     homepage="https://github.com/Pathlit-Inc/bpe-openai",
-    capabilities=DECODES,
-    language="rust",
-    extra="field",
 )
 
 IMPLEMENTATION = FieldImplementation(LIBRARY, like_tiktoken("bpe_openai"))

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from impls.adapters.like_tokenizers import like_tokenizers
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation
+from impls.adapters.recipes import READS_JSON, FieldImplementation
 
 LIBRARY = Peer(
     name="budtiktok",
-    distribution="budtiktok",
-    module="budtiktok",
     homepage="https://github.com/BudEcosystem/budtiktok",
-    capabilities=DECODES,
-    language="rust",
-    extra="field",
+    astray=True,
 )
 
 IMPLEMENTATION = FieldImplementation(LIBRARY, like_tokenizers("budtiktok"), READS_JSON)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from impls.adapters.built_in import openai_name
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, FieldImplementation, Way
+from impls.adapters.recipes import FieldImplementation, Way
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -14,12 +14,8 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="c-bpe",
-    distribution="c-bpe",
-    module="c_bpe",
     homepage="https://github.com/andrey-savov/c-bpe",
-    capabilities=DECODES,
     language="c",
-    extra="field",
 )
 
 CODE = """\

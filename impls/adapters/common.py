@@ -22,23 +22,37 @@ if TYPE_CHECKING:
 
 ABSENT = "not installed"
 
+DECODES = frozenset({Capability.DECODE})
+"""What most libraries of the field can do besides encoding."""
+
+SENTENCEPIECE_FILES = ("protobuf", "sentencepiece")
+"""These write .model files, as ``Library.helpers``."""
+
 
 @dataclass(frozen=True)
 class Library:
     """A library under test.
 
-    name: of the implementation. distribution, module: as pip and Python call it. extra: the
-    extra of tokgate that brings it, empty for what every installation has.
+    name: of the implementation. distribution, module: as pip and Python call it, if not by the
+    name. extra: the extra of tokgate that brings it, empty for what every installation has.
+    helpers: what the adapter needs in an environment of its own, besides the library and what all
+    adapters need.
     """
 
     name: str
-    distribution: str
-    module: str
     homepage: str
-    capabilities: frozenset[Capability]
-    language: str
+    distribution: str = ""
+    module: str = ""
+    capabilities: frozenset[Capability] = DECODES
+    language: str = "rust"
     extra: str = ""
     linear: bool = False
+    helpers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "distribution", self.distribution or self.name)
+        module = self.module or self.distribution.replace("-", "_")
+        object.__setattr__(self, "module", module)
 
     @cached_property
     def version(self) -> str:

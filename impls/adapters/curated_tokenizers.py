@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.patterns import PATTERNS
+from impls.adapters.common import SENTENCEPIECE_FILES
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, FieldImplementation, Way
+from impls.adapters.recipes import FieldImplementation, Way
 from impls.adapters.sentencepiece import model_proto, model_trouble
 from impls.adapters.vocabularies import byte_level
 
@@ -18,12 +19,9 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="curated-tokenizers",
-    distribution="curated-tokenizers",
-    module="curated_tokenizers",
     homepage="https://github.com/explosion/curated-tokenizers",
-    capabilities=DECODES,
     language="cython",
-    extra="field",
+    helpers=SENTENCEPIECE_FILES,
 )
 
 MODEL = """\

@@ -10,7 +10,7 @@ from corpora.vocabularies.tokenizer_json_native import given
 from impls import interface
 from impls.adapters.common import rank_file, rank_trouble
 from impls.adapters.peers import Peer, PeerEncoder, rank_order_trouble, written
-from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import byte_level, json_content
 
@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="fastokens",
-    distribution="fastokens",
-    module="fastokens",
     homepage="https://github.com/crusoecloud/fastokens",
-    capabilities=DECODES,
-    language="rust",
+    extra="bench",
 )
 
 

@@ -14,12 +14,9 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="flash-tokenizer",
-    distribution="flash-tokenizer",
-    module="flash_tokenizer",
     homepage="https://github.com/NLPOptimize/flash-tokenizer",
     capabilities=frozenset(),
     language="c++",
-    extra="field",
 )
 
 CODE = """\

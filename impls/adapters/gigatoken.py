@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from impls import interface
 from impls.adapters.peers import Peer, PeerEncoder
-from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import byte_level, json_content
 from impls.interface import Mode
@@ -16,12 +16,9 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="gigatoken",
-    distribution="gigatoken",
-    module="gigatoken",
     homepage="https://github.com/marcelroed/gigatoken",
-    capabilities=DECODES,
-    language="rust",
     patterns=("gpt2", "cl100k_base", "o200k_base", "qwen2", "tekken"),
+    extra="bench",
 )
 
 

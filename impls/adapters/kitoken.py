@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from impls.adapters.common import SENTENCEPIECE_FILES
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
 from impls.adapters.sentencepiece import model_proto, model_trouble
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import byte_level, json_content, json_trouble
@@ -16,12 +17,8 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="kitoken",
-    distribution="kitoken",
-    module="kitoken",
     homepage="https://github.com/Systemcluster/kitoken",
-    capabilities=DECODES,
-    language="rust",
-    extra="field",
+    helpers=SENTENCEPIECE_FILES,
 )
 
 CODE = """\

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 LIBRARY = Library(
     name="llama.cpp",
     distribution="xllamacpp",
-    module="xllamacpp",
     homepage="https://github.com/ggml-org/llama.cpp",
     capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
     language="c++",
     extra="llama-cpp",
+    helpers=("gguf",),
 )
 
 POINTER = ctypes.sizeof(ctypes.c_void_p)

@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 
 LIBRARY = Library(
     name="llguidance",
-    distribution="llguidance",
-    module="llguidance",
     homepage="https://github.com/guidance-ai/llguidance",
     capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
-    language="rust",
+    # It proves for each vocabulary whether ids can stand for merges, which takes Numba.
+    helpers=("numba",),
 )
 
 

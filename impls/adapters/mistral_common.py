@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Algorithm
-from impls.adapters.common import Library, text_of
+from impls.adapters.common import SENTENCEPIECE_FILES, Library, text_of
 from impls.adapters.sentencepiece import model_proto, model_trouble
 from impls.interface import Capability, Recipe, Unsupported
 
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 
 LIBRARY = Library(
     name="mistral-common",
-    distribution="mistral-common",
-    module="mistral_common",
     homepage="https://github.com/mistralai/mistral-common",
     capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
     language="python",
+    helpers=SENTENCEPIECE_FILES,
 )
 
 VERSION = "v3"

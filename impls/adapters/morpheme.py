@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from impls.adapters.like_tokenizers import like_tokenizers
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation
+from impls.adapters.recipes import READS_JSON, FieldImplementation
 
 LIBRARY = Peer(
     name="morpheme",
-    distribution="morpheme",
-    module="morpheme",
     homepage="https://github.com/sourceblender/morpheme",
-    capabilities=DECODES,
-    language="rust",
-    extra="field",
 )
 
 IMPLEMENTATION = FieldImplementation(LIBRARY, like_tokenizers("morpheme"), READS_JSON)

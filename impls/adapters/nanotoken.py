@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
 from impls.adapters.vocabularies import ordinary_json, ordinary_trouble
 
 if TYPE_CHECKING:
@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="nanotoken",
-    distribution="nanotoken",
-    module="nanotoken",
     homepage="https://github.com/alexlilburn/nanotoken",
-    capabilities=DECODES,
-    language="rust",
-    extra="field",
 )
 
 CODE = """\

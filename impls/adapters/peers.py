@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Peer(Library):
-    """A library that comes with the extra ``bench``.
+    """A library that has a part in a run only where it is named, from the extra ``field``.
 
     patterns: names of the pre-tokenizers that it knows (:mod:`corpora.vocabularies.patterns`);
-    empty for one that takes any pattern.
+    empty for one that takes any pattern. astray: it encodes plain text otherwise than any other,
+    and joins no run by itself, not even where files are read by hardly anybody else.
     """
 
-    extra: str = "bench"
+    extra: str = "field"
     patterns: Collection[str] = ()
+    astray: bool = False
 
     @property
     def installed(self) -> About:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from impls.adapters.built_in import like_tiktoken
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, FieldImplementation
+from impls.adapters.recipes import FieldImplementation
 
 LIBRARY = Peer(
     name="puretiktoken",
-    distribution="puretiktoken",
-    module="puretiktoken",
     homepage="https://github.com/adam2go/puretiktoken",
-    capabilities=DECODES,
     language="python",
-    extra="field",
 )
 
 IMPLEMENTATION = FieldImplementation(LIBRARY, like_tiktoken("puretiktoken"))

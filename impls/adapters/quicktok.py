@@ -10,7 +10,6 @@ from impls.adapters.common import rank_trouble
 from impls.adapters.mistral_common import IMPLEMENTATION as MISTRAL
 from impls.adapters.mistral_common import tekken_json
 from impls.adapters.peers import Peer, PeerEncoder, written
-from impls.adapters.recipes import DECODES
 from impls.adapters.rs_bpe import built_in_name
 from impls.adapters.tokenizers import tokenizer_json
 from impls.adapters.vocabularies import without_specials
@@ -23,13 +22,12 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="quicktok-v1",
-    distribution="quicktok-v1",
     module="quicktok",
     homepage="https://github.com/dmatth1/quicktok",
-    capabilities=DECODES,
     language="c++",
     # Llama 3's and cl100k_base's pattern are one in the plain model.
     patterns=("cl100k_base", "o200k_base", "qwen2", "tekken"),
+    extra="bench",
 )
 
 NAME = "vocabulary"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from corpora.vocabularies import scratch
 from impls import interface
 from impls.adapters.common import in_bytes, refusing_specials, text_of, unknown_excused, unwritable
-from impls.interface import Capability, Recipe
+from impls.interface import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,6 +148,7 @@ class FieldImplementation:
         self._library = library
         self._ways = ways
         self.native_formats = native_formats
+        self.astray = library.astray
 
     @property
     def about(self) -> About:
@@ -192,5 +193,3 @@ def refusing_itself(encoder: Encoder, name: str) -> Encoder:
 
 
 READS_JSON = frozenset({"tokenizer.json"})
-
-DECODES = frozenset({Capability.DECODE})

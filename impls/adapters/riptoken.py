@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from impls.adapters.common import rank_file, rank_trouble
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, FieldImplementation, Way
+from impls.adapters.recipes import FieldImplementation, Way
 from impls.adapters.vocabularies import byte_level
 
 if TYPE_CHECKING:
@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="riptoken",
-    distribution="riptoken",
-    module="riptoken",
     homepage="https://github.com/daechoi/riptoken",
-    capabilities=DECODES,
-    language="rust",
-    extra="field",
 )
 
 CODE = """\

@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 
 LIBRARY = Library(
     name="rs-bpe",
-    distribution="rs-bpe",
-    module="rs_bpe",
     homepage="https://github.com/gweidart/rs-bpe",
     capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
-    language="rust",
     extra="field",
     linear=True,
 )

@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 LIBRARY = Library(
     name="sentencepiece",
-    distribution="sentencepiece",
-    module="sentencepiece",
     homepage="https://github.com/google/sentencepiece",
     capabilities=frozenset({Capability.DECODE, Capability.OFFSETS, Capability.THREADS}),
     language="c++",
+    helpers=("protobuf",),
 )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.model import Algorithm
 from impls.adapters.like_tokenizers import like_tokenizers
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation
+from impls.adapters.recipes import READS_JSON, FieldImplementation
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import byte_level, has_holes
 
@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="snaptokens",
-    distribution="snaptokens",
-    module="snaptokens",
     homepage="https://github.com/coder-2011/snaptokens",
-    capabilities=DECODES,
-    language="rust",
-    extra="field",
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from impls import interface
 from impls.adapters.common import rank_file, rank_trouble
 from impls.adapters.peers import Peer, PeerEncoder
-from impls.adapters.recipes import DECODES, FieldImplementation, Way
+from impls.adapters.recipes import FieldImplementation, Way
 from impls.adapters.vocabularies import byte_level, json_content
 
 if TYPE_CHECKING:
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="splintr-rs",
-    distribution="splintr-rs",
     module="splintr",
     homepage="https://github.com/ml-rust/splintr",
-    capabilities=DECODES,
-    language="rust",
+    extra="bench",
 )
 
 

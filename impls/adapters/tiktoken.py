@@ -18,12 +18,9 @@ if TYPE_CHECKING:
 
 LIBRARY = Library(
     name="tiktoken",
-    distribution="tiktoken",
-    module="tiktoken",
     homepage="https://github.com/openai/tiktoken",
     # No offsets: `decode_with_offsets` counts characters, and several tokens may share one.
     capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
-    language="rust",
 )
 
 WHOLE_TEXT = r"(?s).+"

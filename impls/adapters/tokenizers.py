@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 
 LIBRARY = Library(
     name="tokenizers",
-    distribution="tokenizers",
-    module="tokenizers",
     homepage="https://github.com/huggingface/tokenizers",
     capabilities=frozenset({Capability.DECODE, Capability.OFFSETS, Capability.THREADS}),
-    language="rust",
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
 from impls.adapters.vocabularies import byte_level, json_content, json_trouble
 
 if TYPE_CHECKING:
@@ -14,13 +14,8 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="tokie",
-    distribution="tokie",
-    module="tokie",
     homepage="https://github.com/chonkie-inc/tokie",
     # Its offsets are of the normalized text.
-    capabilities=DECODES,
-    language="rust",
-    extra="field",
 )
 
 CODE = """\

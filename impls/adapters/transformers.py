@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.tokenizer_json_native import given
+from impls.adapters.common import SENTENCEPIECE_FILES
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
 from impls.adapters.sentencepiece import model_proto, model_trouble
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import json_content, json_trouble
@@ -19,12 +20,9 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="transformers",
-    distribution="transformers",
-    module="transformers",
     homepage="https://github.com/huggingface/transformers",
-    capabilities=DECODES,
     language="python",
-    extra="field",
+    helpers=SENTENCEPIECE_FILES,
 )
 
 HEAD = """\

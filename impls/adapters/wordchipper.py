@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.patterns import PATTERNS
 from impls.adapters.common import rank_file
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, FieldImplementation, Way
+from impls.adapters.recipes import FieldImplementation, Way
 from impls.adapters.rs_bpe import built_in_name
 
 if TYPE_CHECKING:
@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 LIBRARY = Peer(
     name="wordchipper",
-    distribution="wordchipper",
-    module="wordchipper",
     homepage="https://github.com/zspacelabs/wordchipper",
-    capabilities=DECODES,
-    language="rust",
-    extra="field",
 )
 
 CODE = """\

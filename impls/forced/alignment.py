@@ -22,9 +22,7 @@ from impls.forced.states import Within
 from impls.interface import Unsupported
 from impls.unigram.charsmap import LABEL, LEAF, offset
 from impls.unigram.normalizer import (
-    BLANK,
     MALFORMED,
-    PASSES,
     REPLACED,
     REPLACEMENT,
     make_rules,
@@ -78,9 +76,9 @@ class Aligner:
         self._begun = self._rules.begun.tobytes()
         self._units: list[int] = self._rules.units.view(np.uint32).tolist()
         self._replacements = self._rules.replacements.tobytes()
-        # Those that stay as they are: others pass as spaces, which may be left out.
-        kinds = self._rules.passes[:ASCII]
-        passing = bytes(np.flatnonzero((kinds & (PASSES | BLANK)) == PASSES).tolist())
+        # Those with which no rule or symbol begins, but for the space, which may be left out.
+        met = self._rules.begun.reshape(256, 256)[:ASCII, :ASCII].any(axis=1)
+        passing = bytes(np.flatnonzero(~met).tolist()).replace(b" ", b"")
         runs = b"[" + re.escape(passing) + rb"]+(?=[\x00-\x7f])" if passing else b"(?!)"
         self._passing = re.compile(runs)
         pieces = enumerate(vocabulary.pieces)

@@ -23,8 +23,7 @@ from impls.forced.tokenizer import REMEMBERED_TEXTS, AnyTokenizer
 from impls.interface import Mode, Unsupported
 from impls.spm import encoder as spm
 from impls.unigram import variants
-from impls.unigram.lexicon import make_lexicon
-from impls.unigram.viterbi import Implementation, UnigramEncoder
+from impls.unigram.encoder import Implementation, UnigramEncoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -59,7 +58,7 @@ class PieceTokenizer(AnyTokenizer):
         self.segments: Segments = Unigram(vocabulary) if unigram else Merged(vocabulary)
         # What judges rests on no code that is there for speed alone.
         self._encoder = (
-            UnigramEncoder(vocabulary, variant, make_lexicon(vocabulary, variant))
+            UnigramEncoder(vocabulary, variant)
             if unigram
             else spm.SpmEncoder(vocabulary, spm.SENTENCEPIECE.variant)
         )

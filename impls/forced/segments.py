@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import Normalizer, PieceType
 from impls.forced.futures import Token, tokens_of
 from impls.interface import Mode, Unsupported
@@ -21,12 +20,10 @@ from impls.spm.variants import SENTENCEPIECE as SPM
 from impls.unigram.lexicon import make_lexicon
 from impls.unigram.trie import NOWHERE
 from impls.unigram.variants import SENTENCEPIECE as UNIGRAM
-from impls.unigram.viterbi_kernel import segment
+from impls.unigram.viterbi import best_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -57,38 +54,12 @@ class Segments(ABC):
         return False
 
 
-@njit
-def best_paths(
-    trie: NDArray[np.int32],
-    scores: NDArray[np.floating],
-    unknown_scores: NDArray[np.floating],
-    sums: NDArray[np.floating],
-    rebase_above: float,
-    unreached: float,
-    text: NDArray[np.uint8],
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """For each place of a text: where its best last piece starts, and which it is.
-
-    NOWHERE for places that nothing reaches, and for the unknown piece.
-    """
-    size = len(text)
-    best = np.full(size + 1, unreached, dtype=sums.dtype)
-    starts = np.full(size + 1, NOWHERE, dtype=np.int32)
-    pieces = np.full(size + 1, NOWHERE, dtype=np.int32)
-    best[0] = 0
-    segment(trie, scores, unknown_scores[0], rebase_above, text, 0, size, best, starts, pieces)
-    return starts, pieces
-
-
 class Unigram(Segments):
     """SentencePiece's unigram. Nothing is apart: rounded sums go on from a text's beginning."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         lexicon = make_lexicon(replace(vocabulary, normalizer=Normalizer()), UNIGRAM)
-        self._tables = (
-            lexicon.trie, lexicon.scores, lexicon.unknown_scores, lexicon.sums,
-            lexicon.rebase_above, lexicon.unreached,
-        )  # fmt: skip
+        self._lexicon = lexicon
         self._ids: list[int] = lexicon.ids.tolist()
         self._bytes: list[int] = lexicon.byte_ids.tolist()
         self._unknown = lexicon.unknown_id
@@ -96,7 +67,7 @@ class Unigram(Segments):
     def tokens(self, text: bytes) -> tuple[Token, ...]:
         """The best path; unknown characters as their bytes, or each run of them as one."""
         starts, pieces = (
-            found.tolist() for found in best_paths(*self._tables, np.frombuffer(text, np.uint8))
+            found.tolist() for found in best_paths(self._lexicon, np.frombuffer(text, np.uint8))
         )
         tokens: list[tuple[int, int]] = []
         end, after = len(text), 0

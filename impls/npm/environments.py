@@ -1,34 +1,26 @@
 """Folders of their own for packages of npm: installed once, kept, made again when damaged.
 
 A folder has one package at one version, with what that needs, in the user's cache beside the
-environments of Python's releases (``~/.cache/tokgate/environments``; it may be deleted at any
-time). It is made beside its place and moved there when it is whole, one process at a time. Scripts
-of packages are not run.
+environments of Python's releases (:mod:`impls.environments`). Scripts of packages are not run.
 """
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import json
 import re
-import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
-from pathlib import Path
-from typing import NoReturn
-
-import platformdirs
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from corpora.vocabularies import node
-from corpora.vocabularies.node import Node
-from impls.errors import ImplementationError
+from impls import environments
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from corpora.vocabularies.node import Node
 
 LAYOUT = 1
 """Counted up when folders are made otherwise, so that old ones are left behind."""
-
-MANIFEST = "tokgate.json"
 
 INSTALL_SECONDS = 900.0
 """The time limit of an installation, which is there for hangs: packages are some megabytes."""
@@ -67,72 +59,28 @@ def folder_of(wanted: Wanted, programs: Node) -> Path:
 
     Says on standard error that it installs.
     """
-    identity = json.dumps([LAYOUT, wanted.name, wanted.version])
-    key = hashlib.sha256(identity.encode()).hexdigest()[:16]
-    label = re.sub(r"[^A-Za-z0-9._-]", "_", f"npm-{wanted.name}-{wanted.version}")
-    folder = Path(platformdirs.user_cache_dir("tokgate"), "environments", f"{label}-{key}")
-    if _sound(folder):
-        return folder
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with folder.with_name(f"{folder.name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not _sound(folder):
-                _install(folder, wanted, programs)
-    except OSError as error:
-        _refuse(wanted.text, f"{folder}: {error.strerror}; set XDG_CACHE_HOME to another folder")
+    folder = environments.place(
+        f"npm-{wanted.name}-{wanted.version}", [LAYOUT, wanted.name, wanted.version]
+    )
+    environments.kept(folder, f"npm:{wanted.text}", partial(_install, wanted, programs))
     return folder
 
 
-def _sound(folder: Path) -> bool:
-    """Whether all files are there, each as long as it was."""
-    try:
-        files = json.loads((folder / MANIFEST).read_text("utf-8"))["files"]
-        return all((folder / path).stat().st_size == size for path, size in files.items())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False
-
-
-def _install(folder: Path, wanted: Wanted, programs: Node) -> None:
-    print(
-        f"tokgate: installing npm:{wanted.text} (once; it is kept in {folder.parent})",
-        file=sys.stderr,
-        flush=True,
-    )
-    part = folder.with_name(f"{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    try:
-        part.mkdir()
-        (part / "package.json").write_text("{}", "utf-8")
-        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        command = [*programs.npm, "install", *options, f"{wanted.name}@{wanted.version}"]
-        try:
-            done = subprocess.run(
-                command,
-                cwd=part,
-                env=programs.environment(),
-                capture_output=True,
-                text=True,
-                errors="replace",
-                stdin=subprocess.DEVNULL,
-                timeout=INSTALL_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            _refuse(wanted.text, f"its installation takes longer than {INSTALL_SECONDS:.0f} s")
-        if done.returncode:
-            _explain(wanted, done.stderr)
-        files = {
-            str(path.relative_to(part)): path.stat().st_size
-            for path in sorted(part.rglob("*"))
-            if path.is_file() and not path.is_symlink()
-        }
-        manifest = {"package": wanted.text, "files": files}
-        (part / MANIFEST).write_text(json.dumps(manifest), "utf-8")
-        shutil.rmtree(folder, ignore_errors=True)
-        part.rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+def _install(wanted: Wanted, programs: Node, part: Path) -> dict[str, Any]:
+    part.mkdir()
+    (part / "package.json").write_text("{}", "utf-8")
+    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    command = [*programs.npm, "install", *options, f"{wanted.name}@{wanted.version}"]
+    spec, env = f"npm:{wanted.text}", programs.environment()
+    done = environments.run(command, spec, INSTALL_SECONDS, cwd=part, env=env)
+    if done.returncode:
+        _explain(wanted, done.stderr)
+    files = {
+        str(path.relative_to(part)): path.stat().st_size
+        for path in sorted(part.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    }
+    return {"package": wanted.text, "files": files}
 
 
 def _explain(wanted: Wanted, log: str) -> NoReturn:
@@ -147,4 +95,4 @@ def _explain(wanted: Wanted, log: str) -> NoReturn:
 
 
 def _refuse(text: str, why: str, *, unknown: bool = False) -> NoReturn:
-    raise ImplementationError(f"implementation 'npm:{text}': {why}", unknown=unknown)
+    environments.refuse(f"npm:{text}", why, unknown=unknown)

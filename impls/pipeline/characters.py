@@ -7,18 +7,10 @@ nobody: a text with such a character has no defined ids at a step that looks at 
 
 from __future__ import annotations
 
-import unicodedata
-from typing import TYPE_CHECKING, cast
-
 import regex
 
 from impls.interface import Unsupported
 from impls.pretokenize.unicode_version import as_of_unicode_16
-
-if TYPE_CHECKING:
-    from typing import Literal
-
-    Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 WHITE_SPACE = frozenset(
     map(
@@ -133,8 +125,6 @@ def lowered(text: str) -> str:
 
 def in_form(text: str, form: str) -> str:
     """The text in a normalization form. Unsupported where that depends on Unicode's version."""
-    from impls.pretokenize.pieces import versioned  # noqa: PLC0415 - Numba takes a second
+    from impls.pretokenize import pieces  # noqa: PLC0415 - Numba takes a second
 
-    if not text.isascii() and versioned().search(text):
-        raise Unsupported(f"{form} of this text depends on the version of Unicode")
-    return unicodedata.normalize(cast("Form", form), text)
+    return pieces.in_form(text, form)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from corpora.vocabularies.byte_alphabet import unspell
 from corpora.vocabularies.tokenizer_json_steps import flat
 from impls.pipeline.errors import Undefined, field_of
-from impls.pipeline.expressions import compiled, matches
+from impls.pipeline.expressions import spans_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,16 +90,12 @@ def _byte_fallback(tokens: list[str]) -> list[str]:
 
 
 def _replace(step: Json) -> Decoder:
-    pattern, content = step.get("pattern") or {}, field_of(step, "content")
-    needle, expression = pattern.get("String"), pattern.get("Regex")
-    if needle:
-        return lambda tokens: [token.replace(needle, content) for token in tokens]
-    if not expression or "$" in content:
+    spans, content = spans_of(step), field_of(step, "content")
+    if "$" in content and "String" not in step["pattern"]:
         raise Undefined("a decoder's Replace that refers to groups")
-    found = compiled(expression)
 
     def replace(token: str) -> str:
-        for start, end in reversed(matches(found, token)):
+        for start, end in reversed(spans(token)):
             token = token[:start] + content + token[end:]
         return token
 

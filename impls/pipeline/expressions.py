@@ -10,7 +10,8 @@ The expressions that are known by name are taken whatever is in them.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import regex
 
@@ -19,6 +20,9 @@ from corpora.vocabularies.patterns import PATTERNS
 from impls.interface import Unsupported
 from impls.pipeline.errors import Undefined
 from impls.pretokenize.unicode_version import as_of_unicode_16
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _ESCAPE = (
     r"\\(?:[sSdDwWnrt]|[pP]\{(?:L|N|P|S|M|Z|C|Lu|Ll|Lt|Lm|Lo|Mn|Nd|Han)\}|u[0-9A-Fa-f]{4}"
@@ -102,3 +106,14 @@ def matches(pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
 def occurrences(needle: str, text: str) -> list[tuple[int, int]]:
     """Where a text occurs, from the left, without overlaps."""
     return [match.span() for match in re.finditer(re.escape(needle), text)]
+
+
+def spans_of(step: dict[str, Any]) -> Callable[[str], list[tuple[int, int]]]:
+    """Where a step finds its pattern: a text or an expression. Raises Undefined without one."""
+    pattern = step.get("pattern") or {}
+    needle, expression = pattern.get("String"), pattern.get("Regex")
+    if needle:
+        return partial(occurrences, needle)
+    if not expression:
+        raise Undefined(f"a {step['type']} without its pattern")
+    return partial(matches, compiled(expression))

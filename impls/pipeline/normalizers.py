@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.model import VocabularyError
@@ -15,8 +15,11 @@ from corpora.vocabularies.tokenizer_json_steps import flat
 from impls.interface import Unsupported
 from impls.pipeline import characters
 from impls.pipeline.errors import Undefined, field_of
-from impls.pipeline.expressions import compiled, matches, occurrences
+from impls.pipeline.expressions import spans_of
 from impls.wordpiece.variants import CJK
+
+if TYPE_CHECKING:
+    from impls.unigram.charsmap import Charsmap
 
 Normalizer = Callable[[str], str]
 Json = dict[str, Any]
@@ -50,7 +53,7 @@ def _keeper(step: Json, normalizer: Normalizer) -> Callable[[str], bool]:
     if kind in ("NFC", "NFD", "NFKC", "NFKD", "BertNormalizer"):
         return lambda text: normalizer(_ordered(text)[0]) != ""
     if kind == "Replace":
-        spans, content = _spans(step), field_of(step, "content")
+        spans, content = spans_of(step), field_of(step, "content")
         return lambda text: _beginning_stays(spans(text), content)
     return lambda _: True
 
@@ -96,21 +99,10 @@ def normalizer_of(step: Json) -> Normalizer:
 
 
 def _replace(step: Json) -> Normalizer:
-    spans, content = _spans(step), field_of(step, "content")
+    spans, content = spans_of(step), field_of(step, "content")
     if "$" in content and (step.get("pattern") or {}).get("String") is None:
         raise Undefined("a Replace that refers to groups")
     return lambda text: _replaced(text, spans(text), content)
-
-
-def _spans(step: Json) -> Callable[[str], list[tuple[int, int]]]:
-    """Where a Replace finds what it replaces."""
-    pattern = step.get("pattern") or {}
-    needle, expression = pattern.get("String"), pattern.get("Regex")
-    if needle:
-        return partial(occurrences, needle)
-    if not expression:
-        raise Undefined("a Replace without its pattern")
-    return partial(matches, compiled(expression))
 
 
 def _replaced(text: str, spans: list[tuple[int, int]], content: str) -> str:
@@ -163,9 +155,6 @@ def _bert(step: Json) -> Normalizer:
 
 _CHINESE = characters.ranged(CJK)
 
-_SHORT = 6
-"""Bytes: a grapheme cluster below this is looked up whole."""
-
 
 def _precompiled(packed: object) -> Normalizer:
     """SentencePiece's charsmap in tokenizers' way: by grapheme clusters, and by shortest rules.
@@ -183,59 +172,20 @@ def _precompiled(packed: object) -> Normalizer:
         )
     except (ValueError, VocabularyError):
         raise Undefined("a charsmap that is damaged") from None
-    if not len(charsmap.units):
-        return lambda text: text
-    units = [unit & 0xFFFFFFFF for unit in charsmap.units.tolist()]
-    return partial(_mapped, units, charsmap.replacements.tobytes())
+    return partial(_mapped, charsmap)
 
 
-def _mapped(units: list[int], replacements: bytes, text: str) -> str:
-    parts = []
-    for cluster in _clusters(text):
-        whole = _rule(units, replacements, cluster) if len(cluster.encode()) < _SHORT else None
-        if whole is not None:
-            parts.append(whole)
-            continue
-        for character in cluster:
-            mapped = _rule(units, replacements, character)
-            parts.append(character if mapped is None else mapped)
-    return "".join(parts)
-
-
-def _clusters(text: str) -> list[str]:
+def _mapped(charsmap: Charsmap, text: str) -> str:
     import numpy as np  # noqa: PLC0415 - as above
 
-    from impls.unigram.graphemes import grapheme_classes, grapheme_end  # noqa: PLC0415
+    from impls.unigram.graphemes import grapheme_classes  # noqa: PLC0415
+    from impls.unigram.normalizer import precompiled  # noqa: PLC0415
 
-    data = text.encode()
-    array, classes = np.frombuffer(data, dtype=np.uint8), grapheme_classes()
-    found, position = [], 0
-    while position < len(data):
-        end = grapheme_end(classes, array, position, len(data))
-        found.append(data[position:end].decode())
-        position = end
-    return found
-
-
-def _rule(units: list[int], replacements: bytes, text: str) -> str | None:
-    """What the shortest rule makes of the beginning of a text; None without one."""
-    index = _offset(units[0])
-    for byte in text.encode():
-        if byte == 0:
-            return None
-        index ^= byte
-        unit = units[index]
-        if unit & 0x800000FF != byte:
-            return None
-        index ^= _offset(unit)
-        if unit & 0x100:
-            start = units[index] & 0x7FFFFFFF
-            try:
-                return replacements[start : replacements.index(0, start)].decode()
-            except UnicodeDecodeError:
-                raise Unsupported("a rule of the charsmap gives what is no text") from None
-    return None
-
-
-def _offset(unit: int) -> int:
-    return (unit >> 10) << ((unit & 0x200) >> 6)
+    data = np.frombuffer(text.encode(), dtype=np.uint8)
+    out = np.empty(len(data) * charsmap.growth, dtype=np.uint8)
+    units, replacements = charsmap.units, charsmap.replacements
+    size = precompiled(units, replacements, grapheme_classes(), data, 0, len(data), out)
+    try:
+        return out[:size].tobytes().decode()
+    except UnicodeDecodeError:
+        raise Unsupported("a rule of the charsmap gives what is no text") from None

@@ -14,7 +14,7 @@ from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.tokenizer_json_steps import flat
 from impls.pipeline import characters
 from impls.pipeline.errors import Undefined, field_of
-from impls.pipeline.expressions import compiled, matches, occurrences
+from impls.pipeline.expressions import compiled, matches, occurrences, spans_of
 from impls.pipeline.scripts import parted_by_script
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _cutting(step: Json) -> tuple[Callable[[str], Spans], str, bool]:
     kind = step["type"]
     behavior = str(step.get("behavior", "")).lower()
     if kind == "Split":
-        return _pattern(step.get("pattern") or {}), behavior, bool(step.get("invert"))
+        return spans_of(step), behavior, bool(step.get("invert"))
     if kind == "CharDelimiterSplit":
         delimiter = field_of(step, "delimiter")
         if len(delimiter) != 1:
@@ -104,15 +104,6 @@ def _cutting(step: Json) -> tuple[Callable[[str], Spans], str, bool]:
     if kind == "BertPreTokenizer":
         return _bert_words, "removed", True
     raise Undefined(f"the pre-tokenizer {kind}")
-
-
-def _pattern(pattern: Json) -> Callable[[str], Spans]:
-    needle, expression = pattern.get("String"), pattern.get("Regex")
-    if needle:
-        return partial(occurrences, needle)
-    if not expression:
-        raise Undefined("a Split without its pattern")
-    return partial(matches, compiled(expression))
 
 
 def _bert_words(text: str) -> Spans:

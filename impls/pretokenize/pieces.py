@@ -149,7 +149,7 @@ class PlainCutter:
         """Whether normalization makes another text of ``data``."""
         if self._form is None:
             return False
-        return _in_form(_decode(data), self._form).encode() != data
+        return in_form(_decode(data), self._form).encode() != data
 
     def _texts(self, mode: Mode) -> SpecialTexts:
         return self._special if mode.special == "all" else self._always
@@ -192,7 +192,7 @@ def _normalized(data: bytes, ends: NDArray[np.int64], form: str) -> tuple[bytes,
     start = 0
     for end in ends.tolist():
         text = _decode(data[start:end])
-        texts.append(_in_form(text, form).encode())
+        texts.append(in_form(text, form).encode())
         start = end
     return b"".join(texts), np.cumsum([len(text) for text in texts], dtype=np.int64)
 
@@ -218,7 +218,7 @@ def versioned() -> re.Pattern[str]:
     return re.compile(f"[{''.join(map(re.escape, sorted(found)))}]")
 
 
-def _in_form(text: str, form: str) -> str:
+def in_form(text: str, form: str) -> str:
     """The text in a normalization form. Unsupported where that depends on Unicode's version."""
     if not text.isascii() and versioned().search(text):
         raise Unsupported(f"{form} of this text depends on the version of Unicode")

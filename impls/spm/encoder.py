@@ -1,9 +1,12 @@
-"""``spm.sentencepiece`` and ``spm.llama-cpp``: SentencePiece BPE in two variants, compiled."""
+"""``spm.sentencepiece`` and ``spm.llama-cpp``: SentencePiece BPE in two variants.
+
+The algorithm is in :mod:`impls.spm.merging`.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib import metadata
 from typing import TYPE_CHECKING, cast
 
@@ -16,50 +19,45 @@ from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_id
 from impls.interface import About, Capability, Mode, Rejected, Step
 from impls.piece_decoding import llama_cpp, sentencepiece
 from impls.spm import variants
-from impls.spm.partition import partition, separate_symbols
 from impls.warming import warm_up
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.spm.text_kernel import EncodeTexts
+    from impls.spm.lexicon import Lexicon
+    from impls.spm.stages import Stages
     from impls.spm.variants import Variant
 
-_NONE_GIVEN = np.empty(0, dtype=np.int64)
+    EncodeTexts = Callable[
+        [Lexicon, NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+        tuple[NDArray[np.int32], int],
+    ]
+    """An encoder of normalized texts: see :func:`impls.spm.merging.encode_texts`."""
 
 
 class SpmEncoder:
-    """The compiled encoder with a vocabulary's tables. Holds no state between calls.
+    """The encoder of a vocabulary in one variant. Holds no state between calls.
 
-    fast: UTF-8 is encoded by the fast byte-pair encoder. Whatever judges does without it.
     Raises VocabularyError for a vocabulary that the variant's engine refuses or dies of.
     """
 
-    def __init__(self, vocabulary: Vocabulary, variant: Variant, *, fast: bool = False) -> None:
+    def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
         from impls.spm.lexicon import make_lexicon  # noqa: PLC0415
-        from impls.spm.normalization import are_valid, make_normalize  # noqa: PLC0415
+        from impls.spm.merging import encode_texts  # noqa: PLC0415
+        from impls.spm.normalization import make_normalize  # noqa: PLC0415
+        from impls.spm.partition import symbol_splits  # noqa: PLC0415
         from impls.spm.reading import read_pieces  # noqa: PLC0415
-        from impls.spm.text_kernel import encode_texts  # noqa: PLC0415
 
-        reading = cache(partial(read_pieces, vocabulary, variant))
-        self._lexicon = make_lexicon(vocabulary, variant, reading)
-        self._normalize = make_normalize(vocabulary, variant)
-        self._normalizes, self._are_valid = variant.normalizes, are_valid
-        self._symbols = separate_symbols(vocabulary, variant)
+        self._reading = cache(partial(read_pieces, vocabulary, variant))
+        self.lexicon = make_lexicon(vocabulary, variant, self._reading)
+        self.normalize = make_normalize(vocabulary, variant)
+        self._splits = symbol_splits(vocabulary, variant)
         self._decode = (sentencepiece if variant.normalizes else llama_cpp)(vocabulary)
         self._encode_texts: EncodeTexts = encode_texts
-        self._encode_utf8: EncodeTexts = encode_texts
-        if fast:
-            with contextlib.suppress(ModuleNotFoundError):  # all that is there for speed may go
-                from impls.spm.fast.over_bytes import over_bytes  # noqa: PLC0415
-
-                self._encode_utf8 = (
-                    over_bytes(vocabulary, variant, self._lexicon, reading) or encode_texts
-                )
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
         """Compile whatever requests in these modes will need; see ``WarmsUp``."""
@@ -74,42 +72,54 @@ class SpmEncoder:
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """All inputs in one compiled call; see ``EncodesBatches``."""
-        symbols = self._symbols[mode.special == "all"]
-        if not symbols:
-            return self._run(data, ends, _NONE_GIVEN, np.diff(ends, prepend=0) > 0)
-        fragments = [
-            (start + part.end, part.token, part.spaced)
-            for start, end in zip([0, *ends.tolist()], ends.tolist(), strict=False)
-            for part in partition(symbols, data[start:end])
-        ]
-        fragment_ends = np.array([end for end, _, _ in fragments], dtype=np.int64)
-        ids, id_ends = self._run(
-            data,
-            fragment_ends,
-            np.array([token for _, token, _ in fragments], dtype=np.int64),
-            np.array([spaced for _, _, spaced in fragments], dtype=np.bool_),
-        )
-        # An input without fragments (empty) ends where the one before it does.
-        padded = np.concatenate((np.zeros(1, dtype=np.int64), id_ends))
-        return ids, padded[np.searchsorted(fragment_ends, ends, side="right")]
-
-    def _run(
-        self,
-        data: bytes,
-        ends: NDArray[np.int64],
-        given: NDArray[np.int64],
-        spaced: NDArray[np.bool_],
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        text, text_ends = self._normalize(data, ends, spaced)
+        part_ends, given, counts = self.parts(data, ends, mode)
+        spaced = (given < 0) & (np.diff(part_ends, prepend=0) > 0)
+        text, text_ends = self.normalize(data, part_ends, spaced)
         text.flags.writeable = False  # the code for arrays that nobody writes to is far quicker
-        id_ends = np.empty(len(ends), dtype=np.int64)
-        # What the normalizer makes is UTF-8, and is taken as it is without one.
-        utf8 = self._normalizes or self._are_valid(data, ends)
-        run = self._encode_utf8 if utf8 else self._encode_texts
-        ids, lost = run(self._lexicon, text, text_ends, given, id_ends)
+        id_ends = np.empty(len(part_ends), dtype=np.int64)
+        run = self._encoder_of(data, part_ends)
+        ids, lost = run(self.lexicon, text, text_ends, given, id_ends)
         if lost >= 0:
             raise Rejected(f"byte 0x{lost:02x} has no token")
-        return ids, id_ends
+        # An input without parts (an empty one) ends where the one before it does.
+        return ids, np.append(0, id_ends)[counts]
+
+    def parts(
+        self, data: bytes, ends: NDArray[np.int64], mode: Mode
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Symbols that are cut out, and texts; see :func:`impls.unigram.splitting.sections`."""
+        from impls.unigram.splitting import sections  # noqa: PLC0415 - as above
+
+        return sections(self._splits[mode.special == "all"], data, ends)
+
+    def _encoder_of(self, data: bytes, ends: NDArray[np.int64]) -> EncodeTexts:
+        """What encodes the texts of these inputs."""
+        return self._encode_texts
+
+    def stages(self, data: bytes, mode: Mode) -> Stages:
+        """What becomes of a text, by the functions that encode it."""
+        from impls.spm.stages import Stages, part_lists  # noqa: PLC0415 - as above
+
+        whole: list[bytes] = []
+        lists: tuple[list[bytes], list[bytes], list[bytes]] = ([], [], [])
+        ends, given, _ = self.parts(data, np.array([len(data)]), mode)
+        start = 0
+        for end, token in zip(ends.tolist(), given.tolist(), strict=True):
+            raw = data[start:end]
+            start = end
+            if token >= 0:
+                for texts in (whole, *lists):
+                    texts.append(raw)
+                continue
+            text, _ = self.normalize(raw, np.array([len(raw)]), np.array([len(raw) > 0]))
+            whole.append(text.tobytes())
+            for texts, found in zip(lists, part_lists(self.lexicon, text), strict=True):
+                texts += found
+        begun, merged, resegmented = map(tuple, lists)
+        ids: tuple[int, ...] | None = None
+        with contextlib.suppress(Rejected):
+            ids = tuple(self.encode(data, mode))
+        return Stages(b"".join(whole), begun, merged, resegmented, ids)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The text as the engine gives it; IndexError for an id that does not exist."""
@@ -159,17 +169,19 @@ class SpmImplementation:
 
     def load(self, vocabulary: Vocabulary) -> SpmEncoder:
         """Build the tables: well under a second for 32,000 pieces, once compiled."""
-        encoder = SpmEncoder(vocabulary, self.variant, fast=True)
+        encoder = self.encoder(vocabulary)
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         with contextlib.suppress(Rejected):
             encoder.encode(b"a", Mode())
         return encoder
 
+    def encoder(self, vocabulary: Vocabulary) -> SpmEncoder:
+        """The encoder, as yet uncompiled."""
+        return SpmEncoder(vocabulary, self.variant)
+
     def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> list[Step]:
         """The stages of one input; see :class:`impls.interface.Explains`."""
-        from impls.spm.stages import stages  # noqa: PLC0415 - Numba takes a second
-
-        found = stages(vocabulary, self.variant, data, special=mode.special == "all")
+        found = _explaining(vocabulary, self.variant).stages(data, mode)
         return [
             Step(NORMALIZATION, literal(found.normalized)),
             Step("symbols", shown_parts(found.symbols)),
@@ -177,6 +189,12 @@ class SpmImplementation:
             Step("resegmentation", shown_parts(found.resegmented)),
             Step(IDS, shown_ids(found.ids or ())),
         ]
+
+
+@lru_cache(maxsize=8)
+def _explaining(vocabulary: Vocabulary, variant: Variant) -> SpmEncoder:
+    """The tables take long, and of one vocabulary many texts are explained."""
+    return SpmEncoder(vocabulary, variant)
 
 
 SENTENCEPIECE = SpmImplementation("spm.sentencepiece", variants.SENTENCEPIECE)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.spm.variants import Variant
 
-LEFT, RIGHT = 1, 2
-
 
 class Lexicon(NamedTuple):
     """A vocabulary's tables.
@@ -35,9 +33,7 @@ class Lexicon(NamedTuple):
     characters: open-addressing hash of the characters that have symbols: rows of (UTF-8 bytes as
     one big-endian number, symbol), int64, the number of rows a power of two. pairs: the same of
     pairs of symbols, flat rows of (left, right, rank, merged), int32. Equal scores have equal
-    ranks. Pairs of characters that stand side by side in some piece without merging have a row,
-    too: its merged is EMPTY. sides: LEFT where a symbol is the left one of some row of pairs, RIGHT
-    likewise (uint8). emitted: the id of each symbol, EMPTY for what is unknown (int32). unused: 1
+    ranks. emitted: the id of each symbol, EMPTY for what is unknown (int32). unused: 1
     for pieces that are split again (uint8), no entries where there are none. lengths: the
     characters of each symbol (int32). byte_ids: of each byte for unknown symbols, EMPTY for none
     (int32); no entries without byte fallback. unknown_id: what unknown symbols become without byte
@@ -48,7 +44,6 @@ class Lexicon(NamedTuple):
 
     characters: NDArray[np.int64]
     pairs: NDArray[np.int32]
-    sides: NDArray[np.uint8]
     emitted: NDArray[np.int32]
     unused: NDArray[np.uint8]
     lengths: NDArray[np.int32]
@@ -76,7 +71,7 @@ def make_lexicon(
     """
     pieces = Pieces.of(vocabulary.pieces)
     read = reading or (lambda: read_pieces(vocabulary, variant))
-    characters, pairs, sides, emitted, unused, lengths, byte_ids, frozen, frozen_ids = arrays_of(
+    characters, pairs, emitted, unused, lengths, byte_ids, frozen, frozen_ids = arrays_of(
         (pieces, variant, vocabulary.byte_fallback),
         "spm",
         lambda: _tables(vocabulary, variant, read()),
@@ -85,7 +80,6 @@ def make_lexicon(
     return Lexicon(
         characters,
         pairs,
-        sides,
         emitted,
         unused,
         lengths,
@@ -113,15 +107,10 @@ def _tables(
     unused = (types == PieceType.UNUSED) & (lengths > 1) & variant.resegments
     known = np.isin(types, list(variant.known_types)) | unused
     emitted = np.where(known, np.arange(size, dtype=np.int32), np.int32(EMPTY))
-    table = _pairs(read)
-    sides = np.zeros(size, dtype=np.uint8)
-    sides[table[:, 0]] |= LEFT
-    sides[table[:, 1]] |= RIGHT
     frozen = read.frozen
     return (
         _character_table(read.symbols),
-        _pair_table(table),
-        sides,
+        _pair_table(read),
         emitted,
         unused.astype(np.uint8) if unused.any() else np.empty(0, np.uint8),
         lengths,
@@ -129,19 +118,6 @@ def _tables(
         build_trie([text.encode() for text in frozen])[0] if frozen else np.empty(0, np.int32),
         np.array(list(frozen.values()), dtype=np.int64),
     )
-
-
-def _pairs(read: Reading) -> NDArray[np.int64]:
-    """The rows of ``Lexicon.pairs``: merges, and what stands side by side and does not merge."""
-    left, right, merged = read.rows.T.astype(np.int64)
-    merging = np.stack((left, right, read.ranks[merged], merged), axis=1)
-    keys = np.sort(left << 32 | right)
-    beside = read.joins[:, 0] << 32 | read.joins[:, 1]
-    place = np.minimum(np.searchsorted(keys, beside), len(keys) - 1)
-    beside = read.joins[keys[place] != beside] if len(keys) else read.joins
-    rest = np.tile(np.array([0, 0, 0, EMPTY], dtype=np.int64), (len(beside), 1))
-    rest[:, :2] = beside
-    return np.concatenate((merging, rest))
 
 
 def _byte_ids(vocabulary: Vocabulary, variant: Variant, texts: Sequence[str]) -> NDArray[np.int32]:
@@ -176,7 +152,9 @@ def _character_table(symbols: dict[str, int]) -> NDArray[np.int64]:
     return characters
 
 
-def _pair_table(table: NDArray[np.int64]) -> NDArray[np.int32]:
+def _pair_table(read: Reading) -> NDArray[np.int32]:
+    left, right, merged = read.rows.T
+    table = np.stack((left, right, read.ranks[merged], merged), axis=1)
     pairs = np.full(4 * capacity(len(table)), EMPTY, dtype=np.int32)
     _fill(pairs, table.astype(np.int32))
     return pairs

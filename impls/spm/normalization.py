@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
-from impls.unigram.normalizer import Rules, make_rules, normalize
+from impls.unigram.normalizer import SPACE, Rules, make_rules, normalize, put
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
     from impls.spm.variants import Variant
 
-SPACE = 0x20
-SPACE_SYMBOL = (0xE2, 0x96, 0x81)
-"""U+2581 in UTF-8."""
-
-
-class Normalize(Protocol):
-    """A variant's normalization of many inputs."""
-
-    def __call__(
-        self, data: bytes, ends: NDArray[np.int64], spaced: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """The normalized inputs ``data[ends[i-1]:ends[i]]`` in one array, and their ends.
-
-        spaced: whether each may have the vocabulary's dummy space: false for empty ones.
-        """
-        ...
+    Normalize = Callable[
+        [bytes, NDArray[np.int64], NDArray[np.bool_]], tuple[NDArray[np.uint8], NDArray[np.int64]]
+    ]
+    """From the inputs ``data[ends[i - 1]:ends[i]]``, and whether each may have the vocabulary's
+    dummy space (false for empty ones), to the normalized ones in one array, and their ends."""
 
 
 @njit
@@ -51,7 +42,7 @@ def normalize_all(
             more = np.empty(2 * (at + room), dtype=np.uint8)
             more[:at] = out[:at]
             out = more
-        at += normalize(rules, data, start, end, out[at:])
+        at = normalize(rules, data, start, end, out, at)
         out_ends[index] = at
         start = end
     return out[:at], out_ends
@@ -80,16 +71,7 @@ def escape_all(
         last = end + 1 if after[index] else end
         for position in range(first, last):
             inside = start <= position < end
-            if inside and data[position] != SPACE:
-                out[at] = data[position]
-                at += 1
-            elif escaping:
-                for i in range(3):
-                    out[at + i] = SPACE_SYMBOL[i]
-                at += 3
-            else:
-                out[at] = SPACE
-                at += 1
+            at = put(out, at, int(data[position]) if inside else SPACE, escaping)
         out_ends[index] = at
         start = end
     return out[:at], out_ends

@@ -29,8 +29,6 @@ LONGEST_PIECE = 8000
 _MOST = MAX_PIECE_CHARACTERS
 """A piece has fewer ways to be parted than characters."""
 
-_CODE_POINTS = 0x110000
-
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -38,15 +36,13 @@ class Reading:
 
     texts: of each piece. symbols: of each character that is a piece or part of one that merges
     build. rows: the merges, as symbols (left, right, merged); a piece is its own symbol, as no two
-    have one text. joins: the pairs of symbols, of characters both, that stand side by side in some
-    piece that merges build. ranks: of each piece, 0 for the best score; equal scores have equal
+    have one text. ranks: of each piece, 0 for the best score; equal scores have equal
     ranks. frozen: the user-defined symbols that never merge, with their ids.
     """
 
     texts: list[str]
     symbols: dict[str, int]
     rows: NDArray[np.int32]
-    joins: NDArray[np.int64]
     ranks: NDArray[np.int64]
     frozen: dict[str, int]
 
@@ -67,8 +63,7 @@ def read_pieces(vocabulary: Vocabulary, variant: Variant) -> Reading:
     frozen = {}
     if variant.freezes:
         frozen = {texts[i]: i for i in pieces.of_types(PieceType.USER_DEFINED)}
-    joins = _joins(whole, [len(texts[i]) for i in built.tolist()], symbols)
-    return Reading(texts, symbols, rows[:, [1, 2, 0]], joins, _ranks(vocabulary, variant), frozen)
+    return Reading(texts, symbols, rows[:, [1, 2, 0]], _ranks(vocabulary, variant), frozen)
 
 
 def _merges(
@@ -102,25 +97,6 @@ def _build(rows: NDArray[np.int32], built: NDArray[np.bool_], acting: NDArray[np
         if (rows[row, 3] == 1 or built[left]) and (rows[row, 4] == 1 or built[right]):
             acting[row] = True
             built[rows[row, 0]] = True
-
-
-def _joins(whole: str, lengths: list[int], symbols: dict[str, int]) -> NDArray[np.int64]:
-    """The pairs of characters side by side in texts, which stand one behind another in ``whole``.
-
-    Rows of two symbols, no two alike.
-    """
-    if not whole:
-        return np.empty((0, 2), dtype=np.int64)
-    symbol_of = np.zeros(_CODE_POINTS, dtype=np.int64)
-    for character, symbol in symbols.items():
-        symbol_of[ord(character)] = symbol
-    found = symbol_of[np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), dtype="<u4")]
-    inside = np.ones(len(found), dtype=np.bool_)
-    inside[np.cumsum(lengths) - 1] = False  # a text's last character has none beside it
-    inside = inside[:-1]
-    keys = np.sort(found[:-1][inside] << 32 | found[1:][inside])
-    keys = keys[np.diff(keys, prepend=-1) > 0]  # np.unique takes ten times as long
-    return np.stack((keys >> 32, keys & 0xFFFFFFFF), axis=1)
 
 
 def piece_texts(vocabulary: Vocabulary, variant: Variant) -> list[str]:

@@ -170,31 +170,3 @@ def rule(
             if shortest:
                 break
     return longest, value
-
-
-def blanks(charsmap: Charsmap) -> dict[int, bool]:
-    """The ASCII characters that a rule makes a space, unless a longer one has ASCII behind them.
-
-    Of each, whether no longer one has anything else behind it either.
-    """
-    if not len(charsmap.units):
-        return {}
-    units = charsmap.units.astype(np.uint32).astype(np.int64)
-    labels = np.arange(1, 0x100)
-    below = int(offsets(units[:1])[0]) ^ labels[:0x7F]
-    found = below[(units[below] & LABEL == labels[:0x7F]) & (units[below] & LEAF != 0)]
-    inner = found ^ offsets(units[found])
-    longer = units[inner[:, None] ^ labels] & LABEL == labels
-    values = units[inner] & VALUE
-    texts = charsmap.replacements.tobytes()
-    return {
-        int(unit & 0x7F): not beyond
-        for unit, value, ascii_too, beyond in zip(
-            units[found],
-            values.tolist(),
-            longer[:, :0x7F].any(axis=1),
-            longer.any(axis=1).tolist(),
-            strict=True,
-        )
-        if texts.startswith(b" \0", value) and not ascii_too
-    }

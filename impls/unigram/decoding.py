@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.sentencepiece_model import byte_of
-from impls.interface import Unsupported
 from impls.piece_decoding import SYMBOL, PieceTexts, llama_cpp, sentencepiece
 from impls.unigram.variants import Decoding, Variant
 
@@ -16,22 +15,14 @@ if TYPE_CHECKING:
     from impls.piece_decoding import Decode
 
 
-class Decoder:
-    """The decoder of a vocabulary in one variant. Holds no state but what pieces become."""
-
-    def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
-        self._decode = {
-            Decoding.SENTENCEPIECE: sentencepiece,
-            Decoding.LLAMA_CPP: llama_cpp,
-            Decoding.HUGGING_FACE: hugging_face,
-        }[variant.decoding](vocabulary)
-
-    def decode(self, ids: Sequence[int]) -> bytes:
-        """The text of ``ids``. Raises Unsupported for an id that is none."""
-        try:
-            return self._decode(ids)
-        except IndexError as error:
-            raise Unsupported(str(error)) from None
+def decoder(vocabulary: Vocabulary, variant: Variant) -> Decode:
+    """The decoder of a vocabulary in one variant, with no state but what pieces become."""
+    made = {
+        Decoding.SENTENCEPIECE: sentencepiece,
+        Decoding.LLAMA_CPP: llama_cpp,
+        Decoding.HUGGING_FACE: hugging_face,
+    }
+    return made[variant.decoding](vocabulary)
 
 
 def hugging_face(vocabulary: Vocabulary) -> Decode:

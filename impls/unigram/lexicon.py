@@ -18,9 +18,7 @@ from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.kernels.table_cache import arrays_of
 from impls.unigram.graphemes import grapheme_classes
-from impls.unigram.marks import marks_of_clusters
-from impls.unigram.normalizer import SPACE, Rules, make_rules, with_plain
-from impls.unigram.splitting import Symbols, make_symbols
+from impls.unigram.normalizer import Rules, make_rules
 from impls.unigram.trie import NOWHERE, double_array
 from impls.unigram.variants import Decoding, Fallback, Normalization, Reading, SymbolScore, Variant
 
@@ -57,12 +55,11 @@ class Lexicon(NamedTuple):
     sums: NDArray[np.floating]
     unknown_id: int
     byte_ids: NDArray[np.int64]
-    fallback: Fallback
+    fallback: int
     rebase_above: float
     unreached: float
     unreached_start: int
-    symbols: Symbols
-    normalization: Normalization
+    normalization: int
     rules: Rules
     classes: NDArray[np.uint8]
 
@@ -78,21 +75,7 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
         lambda: _tables(vocabulary, variant),
         *ROOMS,
     )
-    rules = make_rules(
-        vocabulary,
-        symbols_stay=variant.symbols_stay,
-        partly=variant.normalization is Normalization.LLAMA_CPP,
-    )
-    classes = np.empty(0, dtype=np.uint8)
-    if variant.normalization is Normalization.HUGGING_FACE:
-        classes = grapheme_classes()
-        # A line break of two characters is one cluster.
-        rules = with_plain(
-            rules._replace(marks=marks_of_clusters(rules.marks, classes)),
-            bytes([SPACE]),
-            merged=False,
-            but=b"\r",
-        )
+    by_clusters = variant.normalization is Normalization.HUGGING_FACE
     unreached = -math.inf if variant.unreached is None else variant.unreached
     return Lexicon(
         trie,
@@ -102,14 +85,13 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
         np.empty(0, dtype=variant.sums),
         NOWHERE if vocabulary.unk_id is None else vocabulary.unk_id,
         byte_ids,
-        variant.fallback,
+        int(variant.fallback),
         variant.rebase_above,
         unreached,
         NOWHERE if variant.unreached is None else 0,
-        make_symbols(vocabulary, variant.splitting),
-        variant.normalization,
-        rules,
-        classes,
+        int(variant.normalization),
+        make_rules(vocabulary, symbols_stay=variant.symbols_stay),
+        grapheme_classes() if by_clusters else np.empty(0, dtype=np.uint8),
     )
 
 

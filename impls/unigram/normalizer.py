@@ -1,12 +1,13 @@
-"""SentencePiece's normalizer: user-defined symbols, the charsmap, white space.
+"""How SentencePiece, llama.cpp and tokenizers normalize a text before it is segmented.
 
-Follows SentencePiece 0.2.3 (``normalizer.cc``). A prefix of the rest of the input is taken again
-and again: the longest user-defined symbol as it is, else the longest rule of the charsmap, else
-one character; a byte that begins no UTF-8 character becomes U+FFFD. White space is handled on
-what comes out.
+SentencePiece 0.2.3 (``normalizer.cc``) takes a prefix of the rest of the input again and again: the
+longest user-defined symbol as it is, else what the longest rule of the charsmap makes of it, else
+one character; a byte that begins no UTF-8 character becomes U+FFFD. llama.cpp follows it
+(``llm_tokenizer_ugm_session::normalize``) but takes beginnings of symbols and ill-formed
+characters, too. tokenizers looks at grapheme clusters (``normalizers/precompiled.rs``), and has the
+steps of transformers' ``SpmConverter`` for white space.
 
-A flag by two bytes says at once that no symbol and no rule begins there, which is the case nearly
-everywhere; where one may, marks by character tell more (:mod:`impls.unigram.marks`).
+This is written to be read; :mod:`impls.fast.unigram.normalizer` gives the same, sooner.
 """
 
 from __future__ import annotations
@@ -15,27 +16,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from corpora.vocabularies.jit import inlined, njit
+from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
-from corpora.vocabularies.uncounted import uncounted
-from impls.kernels.eight_bytes import WORD, copy_word, small_letters, word_at
 from impls.kernels.layout import EMPTY
-from impls.kernels.many_bytes import LOADED
 from impls.kernels.trie import child, token_at
-from impls.kernels.utf8 import character_length, lenient_length
-from impls.unigram.charsmap import blanks, load_charsmap, rule
-from impls.unigram.marks import CHANGES, FOLLOWS, marks_of, pass_characters
-from impls.unigram.plain import ENOUGH, begins_plain, lead_bytes, pass_plain, plain_table
-from impls.unigram.trie import ROOT, double_array
+from impls.kernels.utf8 import character_length, code_point, lenient_length
+from impls.unigram.charsmap import load_charsmap, rule
+from impls.unigram.graphemes import grapheme_end
+from impls.unigram.trie import NOWHERE, ROOT, double_array
+from impls.unigram.variants import Normalization
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from corpora.vocabularies.model import Normalizer, Vocabulary
-    from impls.unigram.charsmap import Charsmap
+    from corpora.vocabularies.model import Vocabulary
 
 SPACE = 0x20
 SPACE_SYMBOL = (0xE2, 0x96, 0x81)
@@ -43,16 +38,20 @@ SPACE_SYMBOL = (0xE2, 0x96, 0x81)
 REPLACEMENT = (0xEF, 0xBF, 0xBD)
 """U+FFFD in UTF-8."""
 
+SHORT = 6
+"""Bytes: tokenizers looks up a grapheme cluster below this as a whole."""
+
+_SENTENCEPIECE = int(Normalization.SENTENCEPIECE)
+_LLAMA_CPP = int(Normalization.LLAMA_CPP)
+
 
 class Rules(NamedTuple):
     """A vocabulary's normalizer.
 
     units, replacements: of the charsmap (:class:`impls.unigram.charsmap.Charsmap`). symbols: the
     double array of the user-defined symbols that pass as they are. begun: 65,536 flags by two
-    bytes: whether a symbol or a rule begins with both, or is the first alone. passes: see
-    :func:`passing`. settled: see the function. marks: see
-    :func:`impls.unigram.marks.marks_of`. The flags are those of
-    :class:`corpora.vocabularies.model.Normalizer`. growth: no byte of input makes more bytes of
+    bytes: whether a symbol or a rule begins with both, or is the first alone. The flags are those
+    of :class:`corpora.vocabularies.model.Normalizer`. growth: no byte of input makes more bytes of
     output than this (one more input byte pays for the dummy space).
     """
 
@@ -60,9 +59,6 @@ class Rules(NamedTuple):
     replacements: NDArray[np.uint8]
     symbols: NDArray[np.int32]
     begun: NDArray[np.bool_]
-    passes: NDArray[np.uint16]
-    settled: NDArray[np.uint16]
-    marks: NDArray[np.uint8]
     add_dummy_prefix: bool
     remove_extra_whitespaces: bool
     escape_whitespaces: bool
@@ -70,286 +66,252 @@ class Rules(NamedTuple):
     growth: int
 
 
-def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True, partly: bool = False) -> Rules:
+def staying(vocabulary: Vocabulary) -> dict[bytes, int]:
+    """The user-defined symbols of a vocabulary, which SentencePiece leaves as they are."""
+    pieces = Pieces.of(vocabulary.pieces)
+    symbols = {pieces[i].text.encode(): i for i in pieces.of_types(PieceType.USER_DEFINED)}
+    symbols.pop(b"", None)
+    return symbols
+
+
+def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True) -> Rules:
     """The rules of a SentencePiece vocabulary. Raises VocabularyError for a bad charsmap.
 
     symbols_stay: user-defined symbols pass as they are, whatever the charsmap says of them.
-    partly: so do the beginnings of symbols (see :func:`prefix`).
     """
     spec = vocabulary.normalizer
     charsmap = load_charsmap(vocabulary.id, spec.charsmap)
-    pieces = Pieces.of(vocabulary.pieces)
-    stay = pieces.of_types(PieceType.USER_DEFINED) if symbols_stay else []
-    symbols = {pieces[piece_id].text.encode(): piece_id for piece_id in stay}
-    symbols.pop(b"", None)
+    symbols = staying(vocabulary) if symbols_stay else {}
     begun = charsmap.begun.copy()
     for text in symbols:
-        if len(text) > 1 and not partly:
+        if len(text) > 1:
             begun[text[0] << 8 | text[1]] = True
         else:
             begun[text[0] << 8 : (text[0] + 1) << 8] = True
-    becomes = bytes(SPACE_SYMBOL) if spec.escape_whitespaces else bytes([SPACE])
-    merged = spec.remove_extra_whitespaces
-    others = np.arange(1 << 16) != SPACE
-    # In tokenizers, several spaces become U+2581 where they are tidied, even if one stays a space.
-    blank = ~others[:0x80] & (spec.escape_whitespaces or not merged)
-    settled_plain = plain_table(others, blank, becomes, merged=merged)
-    rules = Rules(
+    return Rules(
         charsmap.units,
         charsmap.replacements,
         double_array(symbols)[0],
         begun,
-        passing(charsmap, begun, [*symbols], spec),
-        np.concatenate([settled(spec), settled_plain]),
-        marks_of(charsmap.units, symbols),
         spec.add_dummy_prefix,
         spec.remove_extra_whitespaces,
         spec.escape_whitespaces,
         spec.treat_whitespace_as_suffix,
         charsmap.growth,
     )
-    return with_plain(rules, becomes, merged=merged)
 
 
-def with_plain(rules: Rules, becomes: bytes, *, merged: bool, but: bytes = b"") -> Rules:
-    """The rules with the table of what is plain by them.
-
-    becomes, merged: see :func:`impls.unigram.plain.plain_table`. but: ASCII characters that are
-    neither plain nor blank.
-    """
-    marks, entries = rules.marks, rules.passes[:0x80]
-    plain = marks & (CHANGES | FOLLOWS) == 0
-    passing = (entries & PASSES != 0) & (marks[:0x80] & FOLLOWS == 0)
-    passing[[*but]] = False
-    blank = passing & (entries & BLANK != 0)
-    plain[:0x80] = passing & ~blank
-    # What may go on from an ASCII character is told by the byte with which it begins.
-    unsure = (entries != 0) & (entries & ALONE == 0)
-    met = rules.begun.reshape(256, 256)[:0x80][unsure].any(axis=0)
-    plain[0x80:] &= ~met[lead_bytes(np.arange(0x80, len(plain)))]
-    table = plain_table(plain, blank, becomes, merged=merged)
-    return rules._replace(passes=np.concatenate([rules.passes[:256], table]))
-
-
-PASSES, SINGLE, MERGED, BLANK = 1, 2, 4, 8
-"""What is known of an ASCII character before another one, as bits of an entry: it becomes what the
-entry says; it does not pass before another such one; it is left out behind another such one; it is
-a space, or becomes one."""
-ALONE, LETTER = 64, 128
-"""It becomes that before a character beyond ASCII, too; it and all other small letters become
-themselves."""
-_SMALL_LETTERS = [*range(ord("a"), ord("z") + 1)]
-_LENGTH_AT, _BYTE_AT = 4, 8
-"""The places in an entry of how many bytes the character becomes, one or the three of U+2581, and
-of the first of these."""
-
-
-def passing(
-    charsmap: Charsmap, begun: NDArray[np.bool_], symbols: Sequence[bytes], spec: Normalizer
-) -> NDArray[np.uint16]:
-    """256 entries by a byte: PASSES and what else holds of it, 0 if it may change before ASCII.
-
-    begun: as in :class:`Rules`. Characters that become a space, as line breaks do, pass as spaces,
-    unless a symbol or a longer rule begins with them.
-    """
-    passes = settled(spec)
-    begins = begun.reshape(256, 256)
-    blank = int(passes[SPACE]) & ~ALONE
-    passes[begins[:, 0x80:].any(axis=1)] &= ~np.uint16(ALONE)
-    passes[begins[:, :0x80].any(axis=1)] = 0
-    found = blanks(charsmap)
-    firsts = [text[0] for text in symbols]
-    for code, alone in found.items():
-        if code not in firsts:
-            passes[code] = blank | ALONE if alone else blank
-    # A symbol of one character stays as it is, unless a longer one begins with it.
-    for text in symbols:
-        if len(text) == 1 and firsts.count(text[0]) == 1 and text[0] != SPACE:
-            passes[text[0]] = settled(spec)[text[0]]
-    if not np.all(passes[_SMALL_LETTERS] & PASSES):
-        passes[_SMALL_LETTERS] &= ~np.uint16(LETTER)
-    return passes
-
-
-def settled(spec: Normalizer) -> NDArray[np.uint16]:
-    """Likewise, where no rule is left that a character might meet."""
-    passes = np.zeros(256, dtype=np.uint16)
-    passes[:0x80] = np.arange(0x80) << _BYTE_AT | 1 << _LENGTH_AT | PASSES | ALONE
-    passes[_SMALL_LETTERS] |= LETTER
-    blank = BLANK
-    if spec.remove_extra_whitespaces:
-        blank |= MERGED if spec.escape_whitespaces else SINGLE
-    if spec.escape_whitespaces:
-        passes[SPACE] = SPACE_SYMBOL[0] << _BYTE_AT | 3 << _LENGTH_AT | PASSES | ALONE
-    passes[SPACE] |= blank
-    return passes
-
-
-@inlined
-def pass_ascii(
-    passes: NDArray[np.uint16],
-    begun: NDArray[np.bool_],
+@njit
+def prepare(
+    rules: Rules,
+    normalization: int,
+    classes: NDArray[np.uint8],
     data: NDArray[np.uint8],
-    position: int,
-    end: int,
-    out: NDArray[np.uint8],
-    size: int,
-    before: int,
-) -> tuple[int, int]:
-    """Append ASCII from ``position`` on while it surely passes; where that ends, here and there.
+    ends: NDArray[np.int64],
+    given: NDArray[np.int64],
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """What is segmented: the normalized sections ``data[ends[i - 1]:ends[i]]``, one after another.
 
-    before: the entry of what stands before. Two bytes behind what is appended are written, too. The
-    last character of the data does not pass.
+    normalization: a :class:`impls.unigram.variants.Normalization`. classes: of grapheme clusters,
+    which tokenizers looks at. given: the id that each section is, NOWHERE for text. Returns the
+    text; its segments, as rows of where one ends and the id that stands there (NOWHERE for text);
+    and how many segments there are up to the end of each section.
     """
-    if position >= end:
-        return position, size
-    kind = int(passes[data[position]])
-    going = True
-    while going:
-        if kind & LETTER and position + WORD < end and small_letters(word_at(data, position)):
-            after = int(passes[data[position + WORD]])
-            if after != 0:
-                copy_word(data, position, out, size)
-                position += WORD
-                size += WORD
-                before = kind
-                kind = after
-                continue
-        for _ in range(WORD):
-            going = position + 1 < end
-            if not going:
-                break
-            after = int(passes[data[position + 1]])
-            going = after != 0 and kind & after & SINGLE == 0
-            if not going:
-                break
-            # Written without asking what it is: words are short, and nobody foresees their ends.
-            out[size] = kind >> _BYTE_AT
-            out[size + 1] = SPACE_SYMBOL[1]
-            out[size + 2] = SPACE_SYMBOL[2]
-            size += 0 if kind & before & MERGED else kind >> _LENGTH_AT & 3
-            position += 1
-            before = kind
-            kind = after
-    # Before a character beyond ASCII, too, if no rule goes on from one to the other.
-    if (
-        kind != 0
-        and position + 1 < end
-        and data[position + 1] >= 0x80
-        and (kind & ALONE or not begun[int(data[position]) << 8 | int(data[position + 1])])
-    ):
-        out[size] = kind >> _BYTE_AT
-        out[size + 1] = SPACE_SYMBOL[1]
-        out[size + 2] = SPACE_SYMBOL[2]
-        size += 0 if kind & before & MERGED else kind >> _LENGTH_AT & 3
-        position += 1
-    return position, size
+    # tokenizers' Metaspace parts a text before each U+2581.
+    parted = normalization > _LLAMA_CPP
+    parted = parted and rules.escape_whitespaces and rules.remove_extra_whitespaces
+    text = np.empty((len(data) + len(ends)) * rules.growth + 2, dtype=np.uint8)
+    most = len(text) // len(SPACE_SYMBOL) if parted else 0
+    segments = np.empty((len(ends) + most, 2), dtype=np.int64)
+    segment_ends = np.empty(len(ends), dtype=np.int64)
+    count = size = start = 0
+    for index in range(len(ends)):
+        end, first = int(ends[index]), size
+        if given[index] == NOWHERE:
+            if normalization == _SENTENCEPIECE:
+                size = normalize(rules, data, start, end, text, size)
+            elif normalization == _LLAMA_CPP:
+                size = normalize_llama_cpp(rules, data, start, end, text, size)
+            else:
+                size = normalize_hugging_face(rules, classes, data, start, end, text, size)
+        if parted:
+            for place in range(first + 1, size - 2):
+                if is_symbol(text, place):
+                    segments[count, 0], segments[count, 1] = place, NOWHERE
+                    count += 1
+        segments[count, 0], segments[count, 1] = size, given[index]
+        count += 1
+        segment_ends[index] = count
+        start = end
+    return text[:size], segments[:count], segment_ends
 
 
 @njit
 def normalize(
-    rules: Rules, data: NDArray[np.uint8], start: int, end: int, out: NDArray[np.uint8]
+    rules: Rules, data: NDArray[np.uint8], start: int, end: int, out: NDArray[np.uint8], size: int
 ) -> int:
-    """Write the normalized ``data[start:end]`` to ``out``, and return its length.
+    """SentencePiece: append the normalized ``data[start:end]`` to ``out[:size]``; the new size.
 
-    ``out`` has room for ``(end - start + 1) * rules.growth + 2`` bytes.
+    Where spaces are tidied, one is left between words: those at the beginning of the text, after
+    another one and at its end go.
     """
-    # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
-    units, replacements = uncounted(rules.units), uncounted(rules.replacements)
-    symbols, begun = uncounted(rules.symbols), uncounted(rules.begun)
-    passes, marks = uncounted(rules.passes), uncounted(rules.marks)
-    data, out = uncounted(data), uncounted(out)
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
-    position = start
-    while tidy and position < end:
-        if (
-            data[position] == SPACE
-            and position + 1 < end
-            and not begun[SPACE << 8 | int(data[position + 1])]
-        ):
-            position += 1
-            continue
-        taken, kind, at = prefix(units, symbols, data, position, end, False)
-        source = replacements if kind == REPLACED else data
-        after = int(replacements[at + 1]) if kind == REPLACED else taken - 1
-        if kind == MALFORMED or source[at] != SPACE or after != 0:
-            break
-        position += taken
-    if position >= end:
-        return 0
-    size = 0
-    if rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix:
-        size = put(out, size, SPACE, escape)
-    after_space = tidy
-    again = position  # where a run of plain characters is looked for again
+    first, position = size, start
+    begun, after_space = False, tidy
     while position < end:
-        first = position
-        if position >= again and begins_plain(passes, data, position, end):
-            position, size = pass_plain(passes, data, position, end, out, size)
-            if position - first < ENOUGH:
-                again = position + LOADED
-            if position > first:
-                after_space = tidy and int(passes[data[position - 1]]) & BLANK != 0
-                first = position
-                if position >= end:
-                    break
-        byte = int(data[position])
-        if passes[byte] and not (after_space and int(passes[byte]) & SINGLE):
-            before = MERGED if after_space else 0
-            near = min(end, max(position + WORD, again))
-            position, size = pass_ascii(passes, begun, data, position, near, out, size, before)
-        elif byte >= 0xC0:
-            position, size = pass_characters(marks, data, position, end, out, size)
-        if position > first:
-            after_space = tidy and int(passes[data[position - 1]]) & BLANK != 0
-            continue
-        if position + 1 < end and not begun[byte << 8 | int(data[position + 1])]:
-            if byte == SPACE:
-                if not after_space:
-                    size = put(out, size, SPACE, escape)
-                    after_space = tidy
-                position += 1
-                continue
-            taken = character_length(data, position, end)
-            for i in range(position, position + taken):
-                out[size] = data[i]
-                size += 1
-            if taken > 0:
-                after_space = False
-                position += taken
-                continue
-        taken, kind, at = prefix(units, symbols, data, position, end, False)
+        taken, kind, at = prefix(rules.units, rules.symbols, data, position, end, False)
         position += taken
-        if kind == MALFORMED:
-            for i in range(3):
-                out[size + i] = REPLACEMENT[i]
-            size += 3
-            after_space = False
-            continue
-        if kind == VERBATIM and byte >= 0x80 and len(symbols) == 0:
-            # Most of what is neither ASCII nor replaced: a character.
-            for i in range(at, at + taken):
-                out[size] = data[i]
-                size += 1
-            after_space = False
-            continue
-        source = replacements if kind == REPLACED else data
-        stop = len(source) if kind == REPLACED else at + taken
-        skipping = after_space
-        for i in range(at, stop):
-            byte = int(source[i])
-            if kind == REPLACED and byte == 0:
-                break
-            if skipping and byte == SPACE:
+        byte = _byte(rules.replacements, data, kind, at, taken, 0)
+        if not begun:
+            alone = byte == SPACE and _byte(rules.replacements, data, kind, at, taken, 1) < 0
+            if tidy and alone:
                 continue
-            skipping = False
-            size = put(out, size, byte, escape)
-            after_space = tidy and byte == SPACE
+            begun = True
+            if rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix:
+                size = put(out, size, SPACE, escape)
+        number = 0
+        skipping = after_space
+        while byte >= 0:
+            skipping = skipping and byte == SPACE
+            if not skipping:
+                size = put(out, size, byte, escape)
+                after_space = tidy and byte == SPACE
+            number += 1
+            byte = _byte(rules.replacements, data, kind, at, taken, number)
     if tidy:
-        size = _without_spaces(out, size, escape)
+        size = first + without_spaces(out[first:size], size - first, escape)
+    if begun and rules.add_dummy_prefix and rules.treat_whitespace_as_suffix:
+        size = put(out, size, SPACE, escape)
+    return size
+
+
+@njit
+def normalize_llama_cpp(
+    rules: Rules, data: NDArray[np.uint8], start: int, end: int, out: NDArray[np.uint8], size: int
+) -> int:
+    """llama.cpp: append the normalized ``data[start:end]`` to ``out[:size]``; the new size.
+
+    Where spaces are merged each word gets one before it, the first one, too, dummy prefix or not;
+    where they are kept, the dummy prefix stands before the first character that is no space.
+    """
+    escape, merge = rules.escape_whitespaces, rules.remove_extra_whitespaces
+    prepend = rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix
+    in_word = False
+    position = start
+    while position < end:
+        taken, kind, at = prefix(rules.units, rules.symbols, data, position, end, True)
+        position += taken
+        number = 0
+        byte = _byte(rules.replacements, data, kind, at, taken, number)
+        while byte >= 0:
+            if byte != SPACE and not in_word and (prepend or merge):
+                size = put(out, size, SPACE, escape)
+                prepend = False
+            in_word = byte != SPACE
+            if in_word or not merge:
+                size = put(out, size, byte, escape)
+            number += 1
+            byte = _byte(rules.replacements, data, kind, at, taken, number)
     if rules.add_dummy_prefix and rules.treat_whitespace_as_suffix:
         size = put(out, size, SPACE, escape)
     return size
+
+
+@njit
+def normalize_hugging_face(
+    rules: Rules,
+    classes: NDArray[np.uint8],
+    data: NDArray[np.uint8],
+    start: int,
+    end: int,
+    out: NDArray[np.uint8],
+    size: int,
+) -> int:
+    """tokenizers: append the normalized ``data[start:end]`` to ``out[:size]``; the new size.
+
+    ``Precompiled`` for each grapheme cluster, ``Strip`` (right) and ``Replace`` (runs of spaces by
+    one U+2581) where spaces are tidied, then ``Metaspace``, which escapes, and prepends U+2581
+    unless one is there; or, where white space is kept, ``Prepend`` and ``Replace``. See
+    :mod:`corpora.vocabularies.tokenizer_json_out`. classes: see
+    :func:`impls.unigram.graphemes.grapheme_classes`.
+    """
+    escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
+    mapped = np.empty((end - start) * rules.growth, dtype=np.uint8)
+    length = precompiled(rules.units, rules.replacements, classes, data, start, end, mapped)
+    if tidy:
+        length = _stripped(mapped, length)
+    if length == 0:
+        return size
+    marked = mapped[0] == SPACE or (length >= len(SPACE_SYMBOL) and is_symbol(mapped, 0))
+    if rules.add_dummy_prefix and not (escape and tidy and marked):
+        size = put(out, size, SPACE, escape)
+    i = 0
+    while i < length:
+        run = 1
+        while tidy and mapped[i] == SPACE and i + run < length and mapped[i + run] == SPACE:
+            run += 1
+        size = put(out, size, int(mapped[i]), escape or run > 1)
+        i += run
+    return size
+
+
+@njit
+def precompiled(
+    units: NDArray[np.int32],
+    replacements: NDArray[np.uint8],
+    classes: NDArray[np.uint8],
+    data: NDArray[np.uint8],
+    start: int,
+    end: int,
+    out: NDArray[np.uint8],
+) -> int:
+    """Write to ``out`` what the charsmap makes of each grapheme cluster, and return its length.
+
+    Of a short cluster the shortest rule replaces all, though it takes but its beginning; else each
+    character is looked up by itself.
+    """
+    size, position = 0, start
+    cluster = start
+    while position < end:
+        whole = position >= cluster
+        if whole:
+            cluster = grapheme_end(classes, data, position, end)
+        taken = value = 0
+        if whole and cluster - position < SHORT:
+            taken, value = rule(units, data, position, cluster, True)
+        after = cluster
+        if taken == 0:
+            after = position + character_length(data, position, cluster)
+            taken, value = rule(units, data, position, after, True)
+        if taken == 0:
+            for i in range(position, after):
+                out[size] = data[i]
+                size += 1
+        while taken > 0 and replacements[value] != 0:
+            out[size] = replacements[value]
+            size += 1
+            value += 1
+        position = after
+    return size
+
+
+@njit
+def _stripped(text: NDArray[np.uint8], length: int) -> int:
+    """The length without the white space (Unicode's White_Space) at the end."""
+    while length > 0:
+        first = length - 1
+        while first > 0 and text[first] & 0xC0 == 0x80:
+            first -= 1
+        point = code_point(text, first, length - first)
+        if not (
+            point == SPACE
+            or 0x09 <= point <= 0x0D
+            or point in (0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
+            or 0x2000 <= point <= 0x200A
+        ):
+            break
+        length = first
+    return length
 
 
 # What the next bytes become: themselves, a replacement, or U+FFFD.
@@ -397,6 +359,24 @@ def prefix(
 
 
 @njit
+def _byte(
+    replacements: NDArray[np.uint8],
+    data: NDArray[np.uint8],
+    kind: int,
+    at: int,
+    taken: int,
+    number: int,
+) -> int:
+    """A byte of what a prefix becomes (see :func:`prefix`), -1 behind the last one."""
+    if kind == REPLACED:
+        byte = int(replacements[at + number])
+        return byte if byte != 0 else -1
+    if kind == MALFORMED:
+        return REPLACEMENT[number] if number < len(REPLACEMENT) else -1
+    return int(data[at + number]) if number < taken else -1
+
+
+@njit
 def put(out: NDArray[np.uint8], size: int, byte: int, escape: bool) -> int:
     """Append a byte, a space as U+2581 if it is to be escaped; returns the new size."""
     if byte == SPACE and escape:
@@ -408,15 +388,22 @@ def put(out: NDArray[np.uint8], size: int, byte: int, escape: bool) -> int:
 
 
 @njit
-def _without_spaces(out: NDArray[np.uint8], size: int, escape: bool) -> int:
+def is_symbol(text: NDArray[np.uint8], place: int) -> bool:
+    """Whether U+2581 stands at a place, of three bytes at least that are there."""
+    return bool(
+        text[place] == SPACE_SYMBOL[0]
+        and text[place + 1] == SPACE_SYMBOL[1]
+        and text[place + 2] == SPACE_SYMBOL[2]
+    )
+
+
+@njit
+def without_spaces(out: NDArray[np.uint8], size: int, escape: bool) -> int:
     """The size without the spaces, escaped or not, at the end."""
     if not escape:
         while size > 0 and out[size - 1] == SPACE:
             size -= 1
         return size
-    while size >= 3:
-        for i in range(3):
-            if out[size - 3 + i] != SPACE_SYMBOL[i]:
-                return size
+    while size >= 3 and is_symbol(out, size - 3):
         size -= 3
     return size

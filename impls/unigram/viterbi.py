@@ -1,183 +1,180 @@
-"""``unigram.sentencepiece``, ``unigram.llama-cpp``, ``unigram.huggingface`` and older versions.
+"""The best segmentation of a text by Viterbi's algorithm, for every variant.
 
-Unigram, normalization and all, written anew and compiled: an implementation for each variant of
-:mod:`impls.unigram.variants`.
+``best[e]`` is the greatest sum of scores of a segmentation of the first e bytes. From each
+character's start the trie gives the pieces that begin there; an end is relaxed under a strict
+comparison, so among equals the earliest start stays. Where no piece covers just the character, the
+unknown piece does. The types of the arrays decide the arithmetic: one compilation for each. Read
+beside SentencePiece's ``unigram_model.cc`` (``EncodeOptimized``), llama.cpp's
+``llm_tokenizer_ugm_session::tokenize`` and tokenizers' ``models/unigram/model.rs``.
 """
 
 from __future__ import annotations
 
-from functools import cached_property, partial
-from importlib import metadata
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.model import Algorithm
-from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
-from impls.interface import About, Capability, Mode, Step, Unsupported
-from impls.unigram import variants
-from impls.unigram.variants import Decoding, Fallback, Variant
-from impls.warming import warm_up
+from corpora.vocabularies.jit import njit
+from impls.kernels.layout import EMPTY
+from impls.kernels.trie import child, token_at
+from impls.kernels.utf8 import lead_length
+from impls.unigram.trie import NOWHERE, ROOT
+from impls.unigram.variants import Fallback
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from corpora.vocabularies.model import Vocabulary
-    from impls.unigram.encoding import Encode
     from impls.unigram.lexicon import Lexicon
 
+RUN = int(Fallback.RUN)
 
-class UnigramEncoder:
-    """The compiled encoder with a vocabulary's tables.
 
-    fast: words are remembered from call to call, by each thread for itself, where the vocabulary
-    admits it (:mod:`impls.unigram.fast.remembering`); no id depends on it. Else it holds no state
-    between calls.
+@njit
+def encode_segments(
+    lexicon: Lexicon,
+    text: NDArray[np.uint8],
+    segments: NDArray[np.int64],
+    segment_ends: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The ids of all segments, and where those of each input end.
+
+    text, segments, segment_ends: of :func:`impls.unigram.normalizer.prepare`.
     """
-
-    def __init__(
-        self, vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon, *, fast: bool = False
-    ) -> None:
-        # Here and not above: Numba takes a second to import, and listing names needs none of it.
-        from impls.unigram.decoding import Decoder  # noqa: PLC0415
-        from impls.unigram.encoding import encode  # noqa: PLC0415
-
-        self._text_only = variant.text_only
-        self._encode: Encode = partial(encode, lexicon)
-        if fast:
-            from impls.unigram.fast.remembering import by_words  # noqa: PLC0415 - likewise
-
-            self._encode = by_words(vocabulary, variant, lexicon) or self._encode
-        self._decoder = Decoder(vocabulary, variant)
-
-    def warm_up(self, modes: Sequence[Mode]) -> None:
-        """Compile whatever requests in these modes will need; see ``WarmsUp``."""
-        warm_up(self, modes)
-
-    def encode(self, data: bytes, mode: Mode) -> list[int]:
-        """The ids; bytes that are not UTF-8 become U+FFFD, or are Unsupported by tokenizers."""
-        ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
-        return cast("list[int]", ids.tolist())
-
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """All inputs in one compiled call; see ``EncodesBatches``."""
-        if self._text_only:
-            _check_text(data, ends)
-        return self._encode(np.frombuffer(data, dtype=np.uint8), ends)
-
-    def decode(self, ids: Sequence[int]) -> bytes:
-        """The text of ``ids``, as the engine's users get it."""
-        return self._decoder.decode(ids)
+    # Of a byte there is at most one id, and a token may come without any.
+    ids = np.empty(len(text) + len(segments), dtype=np.int32)
+    id_ends = np.empty(len(segment_ends), dtype=np.int64)
+    at = first = number = 0
+    for index in range(len(segment_ends)):
+        while number < segment_ends[index]:
+            last, token = int(segments[number, 0]), int(segments[number, 1])
+            number += 1
+            if token != NOWHERE:
+                ids[at] = token
+                at += 1
+            else:
+                at = _encode(lexicon, text, first, last, ids, at)
+            first = last
+        id_ends[index] = at
+    return ids[:at], id_ends
 
 
-def _check_text(data: bytes, ends: NDArray[np.int64]) -> None:
-    """Raise Unsupported unless each input is UTF-8."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        raise Unsupported("takes text only, and this is not UTF-8") from None
-    starts = np.frombuffer(data, dtype=np.uint8)[ends[:-1][ends[:-1] < len(data)]]
-    if np.any(starts & 0xC0 == 0x80):
-        raise Unsupported("takes text only, and an input ends inside a character")
+@njit
+def _encode(
+    lexicon: Lexicon,
+    text: NDArray[np.uint8],
+    first: int,
+    last: int,
+    ids: NDArray[np.int32],
+    at: int,
+) -> int:
+    """Append the ids of ``text[first:last]`` to ``ids[:at]``; returns where they end."""
+    starts, pieces = best_paths(lexicon, text[first:last])
+    unknown_id = lexicon.unknown_id
+    # Read backwards, then turned round: nobody knows their number yet.
+    left, end = at, last - first
+    while end > 0:
+        piece = int(pieces[end])
+        token = unknown_id if piece == NOWHERE else int(lexicon.ids[piece])
+        start = int(starts[end])
+        if token != unknown_id:
+            ids[at] = token
+            at += 1
+        else:
+            while start > 0:
+                piece = int(pieces[start])
+                if piece != NOWHERE and lexicon.ids[piece] != unknown_id:
+                    break
+                start = int(starts[start])
+            at = fall_back(
+                lexicon.trie, lexicon.ids, text, first + start, first + end, unknown_id,
+                lexicon.byte_ids, lexicon.fallback, ids, at,
+            )  # fmt: skip
+        end = start
+    ids[left:at] = ids[left:at][::-1].copy()
+    return at
 
 
-class Implementation:
-    """An engine's unigram encoder, written anew."""
+@njit
+def best_paths(
+    lexicon: Lexicon, text: NDArray[np.uint8]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """For each place of a text: where its best last piece starts, and which it is.
 
-    def __init__(self, variant: Variant) -> None:
-        self.variant = variant
-
-    @cached_property
-    def about(self) -> About:
-        """Who it is; its version is tokgate's.
-
-        SentencePiece's variant of today is what the format means; the others give the ids of
-        their engines, which differ from it in known ways.
-        """
-        return About(
-            name=self.variant.name,
-            version=metadata.version("tokgate"),
-            capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
-            engine=ENGINES[self.variant],
-        )
-
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Unigram vocabularies of scored pieces that the engine's format can say, as text."""
-        if vocabulary.algorithm is not Algorithm.UNIGRAM:
-            return "unigram only"
-        if not vocabulary.pieces or vocabulary.unk_id is None:
-            return "needs SentencePiece pieces with an unknown one"
-        if vocabulary.normalizer.form is not None:
-            return "no Unicode normalization form but the charsmap's"
-        if mode.special == "all":
-            return "never reads control tokens from text"
-        if not mode.pretokenize:
-            return "the variant's handling of white space cannot be left out"
-        return self._unsayable(vocabulary)
-
-    def _unsayable(self, vocabulary: Vocabulary) -> str | None:
-        """What the engine's own format has no way to say."""
-        spec = vocabulary.normalizer
-        if self.variant.fallback is Fallback.UNKNOWN and vocabulary.byte_fallback:
-            return "llama.cpp's unigram has no byte fallback"
-        if self.variant.decoding is Decoding.LLAMA_CPP and not spec.escape_whitespaces:
-            return "GGUF has white space escaped, always"
-        if self.variant.decoding is not Decoding.SENTENCEPIECE and spec.treat_whitespace_as_suffix:
-            return "white space as suffix is SentencePiece's own"
-        if self.variant.decoding is Decoding.HUGGING_FACE and any(
-            not token.special
-            and (token.single_word or token.lstrip or token.rstrip or token.normalized)
-            for token in vocabulary.added_tokens
-        ):
-            return "an added token is matched with conditions (single_word, lstrip, normalized)"
-        return None
-
-    def load(self, vocabulary: Vocabulary) -> UnigramEncoder:
-        """Build the tables: a fraction of a second for 32,000 pieces, once compiled.
-
-        Raises VocabularyError for what the engine refuses; see :mod:`impls.unigram.lexicon`.
-        """
-        from impls.unigram.lexicon import make_lexicon  # noqa: PLC0415 - as above
-
-        lexicon = make_lexicon(vocabulary, self.variant)
-        encoder = UnigramEncoder(vocabulary, self.variant, lexicon, fast=True)
-        # Compile now, where a caller expects to wait, and not inside the first timed call.
-        encoder.encode(b"a", Mode())
-        return encoder
-
-    def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> list[Step]:
-        """The stages of encoding ``data``; see :mod:`impls.unigram.stages`. Raises Unsupported."""
-        from impls.unigram.stages import stages  # noqa: PLC0415 - as above
-
-        if self.variant.text_only:
-            _check_text(data, np.array([len(data)], dtype=np.int64))
-        made = stages(vocabulary, self.variant, data)
-        # What is cut out before the lattice, and the text with it: some engines leave it there.
-        cut_out = [vocabulary.spelling(s.id) for s in made.segments if s.id is not None]
-        parts = [s.text if s.id is None else vocabulary.spelling(s.id) for s in made.segments]
-        return [
-            Step(NORMALIZATION, literal(b"".join(parts))),
-            Step("user-defined", shown_parts(cut_out)),
-            Step(SEGMENTATION, shown_parts(map(vocabulary.spelling, made.tokens))),
-            Step(IDS, shown_ids(made.ids)),
-        ]
+    Pieces by their number in the trie, NOWHERE for the unknown one. A place that nothing reaches
+    starts where the variant says.
+    """
+    trie, scores, unknown_score = lexicon.trie, lexicon.scores, lexicon.unknown_scores[0]
+    size = len(text)
+    best = np.full(size + 1, lexicon.unreached, dtype=lexicon.sums.dtype)
+    starts = np.full(size + 1, lexicon.unreached_start, dtype=np.int32)
+    pieces = np.full(size + 1, NOWHERE, dtype=np.int32)
+    best[0] = 0
+    reached = start = 0
+    while start < size:
+        if abs(best[start]) > lexicon.rebase_above:
+            base = best[start]
+            for end in range(start, reached + 1):
+                best[end] -= base
+        character = min(lead_length(int(text[start])), size - start)
+        alone = False
+        slot = ROOT if len(trie) > 0 else EMPTY
+        for end in range(start + 1, size + 1):
+            slot = child(trie, slot, int(text[end - 1])) if slot != EMPTY else EMPTY
+            if slot == EMPTY:
+                break
+            piece = token_at(trie, slot)
+            if piece != EMPTY:
+                candidate = best[start] + scores[piece]
+                alone = alone or end - start == character
+                if candidate > best[end] or starts[end] == NOWHERE:
+                    best[end], starts[end], pieces[end] = candidate, start, piece
+                    reached = max(reached, end)
+        end = start + character
+        candidate = best[start] + unknown_score
+        if not alone and (candidate > best[end] or starts[end] == NOWHERE):
+            best[end], starts[end], pieces[end] = candidate, start, NOWHERE
+            reached = max(reached, end)
+        start = end
+    return starts, pieces
 
 
-ENGINES = {
-    variants.SENTENCEPIECE: "",
-    variants.LLAMA_CPP: "llama.cpp",
-    variants.HUGGING_FACE: "tokenizers",
-    variants.SENTENCEPIECE_0_2_1: "sentencepiece==0.2.1",
-    variants.LLAMA_CPP_FLOAT: "llama.cpp before its sums were doubles",
-}
-"""The implementation that each variant is compared with; no run has the last two by these names."""
+@njit
+def fall_back(
+    trie: NDArray[np.int32],
+    piece_ids: NDArray[np.int64],
+    text: NDArray[np.uint8],
+    start: int,
+    end: int,
+    unknown_id: int,
+    byte_ids: NDArray[np.int64],
+    fallback: int,
+    ids: NDArray[np.int32],
+    at: int,
+) -> int:
+    """Append what a run of unknown characters becomes, the last id first."""
+    has_bytes = len(byte_ids) > 0
+    if fallback == RUN:
+        piece = spelled(trie, text, start, end)
+        if piece != NOWHERE:
+            ids[at] = piece_ids[piece]
+            return at + 1
+        for i in range(start, end):
+            has_bytes = has_bytes and byte_ids[int(text[i])] != NOWHERE
+    if has_bytes:
+        for i in range(end - 1, start - 1, -1):
+            ids[at] = byte_ids[int(text[i])]
+            at += 1
+        return at
+    ids[at] = unknown_id
+    return at + 1
 
-SENTENCEPIECE = Implementation(variants.SENTENCEPIECE)
-LLAMA_CPP = Implementation(variants.LLAMA_CPP)
-HUGGING_FACE = Implementation(variants.HUGGING_FACE)
-SENTENCEPIECE_0_2_1 = Implementation(variants.SENTENCEPIECE_0_2_1)
-LLAMA_CPP_FLOAT = Implementation(variants.LLAMA_CPP_FLOAT)
+
+@njit
+def spelled(trie: NDArray[np.int32], text: NDArray[np.uint8], start: int, end: int) -> int:
+    """The piece that is ``text[start:end]``, or NOWHERE."""
+    slot = ROOT if len(trie) > 0 else EMPTY
+    for i in range(start, end):
+        if slot == EMPTY:
+            break
+        slot = child(trie, slot, int(text[i]))
+    return token_at(trie, slot) if slot != EMPTY else NOWHERE

@@ -25,7 +25,7 @@ from harness.core.outcomes import Inputs
 from harness.engine import selection
 from harness.workers import Limits
 from harness.workers.pool import WorkerPool
-from impls import registry
+from impls import registry, roster
 from impls.interface import Encoder, Mode
 from tests.data import data_path
 
@@ -70,7 +70,7 @@ class Setting:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         for name in names:
-            if name in registry.PEERS:
+            if name in roster.joining(roster.Joins.BENCH):
                 try:
                     registry.resolve(name).about  # noqa: B018 (it raises where it is missing)
                 except ImportError as error:

@@ -25,7 +25,7 @@ from harness.studies.bench.measure import Cell, Row, foretold, ladder
 from harness.studies.bench.plan import chosen_texts, parse_size, participants
 from harness.workers.calls import as_ids, characters_apart, shared_out
 from harness.workers.timing import measured
-from impls import registry
+from impls import registry, roster
 from impls.external_timing import Timed
 from impls.interface import About, Mode, Unsupported
 from tests.breadth import thorough_from
@@ -220,7 +220,7 @@ class TestPlan:
             def load(self, vocabulary: Any) -> None: ...
 
         monkeypatch.setattr(sys.modules[__name__], "GONE", Gone(), raising=False)
-        monkeypatch.setitem(registry.BUILT_IN, "gone", f"{__name__}:GONE")
+        monkeypatch.setitem(roster.ROWS, "gone", roster.Row(__name__, "GONE"))
         present, missing, _ = participants([])
 
         assert missing["gone"] == "gone: not installed"

@@ -249,7 +249,7 @@ def test_the_recipes_of_all_registered_implementations_are_sound() -> None:
     from impls.interface import Reproducible
 
     made = 0
-    for name in registry.BUILT_IN:
+    for name in registry.registered():
         try:
             implementation = registry.resolve(name)
             if not isinstance(implementation, Reproducible):

@@ -100,7 +100,7 @@ def test_another_reference_stands_in_for_one_that_takes_no_part() -> None:
 def test_our_plain_definitions_decide_where_they_define(
     vocabulary: str, kind: str, definitions: set[str]
 ) -> None:
-    ours = [name for name in registry.BUILT_IN if "." in name and name != "llama.cpp"]
+    ours = [name for name in registry.registered() if "." in name and name != "llama.cpp"]
     found = standings(vocabulary, kind, *map(named, ours))
     assert {name for name, one in found.items() if one is DEFINITION} == definitions
     assert {one for name, one in found.items() if name not in definitions} == {LIBRARY}
@@ -133,4 +133,4 @@ def test_a_declared_reference_that_takes_no_part_leaves_it_to_the_format() -> No
 
 def test_the_names_of_the_tables_exist() -> None:
     tables = (*registry.REFERENCES.values(), *registry.DEFINITIONS.values())
-    assert {name for names in tables for name in names} <= set(registry.BUILT_IN)
+    assert {name for names in tables for name in names} <= set(registry.registered())

@@ -14,7 +14,7 @@ from hypothesis import given
 from corpora.vocabularies.sources import resolve
 from harness.cli.catalogues import rows
 from harness.engine import selection
-from impls import registry
+from impls import registry, roster
 from impls.bpe.algorithms import backtracking, heap, plain
 from impls.bpe.algorithms.plain_backtracking_kernel import encode_piece
 from impls.bpe.fast import cached
@@ -95,9 +95,10 @@ def test_it_conforms():
 
 def test_it_takes_part_only_when_named():
     assert registry.resolve("bpe.plain") is plain.IMPLEMENTATION
-    assert not set(registry.ON_REQUEST) & {row["name"] for row in rows("impls")}
+    named = set(roster.joining(roster.Joins.NAMED))
+    assert not named & {row["name"] for row in rows("impls")}
     present, missing = selection.participants([])
-    assert not set(registry.ON_REQUEST) & ({one.name for one in present} | set(missing))
+    assert not named & ({one.name for one in present} | set(missing))
 
 
 QUESTIONS = """

@@ -13,7 +13,7 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
 from corpora.vocabularies.toys import TOYS
-from impls import registry
+from impls import registry, roster
 from impls.conformance import MODES, conformance_problems, run_conformance_test
 from impls.errors import ImplementationError
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
@@ -29,7 +29,9 @@ def toys(*names: str) -> list[Vocabulary]:
     return [sources.resolve(name) for name in names]
 
 
-@pytest.mark.parametrize("name", thorough_from(6, registry.BUILT_IN))
+@pytest.mark.parametrize(
+    "name", thorough_from(6, roster.joining(roster.Joins.RUNS, roster.Joins.FAST))
+)
 def test_what_tokgate_brings_conforms(name: str) -> None:
     try:
         implementation = registry.resolve(name)

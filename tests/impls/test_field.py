@@ -11,7 +11,7 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary, WordPieceRules
 from harness.engine import selection
-from impls import registry
+from impls import registry, roster
 from impls.adapters import sentencepiece, tiktoken, tokenizers
 from impls.adapters.peers import Peer
 from impls.adapters.recipes import FieldImplementation
@@ -60,7 +60,7 @@ def reference(vocabulary: Vocabulary) -> Implementation:
     return sentencepiece.IMPLEMENTATION if vocabulary.pieces else tiktoken.IMPLEMENTATION
 
 
-@pytest.mark.parametrize("name", thorough_from(4, registry.FIELD))
+@pytest.mark.parametrize("name", thorough_from(4, roster.field()))
 def test_the_field_gives_the_ids_of_the_reference(name: str) -> None:
     found, run = adapter(name), 0
     if name in ASTRAY:
@@ -80,7 +80,7 @@ def test_the_field_gives_the_ids_of_the_reference(name: str) -> None:
     assert run or name in OTHERS
 
 
-@pytest.mark.parametrize("name", thorough_from(2, registry.FIELD))
+@pytest.mark.parametrize("name", thorough_from(2, roster.field()))
 def test_an_adapter_is_its_recipe(name: str, tmp_path: Path) -> None:
     found = adapter(name)
     vocabulary = next((v for v in vocabularies() if found.supports(v, TEXT) is None), None)
@@ -154,10 +154,10 @@ def test_those_of_wordpiece_run_it(name: str) -> None:
 
 def test_the_field_takes_part_only_when_named() -> None:
     present, missing = selection.participants([])
-    assert not set(registry.FIELD) & ({one.name for one in present} | set(missing))
+    assert not set(roster.field()) & ({one.name for one in present} | set(missing))
 
 
 def test_a_library_that_is_not_installed_says_what_to_install() -> None:
-    absent = Peer("mine", "tokgate-absent", "tokgate_absent", "", frozenset(), "rust", "field")
+    absent = Peer("mine", "", "tokgate-absent")
     with pytest.raises(ImportError, match=r"pip install 'tokgate\[field\]'"):
         _ = FieldImplementation(absent, lambda vocabulary, mode: "no way").about

@@ -187,7 +187,7 @@ def test_a_normalized_text_knows_where_it_comes_from(seed):
         data = "".join(rng.choices(atoms, k=rng.randint(0, 10))).encode()
         data = data[: len(data) - rng.choice([0, 0, 0, 1])]
         out = np.empty((len(data) + 1) * rules.growth + 8, dtype=np.uint8)
-        size = normalize(rules, np.frombuffer(data, dtype=np.uint8), 0, len(data), out)
+        size = normalize(rules, np.frombuffer(data, dtype=np.uint8), 0, len(data), out, 0)
         found = aligner.closed(data)
         assert found.text == out[:size].tobytes()
         assert len(found.ends) == size + len(found.owed) + 1

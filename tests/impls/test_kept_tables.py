@@ -100,10 +100,10 @@ def words() -> Vocabulary:
 
 
 CASES = {
-    "spm.sentencepiece": lambda: pieces(Algorithm.BPE),
+    "spm.llama-cpp.fast": lambda: pieces(Algorithm.BPE),
     "spm.llama-cpp": lambda: pieces(Algorithm.BPE),
     "unigram.sentencepiece": lambda: pieces(Algorithm.UNIGRAM),
-    "unigram.huggingface": lambda: pieces(Algorithm.UNIGRAM),
+    "unigram.sentencepiece.fast": lambda: pieces(Algorithm.UNIGRAM),
     "unigram.llama-cpp": lambda: pieces(Algorithm.UNIGRAM, byte_fallback=False),
     "wordpiece.bert": words,
     "wordpiece.llama-cpp": words,

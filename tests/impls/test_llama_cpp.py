@@ -86,7 +86,7 @@ def test_where_the_process_that_looks_hangs_or_fails_that_is_said(
 
 
 def test_without_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
-    absent = Library("llama.cpp", "x", "no_such_module", "https://x", frozenset(), "c", "llama-cpp")
+    absent = Library("llama.cpp", "https://x", "x", "no_such_module", extra="llama-cpp")
     monkeypatch.setattr(llama_cpp, "LIBRARY", absent)
     with pytest.raises(ImportError, match=r"pip install 'tokgate\[llama-cpp\]'"):
         assert IMPLEMENTATION.about

@@ -152,7 +152,7 @@ def test_libraries_that_read_a_file_join_a_run_that_would_compare_nothing_else()
 PLAIN_INSTALL = """
 import importlib, sys
 from importlib import metadata
-from impls import registry
+from impls import registry, roster
 from impls.adapters import common
 
 class Absent(dict):
@@ -161,7 +161,7 @@ class Absent(dict):
 BROUGHT = {"tiktoken", "tokenizers", "sentencepiece", "mistral-common", "llguidance"}
 real = metadata.version
 metadata.version = lambda name: real(name) if name in BROUGHT else Absent()[name]
-for target in registry.FIELD.values():
+for target in roster.field().values():
     library = getattr(importlib.import_module(target.partition(":")[0]), "LIBRARY", None)
     if library is not None:
         sys.modules[library.module] = None  # whoever imports it now gets an ImportError
@@ -175,9 +175,9 @@ vocabulary = resolve(sys.argv[1])
 assert vocabulary.unexpressed
 joining = selection.readers([vocabulary])
 present, missing = selection.participants([], joining)
-print(joining, "tokenizers" in {one.name for one in present}, set(registry.FIELD) & set(missing))
+print(joining, "tokenizers" in {one.name for one in present}, set(roster.field()) & set(missing))
 print(len(catalogues.rows("impls")), len(participants([])[0]))
-for name in registry.FIELD:
+for name in roster.field():
     try:
         selection.participants([name])
     except registry.ImplementationError as error:

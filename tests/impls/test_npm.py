@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import node
+from impls import environments as kept
 from impls import registry
+from impls.environments import MANIFEST
 from impls.errors import ImplementationError
 from impls.interface import Capability, Died, Mode, Reproducible, Unsupported
 from impls.npm import environments
-from impls.npm.environments import MANIFEST, parse
+from impls.npm.environments import parse
 from impls.npm.packages import PACKAGES
 from tests.impls.test_peers import ranked
 
@@ -46,7 +48,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.skip("needs node and npm")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     wanted = parse(SPEC.removeprefix("npm:"))
-    monkeypatch.setattr(environments, "_sound", lambda folder: True)
+    monkeypatch.setattr(kept, "_sound", lambda folder: {"files": {}})
     folder = environments.folder_of(wanted, environments.node_for(wanted.text))
     monkeypatch.undo()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -131,7 +133,7 @@ def test_without_node_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch
 
 def test_damage_is_noticed(package: Path) -> None:
     (package / "node_modules" / "js-tiktoken" / "lite.js").write_text("")
-    assert not environments._sound(package)
+    assert kept._sound(package) is None
 
 
 def test_every_package_says_why_it_does_not_run_a_vocabulary() -> None:

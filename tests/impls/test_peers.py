@@ -14,13 +14,14 @@ from corpora.vocabularies.model import Algorithm, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
 from harness.cli.catalogues import rows
 from harness.engine import selection
-from impls import registry
+from impls import registry, roster
 from impls.adapters import tiktoken
 from impls.adapters.peers import Peer, rank_order_trouble
 from impls.interface import Mode, Unsupported
 from impls.prepared import Prepares
 
 TEXT = Mode()
+PEERS = roster.joining(roster.Joins.BENCH)
 PIECES = ["the ", "don't", " WE'LL", "12345", "日本語", "é", "\n\n", "  ", "<|endoftext|>", "_x"]
 
 
@@ -39,7 +40,7 @@ def ranked(tokens: int = 600) -> Vocabulary:
                       splits=PATTERNS["o200k_base"])  # fmt: skip
 
 
-@pytest.mark.parametrize("name", registry.PEERS)
+@pytest.mark.parametrize("name", PEERS)
 def test_a_peer_gives_the_ids_of_the_reference(name: str) -> None:
     try:
         peer = registry.resolve(name)
@@ -62,7 +63,7 @@ def test_a_peer_gives_the_ids_of_the_reference(name: str) -> None:
         encoder.prepare(b"\xff", TEXT)
 
 
-@pytest.mark.parametrize("name", registry.PEERS)
+@pytest.mark.parametrize("name", PEERS)
 def test_a_peer_says_what_it_does_not_run(name: str) -> None:
     try:
         peer = registry.resolve(name)
@@ -77,13 +78,13 @@ def test_a_peer_says_what_it_does_not_run(name: str) -> None:
 
 
 def test_peers_take_part_only_when_named() -> None:
-    assert not set(registry.PEERS) & {row["name"] for row in rows("impls")}
+    assert not set(PEERS) & {row["name"] for row in rows("impls")}
     present, missing = selection.participants([])
-    assert not set(registry.PEERS) & ({one.name for one in present} | set(missing))
+    assert not set(PEERS) & ({one.name for one in present} | set(missing))
 
 
 def test_a_peer_that_is_not_installed_says_what_to_install() -> None:
-    absent = Peer("mine", "tokgate-absent", "tokgate_absent", "", frozenset(), "rust")
+    absent = Peer("mine", "", "tokgate-absent", extra="bench")
     with pytest.raises(ImportError, match=r"pip install 'tokgate\[bench\]'"):
         _ = absent.installed
 

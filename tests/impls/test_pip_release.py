@@ -238,9 +238,7 @@ def test_the_server_finds_our_packages_and_nothing_beside_them() -> None:
 
 
 def test_every_adapter_is_there() -> None:
-    for name, (module, _) in pip_release.ADAPTERS.items():
-        found = __import__(module, fromlist=["LIBRARY"])
-        assert found.LIBRARY.distribution == name
+    for found in pip_release.adapters().values():
         assert hasattr(found.IMPLEMENTATION, "recipe")
 
 
@@ -262,8 +260,9 @@ def test_adapters_import_with_what_their_environments_have() -> None:
     # As imported: distributions that have modules of other names.
     modules = {"protobuf": ["google"], "numba": ["numba", "llvmlite"], "msgspec": ["msgspec"]}
     groups: dict[tuple[str, ...], list[str]] = {}
-    for module, needs in pip_release.ADAPTERS.values():
-        groups.setdefault((*pip_release.NUMPY, *needs), []).append(module)
+    for found in pip_release.adapters().values():
+        helpers = (*pip_release.NUMPY, *found.LIBRARY.helpers)
+        groups.setdefault(helpers, []).append(found.__name__)
     root = str(Path(pip_release.__file__).parents[1])
     for helpers, adapters in groups.items():
         allowed = [name for helper in helpers for name in modules.get(helper, [helper])]

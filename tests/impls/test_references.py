@@ -96,10 +96,10 @@ def test_listing_imports_no_library():
         "from impls.adapters import "
         "tiktoken, tokenizers, sentencepiece, mistral_common, llguidance, rs_bpe\n"
         "from impls.bpe.algorithms import heap, naive\n"
-        "from impls.unigram import viterbi\n"
+        "from impls.unigram import encoder\n"
         "for m in (tiktoken, tokenizers, sentencepiece, mistral_common, llguidance, rs_bpe, "
         "heap, naive): m.IMPLEMENTATION.about\n"
-        "viterbi.SENTENCEPIECE.about\n"
+        "encoder.SENTENCEPIECE.about\n"
         "heavy = {'numba', 'tiktoken', 'tokenizers', 'sentencepiece', 'mistral_common', "
         "'llguidance', 'rs_bpe', 'regex'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
@@ -110,7 +110,7 @@ def test_listing_imports_no_library():
 
 
 def test_an_absent_library_is_named_with_its_extra():
-    absent = Library("x", "no-such-thing", "no_such_thing", "https://x", frozenset(), "c", "field")
+    absent = Library("x", "https://x", "no-such-thing", extra="field")
 
     assert absent.version == "not installed"
     with pytest.raises(ImportError, match=r"pip install 'tokgate\[field\]'"):

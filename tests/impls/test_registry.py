@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from impls import registry
+from impls import registry, roster
 from impls.errors import ImplementationError
 from impls.interface import About
 
@@ -55,7 +55,7 @@ def fault(spec: str) -> ImplementationError:
     return raised.value
 
 
-@pytest.mark.parametrize("name", registry.BUILT_IN)
+@pytest.mark.parametrize("name", roster.ROWS)
 def test_every_built_in_name_says_who_it_is(name: str) -> None:
     try:
         about = registry.resolve(name).about
@@ -167,7 +167,7 @@ def test_entry_points_are_registered_after_the_built_in(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(registry, "entry_points", lambda group: [Entry()])
     monkeypatch.setattr(registry, "_plugged", registry._plugged.__wrapped__)
-    assert list(registry.registered()) == [*registry.BUILT_IN, "theirs"]
+    assert list(registry.registered()) == [*roster.joining(roster.Joins.RUNS), "theirs"]
     assert registry.resolve("theirs").about.name == "bpe.naive"
 
 

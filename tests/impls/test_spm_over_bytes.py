@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +13,13 @@ import pytest
 from corpora.texts import benchmarks
 from corpora.vocabularies.model import Normalizer, Piece, PieceType, Vocabulary
 from corpora.vocabularies.sources import resolve
+from impls.fast.spm import over_bytes
+from impls.fast.spm_encoder import FastEncoder
 from impls.interface import Mode, Rejected
 from impls.spm import variants
 from impls.spm.encoder import SpmEncoder
-from impls.spm.fast.over_bytes import over_bytes
 from impls.spm.lexicon import make_lexicon
+from impls.spm.reading import read_pieces
 from tests.breadth import thorough_from
 from tests.impls.spm_definition import spm
 
@@ -34,7 +36,9 @@ UNKNOWN = "ü語😁\n\t"
 
 def usable(vocabulary: Vocabulary, variant: Variant = variants.SENTENCEPIECE) -> bool:
     """Whether bytes can stand for it."""
-    return over_bytes(vocabulary, variant, make_lexicon(vocabulary, variant)) is not None
+    lexicon = make_lexicon(vocabulary, variant)
+    reading = partial(read_pieces, vocabulary, variant)
+    return over_bytes(vocabulary, variant, lexicon, reading) is not None
 
 
 def trained(seed: int, *, byte_fallback: bool) -> Vocabulary:
@@ -93,7 +97,7 @@ def test_it_is_the_plain_encoder(part: int) -> None:
         vocabulary = trained(seed, byte_fallback=bool(seed % 2))
         for variant in VARIANTS if seed % 2 else VARIANTS[:1]:
             plain = SpmEncoder(vocabulary, variant)
-            fast = SpmEncoder(vocabulary, variant, fast=True)
+            fast = FastEncoder(vocabulary, variant)
             taken[variant.name] += usable(vocabulary, variant)
             data = inputs(seed)
             for mode in (Mode(), Mode(special="all"))[: 1 + (variant is variants.LLAMA_CPP)]:
@@ -109,7 +113,7 @@ def test_it_is_the_plain_encoder(part: int) -> None:
 def test_real_vocabularies_on_real_texts(name: str, variant: Variant) -> None:
     vocabulary = resolve(name)
     assert usable(vocabulary, variant)
-    plain, fast = SpmEncoder(vocabulary, variant), SpmEncoder(vocabulary, variant, fast=True)
+    plain, fast = SpmEncoder(vocabulary, variant), FastEncoder(vocabulary, variant)
     texts = [
         benchmarks.TEXTS[kind].of(vocabulary, 100_000, 1)
         for kind in benchmarks.TEXTS
@@ -155,14 +159,5 @@ def test_which_vocabularies_it_is_for(pieces: list[Piece], fits: bool) -> None:
 
 def test_equals_that_may_get_in_each_others_way_would_show() -> None:
     vocabulary = spm(letters(normal("bc", -1), normal("ab", -1)), PLAIN)
-    ids = SpmEncoder(vocabulary, variants.SENTENCEPIECE, fast=True).encode(b"abc", Mode())
+    ids = FastEncoder(vocabulary, variants.SENTENCEPIECE).encode(b"abc", Mode())
     assert [vocabulary.pieces[i].text for i in ids] == ["▁", "ab", "c"]
-
-
-def test_what_is_there_for_speed_may_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "impls.spm.fast.over_bytes", None)
-    vocabulary = resolve("mistral_v1")
-    encoder = SpmEncoder(vocabulary, variants.SENTENCEPIECE, fast=True)
-    plain = SpmEncoder(vocabulary, variants.SENTENCEPIECE)
-    data = [b"Hello  world\n"]
-    assert ids_of(encoder, data, Mode()) == ids_of(plain, data, Mode())

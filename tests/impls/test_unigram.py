@@ -14,8 +14,9 @@ from corpora.vocabularies.model import (
 from corpora.vocabularies.sources import resolve
 from impls.adapters.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
 from impls.interface import Mode
-from impls.unigram.trie import make_trie
-from impls.unigram.viterbi import SENTENCEPIECE as VITERBI
+from impls.kernels.trie import child, token_at
+from impls.unigram.encoder import SENTENCEPIECE as VITERBI
+from impls.unigram.trie import NOWHERE, ROOT, double_array
 from tests.data import data_path
 from tests.impls.unigram_vocabularies import unigram
 
@@ -38,14 +39,17 @@ def test_a_charsmap_cut_short_is_one_line():
         VITERBI.load(unigram([normal("a", -1.0)], Normalizer(charsmap=b"\xff\0\0\0x")))
 
 
-@given(st.dictionaries(st.binary(max_size=5), st.integers(0, 99)), st.binary(max_size=12))
-def test_both_tries_are_a_dictionary(strings, data):
-    naive, array = make_trie(strings, "naive"), make_trie(strings, "double-array")
-    for start in range(len(data) + 1):
-        ends = range(start + 1, len(data) + 1)
-        found = [(end, strings[data[start:end]]) for end in ends if data[start:end] in strings]
-        assert list(naive.prefixes(data, start)) == found
-        assert list(array.prefixes(data, start)) == found
+@given(st.dictionaries(st.binary(min_size=1, max_size=5), st.integers(0, 99)), st.binary())
+def test_a_double_array_is_a_map(strings, data):
+    """Both kinds of tries tell the strings that begin at a place: a dictionary, and the array."""
+    array, ids = double_array(strings)
+    slot, found = (ROOT if strings else NOWHERE), {}
+    for end, byte in enumerate(data, 1):
+        slot = child(array, slot, byte) if slot != NOWHERE else NOWHERE
+        if slot != NOWHERE and token_at(array, slot) != NOWHERE:
+            found[data[:end]] = ids[token_at(array, slot)]
+    prefixes = (data[:end] for end in range(1, len(data) + 1))
+    assert found == {text: strings[text] for text in prefixes if text in strings}
 
 
 def test_a_batch_is_its_inputs_one_by_one():

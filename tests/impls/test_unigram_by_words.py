@@ -13,51 +13,48 @@ import pytest
 from corpora.texts import benchmarks
 from corpora.vocabularies.model import Normalizer, Piece, PieceType
 from corpora.vocabularies.sources import resolve
+from impls.fast.unigram import remembering
+from impls.fast.unigram.certainty import UNCERTAIN, bounds_of, certain
+from impls.fast.unigram.cuts import make_cuts
+from impls.fast.unigram.encoder import IMPLEMENTATION
+from impls.fast.unigram.endings import make_endings
+from impls.fast.unigram.foreign_words import first_foreign, foreign_word
+from impls.fast.unigram.remembering import by_words
+from impls.interface import Mode
 from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram import variants
-from impls.unigram.encoding import encode
-from impls.unigram.fast import certainty, remembering
-from impls.unigram.fast.certainty import UNCERTAIN, bounds_of, certain
-from impls.unigram.fast.cuts import make_cuts
-from impls.unigram.fast.endings import make_endings
-from impls.unigram.fast.foreign_words import first_foreign, foreign_word
-from impls.unigram.fast.remembering import by_words
+from impls.unigram.encoder import SENTENCEPIECE
 from impls.unigram.lexicon import make_lexicon, segmented
 from impls.unigram.trie import NOWHERE
 from tests.breadth import thorough_from
 from tests.data import data_path
-from tests.impls.unigram_vocabularies import is_text, random_inputs, random_vocabulary, unigram
+from tests.impls.unigram_vocabularies import random_inputs, random_vocabulary, unigram
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.unigram.encoding import Encode
     from impls.unigram.lexicon import Lexicon
-    from impls.unigram.variants import Variant
 
-VARIANTS = (variants.SENTENCEPIECE, variants.HUGGING_FACE, variants.LLAMA_CPP)
+TEXT = Mode()
 BROKEN_ENDS = (b"\xe6\x97", b"\xe6", b"\x97\xe6\x97\xa5", b"\xff\xe6\x97\xa5")
-OLDER = (variants.SENTENCEPIECE_0_2_1, variants.LLAMA_CPP_FLOAT)
 
 
-def pair(vocabulary: Vocabulary, variant: Variant) -> tuple[Lexicon, Encode | None]:
-    lexicon = make_lexicon(vocabulary, variant)
-    return lexicon, by_words(vocabulary, variant, lexicon)
+def assert_alike(vocabulary: Vocabulary, inputs: Sequence[bytes]) -> bool:
+    """All in one batch, twice, so that the second time much is remembered; then each by itself.
 
-
-def assert_alike(lexicon: Lexicon, fast: Encode, inputs: Sequence[bytes]) -> None:
-    """All in one batch, twice, so that the second time much is remembered; then each by itself."""
-    data = np.frombuffer(b"".join(inputs), dtype=np.uint8)
-    ends = np.cumsum([len(one) for one in inputs], dtype=np.int64)
-    ids, id_ends = encode(lexicon, data, ends)
+    Returns whether the vocabulary has words that are remembered.
+    """
+    plain, fast = SENTENCEPIECE.load(vocabulary), IMPLEMENTATION.load(vocabulary)
+    data, ends = b"".join(inputs), np.cumsum([len(one) for one in inputs], dtype=np.int64)
+    ids, id_ends = plain.encode_batch(data, ends, TEXT)
     for _ in range(2):
-        found, found_ends = fast(data, ends)
+        found, found_ends = fast.encode_batch(data, ends, TEXT)
         assert np.array_equal(found, ids)
         assert np.array_equal(found_ends, id_ends)
     for one, wanted in zip(inputs, np.split(ids, id_ends[:-1]), strict=True):
-        alone, _ = fast(np.frombuffer(one, dtype=np.uint8), np.array([len(one)]))
-        assert np.array_equal(alone, wanted), one
+        assert fast.encode(one, TEXT) == wanted.tolist(), one
+    return by_words(vocabulary, fast.lexicon) is not None
 
 
 def worded(rng: random.Random, *, byte_fallback: bool) -> Vocabulary:
@@ -108,69 +105,44 @@ def texts_for(vocabulary: Vocabulary, rng: random.Random) -> list[bytes]:
 
 @pytest.mark.parametrize("part", thorough_from(2, range(4)))
 def test_drawn_vocabularies(part: int) -> None:
-    taken = dict.fromkeys(VARIANTS, 0)
+    taken = 0
     for number in range(10 * part, 10 * part + 10):
         rng = random.Random(f"by words {number}")
         if number % 3:
             vocabulary = worded(rng, byte_fallback=number % 5 == 0)
         else:
             vocabulary = random_vocabulary(rng, gguf=True)
-        inputs = texts_for(vocabulary, rng)
-        for variant in VARIANTS:
-            lexicon, fast = pair(vocabulary, variant)
-            if fast is not None:
-                taken[variant] += 1
-                text_only = variant.text_only
-                assert_alike(
-                    lexicon, fast, [one for one in inputs if not text_only or is_text(one)]
-                )
-    assert taken[variants.SENTENCEPIECE] >= 4
-    assert taken[variants.HUGGING_FACE] >= 4
+        taken += assert_alike(vocabulary, texts_for(vocabulary, rng))
+    assert taken >= 4
 
 
 @pytest.mark.data
 @pytest.mark.thorough  # large vocabularies
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 @pytest.mark.parametrize("name", ["t5_base", "albert_fixture", "sp_test_ja_model"])
-def test_real_vocabularies_on_real_texts(name: str, variant: Variant) -> None:
+def test_real_vocabularies_on_real_texts(name: str) -> None:
     vocabulary = resolve(str(data_path(f"vocabs/{name}.model")))
-    lexicon, fast = pair(vocabulary, variant)
-    if fast is None:
-        assert (name, variant) == ("albert_fixture", variants.LLAMA_CPP)  # a symbol beyond ASCII
-        return
     kinds = [kind for kind in benchmarks.TEXTS if not benchmarks.trouble(kind)]
     texts = [benchmarks.TEXTS[kind].of(vocabulary, 1_000_000, 3) for kind in kinds]
-    assert_alike(lexicon, fast, texts)
+    assert assert_alike(vocabulary, texts)
 
 
-def test_older_engines_have_no_certain_words() -> None:
-    vocabulary = worded(random.Random(1), byte_fallback=False)
-    for variant in OLDER:
-        assert bounds_of(make_lexicon(vocabulary, variant)) is None
-
-
-def test_extreme_scores_have_no_certain_words() -> None:
-    pieces = [Piece("a", -1e30, PieceType.NORMAL), Piece("▁", -1.0, PieceType.NORMAL)]
-    assert pair(unigram(pieces), variants.SENTENCEPIECE)[1] is None
-
-
-def test_sums_are_not_brought_back_twice_within_a_piece() -> None:
-    for size, admitted in ((100, True), (200, False)):
-        pieces = [Piece("a" * size, -900.0, PieceType.NORMAL), Piece("a", -1.0, PieceType.NORMAL)]
-        vocabulary = unigram(pieces)
-        assert (pair(vocabulary, variants.SENTENCEPIECE)[1] is not None) == admitted
-        assert pair(vocabulary, variants.LLAMA_CPP)[1] is not None
-
-
-def test_rules_that_end_inside_a_character_are_left_to_the_plain_encoder() -> None:
+def test_what_has_no_certain_words_is_left_to_the_plain_encoder() -> None:
     vocabulary = worded(random.Random(3), byte_fallback=False)
     lexicon = make_lexicon(vocabulary, variants.SENTENCEPIECE)
+    assert by_words(vocabulary, lexicon) is not None
+    for older in (variants.SENTENCEPIECE_0_2_1, variants.LLAMA_CPP_FLOAT):
+        assert bounds_of(make_lexicon(vocabulary, older)) is None
+    # A rule that ends inside a character.
     broken = np.frombuffer(b"\xe2\x96\0", dtype=np.uint8)
-    broken_rules = lexicon.rules._replace(replacements=broken)
-
-    assert by_words(vocabulary, variants.SENTENCEPIECE, lexicon) is not None
-    changed = lexicon._replace(rules=broken_rules)
-    assert by_words(vocabulary, variants.SENTENCEPIECE, changed) is None
+    rules = lexicon.rules._replace(replacements=broken)
+    assert by_words(vocabulary, lexicon._replace(rules=rules)) is None
+    # Extreme scores; sums that would be brought back twice within a piece.
+    for text, score, admitted in (("b", -1e30, False), ("a" * 200, -900.0, False),
+                                  ("a" * 100, -900.0, True)):  # fmt: skip
+        pieces = [Piece(text, score, PieceType.NORMAL), Piece("a", -1.0, PieceType.NORMAL)]
+        drawn = unigram(pieces)
+        made = by_words(drawn, make_lexicon(drawn, variants.SENTENCEPIECE))
+        assert (made is not None) == admitted
 
 
 def words_of(pieces: Sequence[str], text: str, unknown: str = "<unk>") -> list[str]:
@@ -242,7 +214,7 @@ def test_a_foreign_word_is_one_of_whole_characters_that_no_piece_has(seed: int) 
 
 
 def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
-    def count(scores: dict[str, float], text: str, *, exact: bool = False) -> int:
+    def count(scores: dict[str, float], text: str) -> int:
         pieces = [Piece(one, score, PieceType.NORMAL) for one, score in scores.items()]
         vocabulary = unigram(pieces)
         lexicon = make_lexicon(vocabulary, variants.SENTENCEPIECE)
@@ -252,8 +224,8 @@ def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
         data = np.frombuffer(text.encode(), dtype=np.uint8)
         weights = np.concatenate((np.full(1, -np.inf, np.float32), lexicon.scores))
         return certain(
-            lexicon.trie, lexicon.ids, float(lexicon.unknown_scores[0]), 0, False, exact,
-            bounds.tolerance, *make_endings(made), weights, data, 0, len(data), np.zeros(33),
+            lexicon.ids, float(lexicon.unknown_scores[0]), 0, False, bounds.tolerance,
+            *make_endings(made), weights, data, 0, len(data), np.zeros(33),
             np.empty(33, dtype=np.int64), np.empty(40, dtype=np.int32), 0,
         )  # fmt: skip
 
@@ -262,76 +234,24 @@ def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
     assert count({"a": -1.0, "aa": -1.99}, "aa") == UNCERTAIN  # within what rounding may do
     assert count({"a": -1.0, "aa": -1.5}, "aaa") == UNCERTAIN  # a aa and aa a are alike
     assert count({"a": -1.0}, "azz") == 2  # the unknown characters are one id
-    assert count({"a": -1.0, "aa": -2.0}, "aa", exact=True) == 1  # where no sum is rounded it is
-
-
-@pytest.mark.parametrize(
-    ("scores", "exact"),
-    [((-1.0, -3.0), 2.0**53), ((-1.5,), 2.0**52), ((-1.5, -(2.0**-20)), 2.0**33), ((-0.1,), 0.0)],
-)
-def test_up_to_where_sums_are_exact(scores: tuple[float, ...], exact: float) -> None:
-    pieces = [
-        Piece(letter, one, PieceType.NORMAL) for letter, one in zip("ab", scores, strict=False)
-    ]
-    bounds = bounds_of(make_lexicon(unigram(pieces), variants.HUGGING_FACE))
-    assert bounds is not None
-    assert bounds.exact == exact
-    most = int(exact / bounds.highest)
-    assert bounds.are_exact(most - 1) or exact == 0
-    assert not bounds.are_exact(most + 1)
-
-
-def nearly_level(places: int) -> Vocabulary:
-    """Two ways of "ab" that are level before the sum is rounded, with scores of so many places."""
-    fine = (round(0.1 * 2**places) | 1) / 2**places
-    scores = {"a": -fine, "b": -fine, "ab": -2 * fine, "▁": -0.75}
-    pieces = [Piece(text, score, PieceType.NORMAL) for text, score in scores.items()]
-    return replace(unigram(pieces), normalizer=Normalizer(None, None, True, True, True))
 
 
 def many_ab(rng: random.Random, words: int) -> bytes:
     return " ".join("ab" * rng.randint(1, 3) for _ in range(words)).encode()
 
 
-def test_short_texts_are_exact_and_long_ones_are_not() -> None:
-    """What is remembered of the former is not certain in the latter, in one encoder."""
-    vocabulary = nearly_level(43)
-    lexicon, fast = pair(vocabulary, variants.LLAMA_CPP)
-    bounds = bounds_of(lexicon)
-    assert fast is not None and bounds is not None
-    rng = random.Random(7)
-    for words in (2, 12_000, 3, 12_000, 4):
-        text = many_ab(rng, words)
-        assert bounds.are_exact(2 * len(text)) == (words < 100)
-        assert_alike(lexicon, fast, [text])
-
-
-def test_sums_that_are_taken_for_exact_and_are_not_are_seen(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(certainty.Bounds, "are_exact", lambda self, characters: True)
-    lexicon, fast = pair(nearly_level(46), variants.LLAMA_CPP)
-    assert fast is not None
-    with pytest.raises(AssertionError):
-        assert_alike(lexicon, fast, [many_ab(random.Random(5), 4000)])
-
-
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
-def test_words_of_characters_that_no_piece_has(variant: Variant) -> None:
+def test_words_of_characters_that_no_piece_has() -> None:
     """Runs of all lengths around a window, with what is no such character at each place of some."""
     pieces = [
         Piece(text, -1.0 - n, PieceType.NORMAL) for n, text in enumerate(["▁", "a", "é", "."])
     ]
     vocabulary = replace(unigram(pieces), normalizer=Normalizer(None, None, True, True, True))
-    lexicon, fast = pair(vocabulary, variant)
-    assert fast is not None
     texts = ["日" * size for size in range(70)] + ["a" + "日本" * size for size in range(40)]
     texts += ["日" * place + odd + "本" * (45 - place) for place in range(46) for odd in "é𝄞βa▁."]
     texts += [" " + one for one in texts]
     inputs = [one.encode() for one in texts]
-    if not variant.text_only:
-        inputs += [b"\xe6\x97\xa5" * size + end for size in (3, 20, 21) for end in BROKEN_ENDS]
-    assert_alike(lexicon, fast, inputs)
+    inputs += [b"\xe6\x97\xa5" * size + end for size in (3, 20, 21) for end in BROKEN_ENDS]
+    assert assert_alike(vocabulary, inputs)
 
 
 @pytest.mark.parametrize("planted", ["lead", "rounding"])
@@ -353,11 +273,9 @@ def test_a_planted_mistake_is_seen(planted: str, monkeypatch: pytest.MonkeyPatch
         Piece(text, float(np.float32(score)), PieceType.NORMAL) for text, score in scores.items()
     ]
     vocabulary = replace(unigram(pieces), normalizer=Normalizer(None, None, True, True, True))
-    lexicon, fast = pair(vocabulary, variants.SENTENCEPIECE)
-    assert fast is not None
     text = many_ab(random.Random(5), 4000)
     with pytest.raises(AssertionError):
-        assert_alike(lexicon, fast, [text])
+        assert_alike(vocabulary, [text])
 
 
 def replace_tolerance(found: object, tolerance: float) -> object:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.vocabularies.sources import resolve
+from impls.fast.unigram.marks import FOLLOWS, GOES_ON, marks_of, pass_characters
 from impls.unigram.charsmap import LEAF, load_charsmap
-from impls.unigram.marks import FOLLOWS, GOES_ON, marks_of, pass_characters
 from impls.unigram.normalizer import VERBATIM, prefix
 from impls.unigram.trie import double_array
 

@@ -1,41 +1,53 @@
-"""Added tokens cut out of a text: the leftmost, of those the longest; special ones stay."""
+"""Symbols cut out of a text, as two engines do it, against their definitions."""
 
 from __future__ import annotations
 
 import random
 
-import numpy as np
-
-from impls.unigram.splitting import STAYS, split
-from impls.unigram.trie import NOWHERE, double_array
-from impls.unigram.variants import Splitting
+from impls.unigram.splitting import leftmost_longest, longest_first
+from impls.unigram.trie import NOWHERE
 
 
-def parted(text: bytes, symbols: dict[bytes, int]) -> list[tuple[int, int]]:
+def from_the_left(text: bytes, symbols: dict[bytes, int | None]) -> list[tuple[int, int]]:
     """The sections, one byte after another."""
     sections, begun, place = [], 0, 0
     while place < len(text):
         longest = max((one for one in symbols if text.startswith(one, place)), key=len, default=b"")
-        if longest and symbols[longest] != STAYS:
+        token = symbols.get(longest)
+        if token is not None:
             if place > begun:
                 sections.append((place, NOWHERE))
             begun = place + len(longest)
-            sections.append((begun, symbols[longest]))
+            sections.append((begun, token))
         place += len(longest) or 1
     return [*sections, (len(text), NOWHERE)] if begun < len(text) else sections
 
 
-def test_leftmost_longest() -> None:
+def in_turn(text: bytes, symbols: dict[bytes, int]) -> list[tuple[int, int]]:
+    """The sections, each symbol in turn, the longest first, where all of it is still text."""
+    owners: dict[int, bytes] = {}
+    taken: set[int] = set()
+    for symbol in sorted(symbols, key=len, reverse=True):
+        for place in range(len(text)):
+            covered = range(place, place + len(symbol))
+            if text.startswith(symbol, place) and taken.isdisjoint(covered):
+                owners[place] = symbol
+                taken.update(covered)
+    sections, begun = [], 0
+    for place, symbol in sorted(owners.items()):
+        if place > begun:
+            sections.append((place, NOWHERE))
+        begun = place + len(symbol)
+        sections.append((begun, symbols[symbol]))
+    return [*sections, (len(text), NOWHERE)] if begun < len(text) else sections
+
+
+def test_sections_are_those_of_the_definitions() -> None:
     rng = random.Random(7)
     for _ in range(300):
         drawn = {bytes(rng.choices(b"ab<", k=rng.randint(1, 3))) for _ in range(rng.randint(1, 5))}
-        symbols = {one: rng.choice([STAYS, number]) for number, one in enumerate(sorted(drawn))}
+        numbers = {one: number for number, one in enumerate(sorted(drawn))}
+        some = {one: rng.choice([None, number]) for one, number in numbers.items()}
         text = bytes(rng.choices(b"ab<c", k=rng.randint(0, 40)))
-        trie, ids = double_array(symbols)
-        begins = np.zeros(256, dtype=np.bool_)
-        begins[[one[0] for one in symbols]] = True
-        found = split(
-            trie, ids, np.array([*map(len, symbols)]), begins, int(Splitting.LEFTMOST_LONGEST),
-            np.frombuffer(b"b" + text, dtype=np.uint8), 1, len(text) + 1,
-        )  # fmt: skip
-        assert [(end - 1, token) for end, token in found.tolist()] == parted(text, symbols)
+        assert list(leftmost_longest(some)(text)) == from_the_left(text, some)
+        assert list(longest_first(numbers)(text)) == in_turn(text, numbers)

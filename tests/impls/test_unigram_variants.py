@@ -14,11 +14,12 @@ from corpora.vocabularies.sources import resolve
 from impls.adapters.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
 from impls.adapters.tokenizers import IMPLEMENTATION as TOKENIZERS
 from impls.interface import Mode, Unsupported
-from impls.unigram import variants, viterbi
+from impls.unigram import encoder as unigrams
+from impls.unigram import variants
 from impls.unigram.charsmap import load_charsmap
 from impls.unigram.graphemes import grapheme_classes, grapheme_end
 from impls.unigram.lexicon import parsed
-from impls.unigram.stages import stages
+from impls.unigram.viterbi import best_paths
 from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.impls.unigram_vocabularies import is_text, random_inputs, random_vocabulary, unigram
@@ -27,11 +28,11 @@ TEXT = Mode()
 EVERY = {
     one.variant.name: one
     for one in (
-        viterbi.SENTENCEPIECE,
-        viterbi.LLAMA_CPP,
-        viterbi.HUGGING_FACE,
-        viterbi.SENTENCEPIECE_0_2_1,
-        viterbi.LLAMA_CPP_FLOAT,
+        unigrams.SENTENCEPIECE,
+        unigrams.LLAMA_CPP,
+        unigrams.HUGGING_FACE,
+        unigrams.SENTENCEPIECE_0_2_1,
+        unigrams.LLAMA_CPP_FLOAT,
     )
 }
 
@@ -54,10 +55,10 @@ def batch(encoder, inputs):
 
 def engines(vocabulary, gguf):
     """Our implementation, the engine, and whether it takes text only."""
-    yield viterbi.SENTENCEPIECE, SENTENCEPIECE, False
-    yield viterbi.HUGGING_FACE, TOKENIZERS, True
+    yield unigrams.SENTENCEPIECE, SENTENCEPIECE, False
+    yield unigrams.HUGGING_FACE, TOKENIZERS, True
     if gguf:
-        yield viterbi.LLAMA_CPP, llama_cpp(), False
+        yield unigrams.LLAMA_CPP, llama_cpp(), False
 
 
 def assert_as_engines(seed, vocabularies, cases):
@@ -86,23 +87,21 @@ def test_random_vocabularies_as_their_engines():
 def test_the_first_byte_of_a_symbol_passes_wherever_it_stands():
     """A symbol begins with the first byte of 本, which is behind a character that passes."""
     vocabulary = resolve("unigram_nfkc")
-    reference, ours = llama_cpp().load(vocabulary), viterbi.LLAMA_CPP.load(vocabulary)
+    reference, ours = llama_cpp().load(vocabulary), unigrams.LLAMA_CPP.load(vocabulary)
     for text in ("a롸本", "a本", "a日本本", "本本 롸롸時本"):
         assert ours.encode(text.encode(), TEXT) == list(reference.encode(text.encode(), TEXT)), text
 
 
 @pytest.mark.parametrize("name", thorough_from(2, EVERY))
-def test_stages_say_what_is_encoded_by_either_trie(name):
+def test_steps_say_what_is_encoded(name):
     ours = EVERY[name]
     for number in range(8):
         rng = random.Random(f"stages/{number}")
         vocabulary = random_vocabulary(rng, gguf=True)
         inputs = [d for d in random_inputs(vocabulary, rng, 15) if is_text(d) and len(d) < 200]
         for data, ids in zip(inputs, batch(ours.load(vocabulary), inputs), strict=True):
-            made = stages(vocabulary, ours.variant, data)
-            assert list(made.ids) == ids, data
-            assert stages(vocabulary, ours.variant, data, "naive") == made
-            assert made.normalized == b"".join(segment.text for segment in made.segments)
+            steps = {step.name: step.value for step in ours.steps(vocabulary, data, TEXT)}
+            assert steps["ids"] == " ".join(map(str, ids)), data
 
 
 def sums(variant, scores, unknown):
@@ -113,6 +112,19 @@ def sums(variant, scores, unknown):
         term = unknown if score is None else np.dtype(variant.scores).type(score)
         total = kind(total + term)
     return float(total)
+
+
+def path_of(vocabulary, variant, data):
+    """The scores along the best path of a text that is one segment, None for unknown characters."""
+    encoder = unigrams.UnigramEncoder(vocabulary, variant)
+    text, segments, _ = encoder.segments(data, np.array([len(data)]))
+    assert len(segments) == 1
+    starts, pieces = best_paths(encoder.lexicon, text)
+    scores, end = [], len(text)
+    while end > 0:
+        scores.append(encoder.lexicon.scores[pieces[end]] if pieces[end] >= 0 else None)
+        end = starts[end]
+    return scores[::-1]
 
 
 def segmentations(text, scores):
@@ -141,11 +153,10 @@ def test_the_sum_is_the_best_of_all_segmentations(name):
         least = min(0.0, *(p.score for p in vocabulary.pieces)) - 10
         scores = {piece.text: piece.score for piece in pieces}
         text = "".join(rng.choices("abcd", k=rng.randint(1, 9)))
-        best = max(
-            sums(variant, one, np.dtype(variant.unknown).type(least))
-            for one in segmentations(text, scores)
-        )
-        assert stages(vocabulary, variant, text.encode()).scores[0][-1] == best
+        unknown = np.dtype(variant.unknown).type(least)
+        best = max(sums(variant, one, unknown) for one in segmentations(text, scores))
+        found = path_of(vocabulary, variant, text.encode())
+        assert sums(variant, found, unknown) == best
 
 
 def normal(text, score):
@@ -219,10 +230,6 @@ def test_the_founding_example_of_t5():
     assert (best[14], last[14]) == (pytest.approx(-41.34347867965698), "?")
     for implementation in EVERY.values():
         assert implementation.load(t5).encode(b"What is LoRA?", TEXT) == [363, 19, 1815, 4763, 58]
-    for variant in (variants.LLAMA_CPP, variants.LLAMA_CPP_FLOAT):
-        ends = np.cumsum([0, *(len(piece) for piece in path[::-1])])
-        shown = stages(t5, variant, b"What is LoRA?").scores[0]
-        assert shown == pytest.approx([best[end] for end in ends], rel=1e-6)
 
 
 CHARSMAP = resolve("unigram_nfkc").normalizer.charsmap
@@ -282,7 +289,7 @@ def test_byte_fallback_without_byte_pieces_is_refused():
     vocabulary = replace(unigram([normal("a", -1.0)]), byte_fallback=True)
 
     with pytest.raises(VocabularyError, match="0 of 256"):
-        viterbi.SENTENCEPIECE.load(vocabulary)
+        unigrams.SENTENCEPIECE.load(vocabulary)
     assert ids_of("unigram.huggingface", vocabulary, b"b") == [0]
 
 
@@ -325,9 +332,12 @@ def test_scores_are_read_as_serde_json_reads_them():
 def test_decoders_give_what_their_engines_give(name):
     vocabulary = resolve(name)
     rng = random.Random(8)
-    pairs = [(viterbi.SENTENCEPIECE, SENTENCEPIECE), (viterbi.HUGGING_FACE, TOKENIZERS)]
-    if viterbi.LLAMA_CPP.supports(vocabulary, TEXT) is None:
-        pairs.append((viterbi.LLAMA_CPP, llama_cpp()))
+    pairs = [
+        (unigrams.SENTENCEPIECE, SENTENCEPIECE),
+        (unigrams.HUGGING_FACE, TOKENIZERS),
+    ]
+    if unigrams.LLAMA_CPP.supports(vocabulary, TEXT) is None:
+        pairs.append((unigrams.LLAMA_CPP, llama_cpp()))
     for ours, engine in pairs:
         mine, theirs = ours.load(vocabulary), engine.load(vocabulary)
         for _ in range(400):
@@ -341,7 +351,7 @@ def test_sentencepiece_agrees_with_itself():
     vocabulary = resolve("unigram_nfkc")
     processor = SENTENCEPIECE.load(vocabulary)._processor
     inputs = [d for d in random_inputs(vocabulary, random.Random(3), 200) if is_text(d)]
-    ours = batch(viterbi.SENTENCEPIECE.load(vocabulary), inputs)
+    ours = batch(unigrams.SENTENCEPIECE.load(vocabulary), inputs)
 
     assert processor.encode(inputs) == ours
     assert processor.encode(inputs, num_threads=4) == ours
@@ -351,7 +361,7 @@ def test_the_first_of_the_n_best_is_the_encoding():
     vocabulary = resolve("unigram_nfkc")
     processor = SENTENCEPIECE.load(vocabulary)._processor
     inputs = [d for d in random_inputs(vocabulary, random.Random(5), 200) if is_text(d) and d]
-    encoder = viterbi.SENTENCEPIECE.load(vocabulary)
+    encoder = unigrams.SENTENCEPIECE.load(vocabulary)
 
     def score(ids):
         return sum(vocabulary.pieces[token_id].score for token_id in ids)
@@ -371,7 +381,7 @@ def test_the_first_of_the_n_best_is_the_encoding():
 
 
 def test_text_only_variants_take_text_only():
-    encoder = viterbi.HUGGING_FACE.load(resolve("toy_unigram"))
+    encoder = unigrams.HUGGING_FACE.load(resolve("toy_unigram"))
     with pytest.raises(Unsupported):
         encoder.encode(b"\xff", TEXT)
     with pytest.raises(Unsupported):

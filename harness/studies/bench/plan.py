@@ -14,7 +14,7 @@ from harness.core.quiet import aside
 from harness.engine import selection
 from harness.engine.selection import SelectionError
 from harness.events.timing import THREADS
-from impls import registry
+from impls import registry, roster
 from impls.interface import Mode
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def participants(
     Raises ImplementationError for a named one that cannot be had.
     """
     peers = []
-    for name in registry.PEERS:
+    for name in roster.joining(roster.Joins.BENCH, roster.Joins.FAST):
         with contextlib.suppress(ImportError), aside():
             _ = registry.resolve(name).about
             peers.append(name)

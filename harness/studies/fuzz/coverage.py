@@ -66,6 +66,7 @@ MOST_KEPT = 1000
 
 OURS = (
     "impls.bpe",
+    "impls.fast",
     "impls.kernels",
     "impls.pretokenize",
     "impls.spm",

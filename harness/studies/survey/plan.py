@@ -17,7 +17,7 @@ from harness.engine.planning import Plan
 from harness.engine.suites import SUITES
 from harness.engine.texts import mutated
 from harness.verdict import expectations
-from impls import registry
+from impls import registry, roster
 from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def libraries(specs: Sequence[str]) -> tuple[list[Participant], dict[str, str]]:
         return selection.participants(specs)
     present: list[Participant] = []
     missing: dict[str, str] = {}
-    for spec in (*registry.FIELD, *registry.registered()):
+    for spec in (*roster.field(), *registry.registered()):
         try:
             ((one,), _) = selection.participants([spec])
         except ImplementationError as error:

@@ -27,8 +27,8 @@ from impls.forced.heuristics import first_tokens, ids_of
 from impls.forced.interface import Healed
 from impls.interface import Mode, Unsupported
 from impls.pipeline.normalizers import Step
+from impls.unigram.encoder import Implementation
 from impls.unigram.variants import SENTENCEPIECE
-from impls.unigram.viterbi import Implementation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

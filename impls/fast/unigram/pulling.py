@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import inlined, njit
+from impls.fast.unigram.endings import on_page, page_of, piece_of, step
 from impls.kernels.layout import INDEX, PLACE
 from impls.kernels.utf8 import lead_length
-from impls.unigram.fast.endings import on_page, page_of, piece_of, step
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ def pull(
 
     Places count from ``origin`` in the text; the word has ``size`` bytes. Returns the place that is
     reached, which lies before ``stop`` if the sum there is beyond ``rebase_above``. nodes, pairs,
-    pages, characters, foreign: see :class:`impls.unigram.fast.endings.Endings`. weights: the score
+    pages, characters, foreign: see :class:`impls.fast.unigram.endings.Endings`. weights: the score
     of each piece, behind one of minus infinity. best, ways: receive the sum and the last step of
     the best way to each place where one may end; no entry may be positive infinity or no number,
     not even of a place where no character begins. Of equal ways the engines keep the one that they

@@ -3,8 +3,8 @@
 A character is *plain* if it becomes itself wherever another plain one stands behind it: nothing
 begins with it alone, and nothing goes on with it. Nearly all text is plain but for the spaces,
 which all become the same bytes. Which characters are plain the marks of the charsmap say
-(:mod:`impls.unigram.marks`); here the ones that are frequent are noted as a few ranges, which a
-vector unit compares with many characters in one instruction. LLVM makes these instructions from
+(:mod:`impls.fast.unigram.marks`); here the ones that are frequent are noted as a few ranges, which
+a vector unit compares with many characters in one instruction. LLVM makes these instructions from
 types that Numba has not; hence the intrinsics, which say the same in Python.
 """
 
@@ -44,7 +44,7 @@ _KINDS = (ASCII_RANGES, BLANK_RANGES, len(_OF_TWO), len(_OF_THREE))
 RANGES = sum(_KINDS)
 FIRST = 256
 """Where a table begins in the array of what is known of 256 bytes (see
-:func:`impls.unigram.normalizer.passing`): one array more for each input would cost more than
+:func:`impls.fast.unigram.normalizer.passing`): one array more for each input would cost more than
 looking at it."""
 BLANK_LENGTH, BLANK_BYTE, BLANKS_MERGED = (FIRST + 2 * RANGES + i for i in range(3))
 """Where there is, behind the ranges, how many bytes a blank becomes; the first one; and whether

@@ -1,7 +1,7 @@
 """Viterbi's algorithm over a word of any length, from the sum that the engine has before it.
 
-The sums are those of :mod:`impls.unigram.viterbi_kernel`, addition by addition, but for each place
-all that lead there are compared at once (:mod:`impls.unigram.fast.pulling`). Now and
+The sums are those of :mod:`impls.unigram.viterbi`, addition by addition, but for each place
+all that lead there are compared at once (:mod:`impls.fast.unigram.pulling`). Now and
 then, where no piece goes on over a place, what lies before is read back and forgotten, so that the
 arrays stay in the processor's caches.
 """
@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from corpora.vocabularies.jit import inlined, njit
+from impls.fast.unigram.endings import piece_of, step
+from impls.fast.unigram.pulling import LENGTH_AT, PIECE, pull
 from impls.kernels.layout import INDEX
 from impls.kernels.utf8 import lead_length
-from impls.unigram.fast.endings import piece_of, step
-from impls.unigram.fast.pulling import LENGTH_AT, PIECE, pull
 from impls.unigram.trie import NOWHERE
-from impls.unigram.viterbi_kernel import fall_back
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,12 +30,10 @@ WINDOW = 2048
 
 @njit
 def encode_long(
-    trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
     unknown_score: np.floating,
     unknown_id: int,
     byte_ids: NDArray[np.int64],
-    fallback: int,
     rebase_above: float,
     longest: int,
     nodes: NDArray[np.int64],
@@ -57,10 +54,10 @@ def encode_long(
     """Append the ids of ``text[first:last]`` to ``ids[:at]``; returns where they end, and the sum.
 
     longest: the bytes of the longest piece. From nodes to weights: as in
-    :func:`impls.unigram.fast.pulling.pull`. best, ways: room for what it gives. total: the sum
-    before the word. The other arguments are those of
-    :func:`impls.unigram.viterbi_kernel.encode_segments`. All scores are finite, and so many of them
-    as ``longest`` together are not above ``rebase_above``. Text consists of whole characters.
+    :func:`impls.fast.unigram.pulling.pull`. best, ways: room for what it gives. total: the sum
+    before the word. The other arguments are those of :class:`impls.unigram.lexicon.Lexicon`. All
+    scores are finite, and so many of them as ``longest`` together are not above ``rebase_above``.
+    Text consists of whole characters.
     """
     best[0] = here = total
     origin = first  # the place in the text that is 0 below
@@ -80,10 +77,7 @@ def encode_long(
             ):
                 wait = start + 1 + start // WINDOW
             else:
-                at = _trace(
-                    trie, piece_ids, text, origin, start, ways, unknown_id, byte_ids, fallback,
-                    ids, at,
-                )  # fmt: skip
+                at = _trace(piece_ids, text, origin, start, ways, unknown_id, byte_ids, ids, at)
                 best[0] = here
                 origin += start
                 size -= start
@@ -110,7 +104,7 @@ def encode_long(
                 text, origin, start, stop, size, best, ways,
             )  # fmt: skip
         here = best[start]
-    at = _trace(trie, piece_ids, text, origin, size, ways, unknown_id, byte_ids, fallback, ids, at)
+    at = _trace(piece_ids, text, origin, size, ways, unknown_id, byte_ids, ids, at)
     return at, here
 
 
@@ -186,7 +180,6 @@ def _goes_on(
 
 @inlined
 def _trace(
-    trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
     text: NDArray[np.uint8],
     origin: int,
@@ -194,7 +187,6 @@ def _trace(
     ways: NDArray[np.int64],
     unknown_id: int,
     byte_ids: NDArray[np.int64],
-    fallback: int,
     ids: NDArray[np.int32],
     at: int,
 ) -> int:
@@ -214,10 +206,13 @@ def _trace(
             if piece != NOWHERE and piece_ids[piece] != unknown_id:
                 break
             end -= int(ways[end]) >> LENGTH_AT
-        at = fall_back(
-            trie, piece_ids, text, origin + end, origin + run, unknown_id, byte_ids, fallback, ids,
-            at,
-        )  # fmt: skip
+        if len(byte_ids) > 0:
+            for place in range(origin + run - 1, origin + end - 1, -1):
+                ids[at] = byte_ids[int(text[place])]
+                at += 1
+        else:
+            ids[at] = unknown_id
+            at += 1
     right = at - 1
     while left < right:
         ids[left], ids[right] = ids[right], ids[left]

@@ -33,7 +33,7 @@ def make_cuts(
     pieces: the ids of the pieces that text can become, by their bytes. Words begin with ASCII, with
     U+2581, and behind ASCII with what no piece has; but between two letters none does: what few
     letters make comes more seldom than it takes to look it up. foreign: that of the endings of the
-    pieces (:class:`impls.unigram.fast.endings.Endings`).
+    pieces (:class:`impls.fast.unigram.endings.Endings`).
     """
     beside = np.zeros((256, 256), dtype=np.bool_)
     before_symbol = np.zeros(256, dtype=np.bool_)

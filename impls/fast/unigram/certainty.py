@@ -9,10 +9,6 @@ path parts from the best one for good at some boundary of it, and up to there it
 but for its last piece: the least lead at the boundaries of the best path is the lead of the whole.
 
 What is not certain is left to the plain algorithm, with the sum that stands before it.
-
-Where numbers have more bits than scores, as float64 has for scores of float32, no addition is
-rounded before sums are those of millions of characters. Then they are *exact*, and what stands
-before a word is the same to all of its ways: each word is certain, even where two are level.
 """
 
 from __future__ import annotations
@@ -24,12 +20,10 @@ import numpy as np
 
 from corpora.vocabularies.jit import inlined, njit
 from impls.bpe.fast.wide_rows import LONGEST_WIDE
+from impls.fast.unigram.endings import piece_of, step
+from impls.fast.unigram.pulling import LENGTH_AT, PIECE, pull
 from impls.kernels.layout import INDEX, PLACE
 from impls.kernels.utf8 import lead_length
-from impls.unigram.fast.endings import piece_of, step
-from impls.unigram.fast.pulling import LENGTH_AT, PIECE, pull
-from impls.unigram.trie import NOWHERE
-from impls.unigram.viterbi_kernel import spelled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,8 +36,8 @@ LONGEST_CERTAIN = LONGEST_WIDE
 UNCERTAIN = -1
 """This stands in place of the number of ids of a word that is not certain."""
 
-_MOST = {4: 1e5, 8: 1e9}
-"""The sums, by the bytes of a number, up to which words are certain: beyond, too few would be."""
+_MOST = 1e5
+"""The sums up to which words are certain: beyond, too few would be."""
 
 _HIGHEST_SCORE = 1e3
 """A vocabulary with scores beyond this, in amount, has no certain words: real scores are below
@@ -54,17 +48,12 @@ class Bounds(NamedTuple):
     """How large a sum may be before a word that is certain, and what its lead must exceed.
 
     limit: of the amount of a sum. tolerance: the least lead for each character of a word. highest:
-    the greatest amount of a score. exact: up to this amount no sum is rounded.
+    the greatest amount of a score.
     """
 
     limit: float
     tolerance: float
     highest: float
-    exact: float
-
-    def are_exact(self, characters: int) -> bool:
-        """Whether all sums of a text of at most so many characters are exact."""
-        return (characters + 1) * self.highest <= self.exact
 
 
 def bounds_of(lexicon: Lexicon) -> Bounds | None:
@@ -76,32 +65,20 @@ def bounds_of(lexicon: Lexicon) -> Bounds | None:
         return None
     highest = float(np.abs(known).max())
     within = LONGEST_CERTAIN * highest
-    limit = min(lexicon.rebase_above, _MOST[kind.itemsize]) - within
+    limit = min(lexicon.rebase_above, _MOST) - within
     unit = float(np.finfo(kind).eps) / 2
     tolerance = 2 * unit * (limit + within) + 2.0**-40
     if limit <= 0 or not math.isfinite(tolerance):
         return None
-    return Bounds(limit, tolerance, highest, _exact(known, kind))
-
-
-def _exact(scores: NDArray[np.float64], kind: np.dtype[np.floating]) -> float:
-    """The amount up to which sums of these scores are not rounded: all have a common unit."""
-    bits = np.finfo(kind).nmant + 1
-    for places in range(bits):
-        scaled = np.ldexp(scores, places)
-        if np.array_equal(scaled, np.rint(scaled)):
-            return math.ldexp(1.0, bits - places)
-    return 0.0
+    return Bounds(limit, tolerance, highest)
 
 
 @inlined
 def certain(
-    trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
     unknown_score: float,
     unknown_id: int,
     spells_bytes: bool,
-    exact: bool,
     tolerance: float,
     nodes: NDArray[np.int64],
     pairs: NDArray[np.int64],
@@ -120,10 +97,9 @@ def certain(
     """Write the ids of ``text[first:last]``, a word, to ``ids[at:]``; how many, or UNCERTAIN.
 
     The word has at most LONGEST_CERTAIN bytes. spells_bytes: unknown characters become their bytes.
-    exact: the sums are. From nodes to weights, and best and ways, which have one entry more than
-    that: as in :func:`impls.unigram.fast.pulling.pull`. ids: receives the ids; where sums are not
-    exact, in place of the unknown one the number of unknown characters that it stands for, negated.
-    A word with unknown characters that become anything else is not certain.
+    From nodes to weights, and best and ways, which have one entry more than that: as in
+    :func:`impls.fast.unigram.pulling.pull`. ids: receives the ids, in place of the unknown one the
+    number of unknown characters that it stands for, negated.
     """
     size = last - first
     best[0] = 0.0
@@ -137,9 +113,8 @@ def certain(
     while end > 0:
         way = int(ways[end])
         run = end
-        if not exact:
-            lead = _lead(nodes, weights, unknown_score, text, first, end, way, best)
-            lead_of_all = min(lead_of_all, lead)
+        lead = _lead(nodes, weights, unknown_score, text, first, end, way, best)
+        lead_of_all = min(lead_of_all, lead)
         end -= way >> LENGTH_AT
         if way & PIECE > 0:
             ids[count] = piece_ids[(way & PIECE) - 1]
@@ -148,15 +123,14 @@ def certain(
         else:
             while end > 0 and int(ways[end]) & PIECE == 0:
                 way = int(ways[end])
-                if not exact:
-                    lead = _lead(nodes, weights, unknown_score, text, first, end, way, best)
-                    lead_of_all = min(lead_of_all, lead)
+                lead = _lead(nodes, weights, unknown_score, text, first, end, way, best)
+                lead_of_all = min(lead_of_all, lead)
                 end -= way >> LENGTH_AT
-            if spells_bytes or spelled(trie, text, first + end, first + run) != NOWHERE:
+            if spells_bytes:
                 return UNCERTAIN
-            ids[count] = unknown_id if exact else -_characters(text, first + end, first + run)
+            ids[count] = -_characters(text, first + end, first + run)
         count += 1
-    if not exact and lead_of_all <= tolerance * _characters(text, first, last):
+    if lead_of_all <= tolerance * _characters(text, first, last):
         return UNCERTAIN
     for place in range(count - at >> 1):
         ids[at + place], ids[count - 1 - place] = ids[count - 1 - place], ids[at + place]

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.jit import inlined, njit
 from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.piece_results import FEW, RESULT
+from impls.fast.unigram.endings import on_page, page_of, piece_of
 from impls.kernels.bits import ones
 from impls.kernels.eight_bytes import word_at
 from impls.kernels.layout import PLACE
 from impls.kernels.many_bytes import WINDOW, leads_and_others
 from impls.kernels.word_cuts import SYMBOL
-from impls.unigram.fast.endings import on_page, page_of, piece_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,7 +99,6 @@ def tell_foreign(
     foreign: NDArray[np.uint8],
     foreign_from: int,
     symbol: int,
-    exact: bool,
     text: NDArray[np.uint8],
     ends: NDArray[np.int64],
     asked: NDArray[np.int64],
@@ -108,9 +107,9 @@ def tell_foreign(
 ) -> int:
     """Answer those of the words ``asked[:number]`` of which all that is known is told at a glance.
 
-    They are those of characters that no piece has (:func:`foreign_word`)
-    and their answer is FOREIGN, or their ids where sums are exact. They are not to be remembered.
-    none: what is told in place of an id. The others are left in ``asked``. Returns their number.
+    They are those of characters that no piece has (:func:`foreign_word`), and their answer is
+    FOREIGN. They are not to be remembered. none: what is told in place of an id. The others are
+    left in ``asked``. Returns their number.
     """
     foreign, text = uncounted(foreign), uncounted(text)
     count = 0
@@ -121,13 +120,7 @@ def tell_foreign(
         token = int(piece_ids[piece - 1]) if piece > 0 else none
         if length > 0 and token != unknown_id:
             entry = RESULT * index
-            if exact:
-                begun = int(token != none)
-                results[entry] = token if begun else unknown_id
-                results[entry + 1], results[entry + 2] = unknown_id, 0
-                results[entry + FEW] = 1 + begun
-            else:
-                results[entry], results[entry + 1], results[entry + FEW] = token, length, FOREIGN
+            results[entry], results[entry + 1], results[entry + FEW] = token, length, FOREIGN
         else:
             asked[count] = index
             count += 1

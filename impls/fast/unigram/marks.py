@@ -77,18 +77,6 @@ def marks_of(units: NDArray[np.integer], symbols: Iterable[bytes]) -> NDArray[np
     return marks
 
 
-def marks_of_clusters(marks: NDArray[np.uint8], classes: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Likewise, where rules are looked for in each grapheme cluster by itself.
-
-    classes: see :func:`impls.unigram.graphemes.grapheme_classes`. A character of no class is one,
-    unless one of a class stands before or behind it.
-    """
-    joined = classes[: len(marks)] != 0
-    joined[:0x80] = False  # between a character of no class and ASCII there is always a boundary
-    made = np.where(joined, CHANGES | FOLLOWS, marks & CHANGES) | GOES_ON
-    return made.astype(np.uint8)
-
-
 def _characters(
     units: NDArray[np.int64], first_blocks: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:

@@ -1,7 +1,7 @@
 """Unigram by words, with a cache of those whose segmentation nothing before them decides.
 
 The words of a text repeat. What becomes of one is looked up in a cache, or found by Viterbi's
-algorithm, and kept there if it is certain (:mod:`impls.unigram.fast.certainty`). Words that are not
+algorithm, and kept there if it is certain (:mod:`impls.fast.unigram.certainty`). Words that are not
 certain, and all where sums are large, are segmented in their turn by the plain algorithm, which
 goes on from the sum that the engine has there: the scores of all ids so far, added in its order.
 """
@@ -17,32 +17,36 @@ from corpora.vocabularies.jit import njit
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.growing_cache import fitting
-from impls.bpe.fast.piece_results import FEW, RESULT, emit, put, put_one
+from impls.bpe.fast.piece_results import FEW, RESULT, put
 from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
 from impls.bpe.fast.short_rows import AHEAD, recall, remember
 from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.bpe.fast.words import keep_keys, spell
+from impls.fast.unigram.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
+from impls.fast.unigram.cuts import make_cuts
+from impls.fast.unigram.endings import make_endings
+from impls.fast.unigram.foreign_words import FOREIGN, first_foreign, symbol_piece, tell_foreign
+from impls.fast.unigram.long_words import WINDOW, encode_long
+from impls.fast.unigram.normalizer import make_passing, prepare
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import PLACE
 from impls.kernels.table_cache import arrays_of
 from impls.kernels.word_cuts import BEGINS, ENDS, cut
-from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
-from impls.unigram.fast.cuts import make_cuts
-from impls.unigram.fast.endings import make_endings
-from impls.unigram.fast.foreign_words import FOREIGN, first_foreign, symbol_piece, tell_foreign
-from impls.unigram.fast.long_words import WINDOW, encode_long
 from impls.unigram.lexicon import ROOMS, segmented
-from impls.unigram.preparation import SPARE, prepare
-from impls.unigram.trie import NOWHERE
-from impls.unigram.variants import Normalization
+from impls.unigram.variants import SENTENCEPIECE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.unigram.encoding import Encode
     from impls.unigram.lexicon import Lexicon
-    from impls.unigram.variants import Variant
+
+    Encode = Callable[
+        [NDArray[np.uint8], NDArray[np.int64]], tuple[NDArray[np.int32], NDArray[np.int64]]
+    ]
+    """From inputs and where they end to ids, and where those of each input end."""
 
 BLOCK = 4096
 """Words that are looked up together, then those that are new segmented together."""
@@ -52,8 +56,8 @@ ROOM = BLOCK + 64
 written behind the place where it belongs (:mod:`impls.bpe.fast.piece_results`)."""
 
 
-def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Encode | None:
-    """An encoder that gives the ids of the plain one; None where it is of no use.
+def by_words(vocabulary: Vocabulary, lexicon: Lexicon) -> Encode | None:
+    """An encoder that gives the ids of :mod:`impls.unigram.viterbi`; None where it is of no use.
 
     That is where the processor's instructions cannot be had, where no word can be certain, and
     where text may be normalized to parts of characters, so that a word could end in one.
@@ -62,43 +66,40 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
     if lacking() is not None or bounds is None or not _whole_characters(lexicon):
         return None
     size, cuts, scores_of, weights, nodes, pairs, pages, characters, foreign = arrays_of(
-        (Pieces.of(vocabulary.pieces), variant, vocabulary.byte_fallback, lexicon.unknown_id),
+        (Pieces.of(vocabulary.pieces), SENTENCEPIECE, vocabulary.byte_fallback, lexicon.unknown_id),
         "unigram-by-words",
-        lambda: _tables(vocabulary, variant, lexicon),
+        lambda: _tables(vocabulary, lexicon),
         *ROOMS,
+        "impls/fast/unigram",
     )
     longest = int(size[0])
     # Sums are not brought back twice within a piece, as `encode_long` asks.
     if longest * bounds.highest > lexicon.rebase_above:
         return None
+    known = make_passing(vocabulary, lexicon.rules)
     local = threading.local()
 
     def encode(
         data: NDArray[np.uint8], ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        text, segments, segment_ends = prepare(lexicon, data, ends)
+        text, segments, segment_ends = prepare(lexicon.rules, known, data, ends)
         text.flags.writeable = False  # the code for arrays that nobody writes to is far quicker
-        # What is certain where sums are exact need not be so where they are not.
-        exact = bounds.are_exact(len(text) - SPARE)
-        caches = local.__dict__.setdefault("caches", {})
-        cache = caches[exact] = fitting(caches.get(exact), len(text) >> 3)
+        cache = local.cache = fitting(getattr(local, "cache", None), len(text) >> 3)
         id_ends = np.empty(len(ends), dtype=np.int64)
         ids = encode_words(
-            lexicon.trie, lexicon.ids, lexicon.unknown_scores, lexicon.sums, lexicon.unknown_id,
-            lexicon.byte_ids, int(lexicon.fallback), lexicon.rebase_above, longest, nodes, pairs,
-            pages, characters, foreign, weights, cuts, scores_of, exact, bounds.limit,
-            bounds.tolerance, cache, text, segments, segment_ends, id_ends,
+            lexicon.ids, lexicon.unknown_scores, lexicon.sums, lexicon.unknown_id,
+            lexicon.byte_ids, lexicon.rebase_above, longest, nodes, pairs, pages, characters,
+            foreign, weights, cuts, scores_of, bounds.limit, bounds.tolerance, cache, text,
+            segments, segment_ends, id_ends,
         )  # fmt: skip
         return ids, id_ends
 
     return encode
 
 
-def _tables(
-    vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon
-) -> tuple[NDArray[np.generic], ...]:
+def _tables(vocabulary: Vocabulary, lexicon: Lexicon) -> tuple[NDArray[np.generic], ...]:
     """The bytes of the longest piece, where words end, scores by id and by piece, and endings."""
-    pieces = segmented(vocabulary, variant)
+    pieces = segmented(vocabulary, SENTENCEPIECE)
     longest = np.array([max(map(len, pieces))], dtype=np.int64)
     weights = np.concatenate((np.full(1, -np.inf, lexicon.scores.dtype), lexicon.scores))
     scores_of = np.zeros(max(int(lexicon.ids.max()), lexicon.unknown_id) + 2, lexicon.sums.dtype)
@@ -112,28 +113,22 @@ def _tables(
 def _whole_characters(lexicon: Lexicon) -> bool:
     """Whether normalized text consists of whole characters, or of bytes that begin none.
 
-    A rule gives the end of a string of UTF-8. llama.cpp lets beginnings of symbols pass.
+    A replacement may begin inside a character, as what begins none is a character by itself.
     """
-    rules = lexicon.rules
     try:
-        rules.replacements.tobytes().decode()
+        lexicon.rules.replacements.tobytes().decode()
     except UnicodeDecodeError:
-        # A replacement may begin inside a character, as what begins none is a character by itself.
         return False
-    if lexicon.normalization is not Normalization.LLAMA_CPP or not len(rules.symbols):
-        return True
-    return bool(np.all(rules.symbols[1::2] & 0x1FF <= 0x80))
+    return True
 
 
 @njit
 def encode_words(
-    trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
     unknown_scores: NDArray[np.floating],
     sums: NDArray[np.floating],
     unknown_id: int,
     byte_ids: NDArray[np.int64],
-    fallback: int,
     rebase_above: float,
     longest: int,
     nodes: NDArray[np.int64],
@@ -144,7 +139,6 @@ def encode_words(
     weights: NDArray[np.floating],
     cuts: NDArray[np.uint8],
     scores_of: NDArray[np.floating],
-    exact: bool,
     limit: float,
     tolerance: float,
     cache: NDArray[np.int64],
@@ -155,13 +149,12 @@ def encode_words(
 ) -> NDArray[np.int32]:
     """Encode each segment; writes where an input's ids end to ``id_ends`` and returns all ids.
 
-    The first arguments, and segments and segment_ends, are those of
-    :func:`impls.unigram.viterbi_kernel.encode_segments`. longest, and from nodes to weights: as in
-    :func:`impls.unigram.fast.long_words.encode_long`. cuts: of
-    :func:`impls.unigram.fast.cuts.make_cuts`. scores_of: the score of each id, and last a 0. exact:
-    all sums are, so that none has to be known. limit, tolerance: of
-    :class:`impls.unigram.fast.certainty.Bounds`. cache: see :mod:`impls.bpe.fast.piece_cache`.
-    text: has SPARE bytes more than the segments.
+    The first arguments are those of :class:`impls.unigram.lexicon.Lexicon`; text, segments and
+    segment_ends of :func:`impls.fast.unigram.normalizer.prepare`. longest, and from nodes to
+    weights: as in :func:`impls.fast.unigram.long_words.encode_long`. cuts: of
+    :func:`impls.fast.unigram.cuts.make_cuts`. scores_of: the score of each id, and last a 0. limit,
+    tolerance: of :class:`impls.fast.unigram.certainty.Bounds`. cache: see
+    :mod:`impls.bpe.fast.piece_cache`.
     """
     unknown_score = unknown_scores[0]
     cached_ids = cache.view(np.int32)
@@ -186,21 +179,18 @@ def encode_words(
     ids = np.empty(len(text) + len(segments) + ROOM, dtype=np.int32)
     # One more, since the end of each word is written, and kept where it is the last one's.
     segment_id_ends = np.empty(len(segments) + 1, dtype=np.int64)
-    word_ends = np.empty(words, dtype=np.int64)
     total = scores_of[len(scores_of) - 1]
     foreign_from, symbol = first_foreign(foreign), symbol_piece(pages, characters)
     at = number = position = done = earlier = 0
     while number < len(segments):
-        count, number, position, tokens = cut(
-            cuts, text, segments, number, position, ends, marks, given
-        )
+        count, number, position, _ = cut(cuts, text, segments, number, position, ends, marks, given)
         begin = int(ends[0])
         # The places of words in ``ends`` count from 1, as each begins where another one ended.
         spell(text, ends, begin, 1, count + 1, keys, hashes)
         unknown = recall(cache, keys, hashes, count, result_words, asked)
         if len(byte_ids) == 0:
             unknown = tell_foreign(
-                piece_ids, unknown_id, len(scores_of) - 1, foreign, foreign_from, symbol, exact,
+                piece_ids, unknown_id, len(scores_of) - 1, foreign, foreign_from, symbol,
                 text, ends, asked, unknown, results,
             )  # fmt: skip
         keep_keys(keys, hashes, 0, asked, 0, unknown, keys, hashes)
@@ -216,33 +206,17 @@ def encode_words(
             cache, cached_ids, text, ends, 1, room, results, left, unknown, rows, ids
         )
         _segment_new(
-            trie, piece_ids, unknown_score, unknown_id, len(byte_ids) > 0, exact, tolerance, nodes,
-            pairs, pages, characters, foreign, weights, text, ends, left, lefts, room, best_sure,
+            piece_ids, unknown_score, unknown_id, len(byte_ids) > 0, tolerance, nodes, pairs,
+            pages, characters, foreign, weights, text, ends, left, lefts, room, best_sure,
             ways_sure, results, rows, ids,
         )  # fmt: skip
-        if exact:
-            _segment_uncertain(
-                trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
-                longest, nodes, pairs, pages, characters, foreign, weights, total, text, ends, left,
-                lefts, room, results, best, ways, ids,
-            )  # fmt: skip
         answer_repeats(repeats, repeated, ends, 1, room, result_words, results, ids)
         remember(cache, keys, hashes, asked, unknown, result_words)
         remember_wide(cache, cached_ids, text, ends, 1, room, results, left, lefts, rows, ids)
-        if tokens > 0:
-            for index in range(count):
-                if given[index] != NOWHERE:
-                    put_one(results, index, int(given[index]))
-        if exact:
-            at = emit(results, count, at, ids, word_ends, 0)
-            for index in range(count):
-                segment_id_ends[done & PLACE] = word_ends[index]
-                done += int(marks[index]) // ENDS
-            continue
         at, done, total = _emit(
-            trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above, longest,
-            nodes, pairs, pages, characters, foreign, weights, scores_of, limit, text, ends, marks,
-            given, count, results, best, ways, ids, at, segment_id_ends, done, total,
+            piece_ids, unknown_score, unknown_id, byte_ids, rebase_above, longest, nodes, pairs,
+            pages, characters, foreign, weights, scores_of, limit, text, ends, marks, count,
+            results, best, ways, ids, at, segment_id_ends, done, total,
         )  # fmt: skip
     for index in range(len(id_ends)):
         last = int(segment_ends[index])
@@ -252,12 +226,10 @@ def encode_words(
 
 @njit
 def _segment_new(
-    trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
     unknown_score: float,
     unknown_id: int,
     spells_bytes: bool,
-    exact: bool,
     tolerance: float,
     nodes: NDArray[np.int64],
     pairs: NDArray[np.int64],
@@ -281,7 +253,7 @@ def _segment_new(
     Those that are not certain have UNCERTAIN for a number of ids, and no row to be kept in.
     """
     # Each of them is handed on for each word.
-    trie, piece_ids = uncounted(trie), uncounted(piece_ids)
+    piece_ids = uncounted(piece_ids)
     nodes, pairs = uncounted(nodes), uncounted(pairs)
     pages, characters = uncounted(pages), uncounted(characters)
     foreign = uncounted(foreign)
@@ -296,9 +268,8 @@ def _segment_new(
         known = UNCERTAIN
         if stop - start <= LONGEST_CERTAIN:
             known = certain(
-                trie, piece_ids, unknown_score, unknown_id, spells_bytes, exact, tolerance, nodes,
-                pairs, pages, characters, foreign, weights, text, start, stop, best, ways, ids,
-                room + start,
+                piece_ids, unknown_score, unknown_id, spells_bytes, tolerance, nodes, pairs, pages,
+                characters, foreign, weights, text, start, stop, best, ways, ids, room + start,
             )  # fmt: skip
         if known == UNCERTAIN:
             results[RESULT * index + FEW] = UNCERTAIN
@@ -308,56 +279,11 @@ def _segment_new(
 
 
 @njit
-def _segment_uncertain(
-    trie: NDArray[np.int32],
-    piece_ids: NDArray[np.int64],
-    unknown_score: np.floating,
-    unknown_id: int,
-    byte_ids: NDArray[np.int64],
-    fallback: int,
-    rebase_above: float,
-    longest: int,
-    nodes: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    pages: NDArray[np.int64],
-    characters: NDArray[np.int64],
-    foreign: NDArray[np.uint8],
-    weights: NDArray[np.floating],
-    nothing: np.floating,
-    text: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    left: NDArray[np.int64],
-    lefts: int,
-    room: int,
-    results: NDArray[np.int32],
-    best: NDArray[np.floating],
-    ways: NDArray[np.int64],
-    ids: NDArray[np.int32],
-) -> None:
-    """Segment those of the words ``left[:lefts]`` that have UNCERTAIN for a number of ids.
-
-    Sums are exact, so that these words are as certain as all. nothing: a sum of 0.
-    """
-    for place in range(lefts):
-        index = int(left[place])
-        if results[RESULT * index + FEW] == UNCERTAIN:
-            start, stop = int(ends[index]), int(ends[index + 1])
-            end, _ = encode_long(
-                trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
-                longest, nodes, pairs, pages, characters, foreign, weights, text, start, stop,
-                nothing, best, ways, ids, room + start,
-            )  # fmt: skip
-            put(results, index, ids, room + start, end - (room + start))
-
-
-@njit
 def _emit(
-    trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
     unknown_score: np.floating,
     unknown_id: int,
     byte_ids: NDArray[np.int64],
-    fallback: int,
     rebase_above: float,
     longest: int,
     nodes: NDArray[np.int64],
@@ -371,7 +297,6 @@ def _emit(
     text: NDArray[np.uint8],
     ends: NDArray[np.int64],
     marks: NDArray[np.uint8],
-    given: NDArray[np.int64],
     count: int,
     results: NDArray[np.int32],
     best: NDArray[np.floating],
@@ -387,14 +312,14 @@ def _emit(
     Returns where the ids end, how many segments have ended, and the sum of the scores so far.
     """
     # Each of them is handed on for each word.
-    trie, piece_ids = uncounted(trie), uncounted(piece_ids)
+    piece_ids = uncounted(piece_ids)
     nodes, pairs = uncounted(nodes), uncounted(pairs)
     pages, characters = uncounted(pages), uncounted(characters)
     foreign = uncounted(foreign)
     weights, scores_of = uncounted(weights), uncounted(scores_of)
     byte_ids, text = uncounted(byte_ids), uncounted(text)
     ends, marks = uncounted(ends), uncounted(marks)
-    given, results = uncounted(given), uncounted(results)
+    results = uncounted(results)
     best, ways = uncounted(best), uncounted(ways)
     ids, segment_id_ends = uncounted(ids), uncounted(segment_id_ends)
     none = len(scores_of) - 1
@@ -422,16 +347,14 @@ def _emit(
         elif many < 0 or abs(total) > limit:
             start, stop = int(ends[index]), int(ends[index + 1])
             at, total = encode_long(
-                trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
-                longest, nodes, pairs, pages, characters, foreign, weights, text, start, stop,
-                total, best, ways, ids, at,
+                piece_ids, unknown_score, unknown_id, byte_ids, rebase_above, longest, nodes, pairs,
+                pages, characters, foreign, weights, text, start, stop, total, best, ways, ids, at,
             )  # fmt: skip
         elif many <= FEW and (one | two | three) >= 0:
             ids[at], ids[at + 1], ids[at + 2] = one, two, three
-            if given[index] == NOWHERE:
-                total += scores_of[one if many > 0 else none]
-                total += scores_of[two if many > 1 else none]
-                total += scores_of[three if many > 2 else none]
+            total += scores_of[one if many > 0 else none]
+            total += scores_of[two if many > 1 else none]
+            total += scores_of[three if many > 2 else none]
             at += many
         else:
             place = int(results[entry + 1]) << 31 | int(results[entry])
@@ -444,7 +367,7 @@ def _emit(
                     for _ in range(-token):
                         total += unknown_score
                     token = unknown_id
-                elif given[index] == NOWHERE:
+                else:
                     total += scores_of[token]
                 ids[(at + one_id) & PLACE] = token
             at += many

@@ -34,20 +34,19 @@ from impls.bpe.fast.backtracking_kernel import block_of, encode_pieces
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY, OUT_OF_ORDER, section
 from impls.kernels.table_cache import arrays_of
-from impls.spm.merge_kernel import frozen_symbol
-from impls.spm.reading import read_pieces
+from impls.spm.merging import frozen_symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
+    from impls.spm.encoder import EncodeTexts
     from impls.spm.lexicon import Lexicon
     from impls.spm.reading import Reading
-    from impls.spm.text_kernel import EncodeTexts
     from impls.spm.variants import Variant
 
-ROOMS = (*kept_block.ROOMS, "impls/spm")
+ROOMS = (*kept_block.ROOMS, "impls/spm", "impls/fast/spm.py")
 """The folders of all modules that have a part in the making of the tables."""
 
 _NONE = np.empty(0, dtype=np.int64)
@@ -74,9 +73,9 @@ def over_bytes(
     vocabulary: Vocabulary,
     variant: Variant,
     lexicon: Lexicon,
-    reading: Callable[[], Reading] | None = None,
+    reading: Callable[[], Reading],
 ) -> EncodeTexts | None:
-    """An encoder with the arguments of :func:`impls.spm.text_kernel.encode_texts`, of UTF-8 alone.
+    """An encoder with the arguments of :func:`impls.spm.merging.encode_texts`, of UTF-8 alone.
 
     None where the vocabulary is not one that bytes can stand for, or where the fast kernel cannot
     be compiled. What it needs of a large vocabulary is kept on disk. reading: reads its pieces,
@@ -85,11 +84,10 @@ def over_bytes(
     joins = lexicon.joins_unknown or len(lexicon.byte_ids) > 0
     if lacking() is not None or len(lexicon.unused) or not joins:
         return None
-    read = reading or (lambda: read_pieces(vocabulary, variant))
     tables = arrays_of(
         (Pieces.of(vocabulary.pieces), variant, vocabulary.byte_fallback),
         "spm-over-bytes",
-        lambda: _tables(vocabulary, read(), lexicon.emitted) or (),
+        lambda: _tables(vocabulary, reading(), lexicon.emitted) or (),
         *ROOMS,
     )
     if not tables:

@@ -1,1 +1,0 @@
-"""What exists for the speed of SentencePiece BPE alone: without it all stays as it is."""
