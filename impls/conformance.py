@@ -23,7 +23,7 @@ import numpy as np
 from corpora.vocabularies.toys import TOYS
 from impls import registry
 from impls.conformance_inputs import inputs_for, is_text
-from impls.conformance_laws import LAWS, METHODS, RAW_ONLY, TEXT_ONLY, Known, Requests
+from impls.conformance_laws import LAWS, METHODS, RAW_ONLY, TEXT_ONLY, Known
 from impls.external import ExternalImplementation
 from impls.interface import (
     About,
@@ -41,7 +41,7 @@ from impls.interface import (
 from impls.text_plugins import adapted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -51,9 +51,6 @@ MODES = tuple(
 
 DEFINITIONS = ("bpe.naive", "unigram.sentencepiece", "wordpiece.bert")
 """Exact implementations must give the ids of these."""
-
-DOCUMENTED = {"toy_acbb": {b"abacbb": [b"ab", b"acbb"], b"abacb": [b"ab", b"ac", b"b"]}}
-"""The worked examples of byte-pair encoding, as tokens."""
 
 SHOWN = 3
 """Breaches of one rule on one vocabulary that are described; more are counted."""
@@ -103,46 +100,44 @@ def conformance_problems(
         for vocabulary in chosen:
             examination.examine(vocabulary, inputs_for(vocabulary, seed, examination.max_input))
         examination.answers_something(whole=vocabularies is not None, of=len(chosen))
-    return [*examination.problems, *examination.more]
+    return examination.problems
 
 
 Answer = tuple[int, ...] | Rejected | Unsupported
+Breach = tuple[str, str]
+"""The rule that is broken, and what happened."""
 
 
 class Examination:
     """One implementation under examination, and the breaches found so far."""
 
     def __init__(self, implementation: Implementation) -> None:
-        self.problems: list[Problem] = []
-        self.max_input: int | None = None
         self._implementation = implementation
-        self._seen: Counter[tuple[str, str]] = Counter()
+        self._found: dict[tuple[str, str], list[str]] = {}
         self._law = Law.EXACT
+        self.max_input: int | None = None
         self._capabilities: frozenset[Capability] = frozenset()
         self._declined: dict[str, str] = {}
-        self.requests = Requests()
+        self._asked: Counter[Capability] = Counter()
+        self._unanswered: dict[Capability, list[str]] = {}
 
     def breach(self, rule: str, where: str, message: str) -> None:
-        """Note a breach, unless enough of its like are noted."""
-        self._seen[rule, where] += 1
-        if self._seen[rule, where] <= SHOWN:
-            self.problems.append(Problem(rule, where, message))
+        """Note a breach."""
+        self._found.setdefault((rule, where), []).append(message)
 
     @property
-    def more(self) -> list[Problem]:
-        """How many breaches there are besides those described."""
-        return [
-            Problem(rule, where, f"and {count - SHOWN} more")
-            for (rule, where), count in self._seen.items()
-            if count > SHOWN
-        ]
+    def problems(self) -> list[Problem]:
+        """The breaches, of each kind the first ones, and then how many more there are."""
+        kinds = self._found.items()
+        shown = [Problem(*kind, one) for kind, found in kinds for one in found[:SHOWN]]
+        more = [(kind, len(found) - SHOWN) for kind, found in kinds if len(found) > SHOWN]
+        return [*shown, *(Problem(*kind, f"and {count} more") for kind, count in more)]
 
     def introduces_itself(self) -> bool:
         """Whether ``about`` is in order enough to go on."""
         try:
             about = self._implementation.about
         except BaseException as error:
-            _unless_asked_to_stop(error)
             self.breach("about", "", f"raises {_named(error)}")
             return False
         if not isinstance(about, About):
@@ -171,8 +166,10 @@ class Examination:
             mend = "; if it need not run this vocabulary, leave it out" if whole else ""
             for vocabulary, reason in self._declined.items():
                 self.breach("answers", vocabulary, f"nothing was compared: {reason}{mend}")
-        for line in self.requests.unanswered():
-            self.breach("claims", "", line)
+        for capability, said in self._unanswered.items():
+            if len(said) == self._asked[capability]:
+                line = f"claims {str(capability)!r} but answered none of {len(said):,} requests for"
+                self.breach("claims", "", f"{line} it; the first answer was {said[0]}")
 
     def examine(self, vocabulary: Vocabulary, inputs: Sequence[bytes]) -> None:
         """All that can be said on one vocabulary."""
@@ -183,15 +180,26 @@ class Examination:
         encoder = self._load(vocabulary)
         if encoder is None:
             return
-        self._keeps_its_claims(encoder, vocabulary)
+        claimed = sorted(self._capabilities & set(LAWS))
+        for capability in claimed:
+            if not isinstance(encoder, LAWS[capability][0]):
+                missing = ", ".join(METHODS[capability])
+                message = f"claims {str(capability)!r} but the encoder has no method {missing}"
+                self.breach("claims", vocabulary.id, message)
         # A program says only when it is asked which modes it does.
         program = isinstance(self._implementation, ExternalImplementation)
         silent = {}
         for mode in modes:
-            hearing = Hearing(self, encoder, vocabulary, mode, self._law, self._capabilities)
-            silent[mode] = hearing.hold(inputs)
+            asking = Asking(encoder, vocabulary, mode, self._law)
+            where = f"{vocabulary.id}/{mode.label}"
+            for rule, message in asking.breaches(inputs, Capability.THREADS in self._capabilities):
+                self.breach(rule, where, message)
+            for capability in claimed:
+                if not (mode.pretokenize and capability in RAW_ONLY):
+                    self._lawful(asking, capability, where)
+            silent[mode] = asking.silent
             if silent[mode] and not program:
-                hearing.breach("answers", f"nothing was compared: {silent[mode]}")
+                self.breach("answers", where, f"nothing was compared: {silent[mode]}")
         if program and all(silent.values()):
             self._declined[vocabulary.id] = silent[modes[0]]
         close = getattr(encoder, "close", None)
@@ -205,7 +213,6 @@ class Examination:
         try:
             answer = self._implementation.supports(vocabulary, mode)
         except BaseException as error:
-            _unless_asked_to_stop(error)
             self.breach("supports", where, f"raises {_named(error)}")
             return False
         if answer is not None and (not isinstance(answer, str) or not answer):
@@ -222,7 +229,6 @@ class Examination:
             self._declined[vocabulary.id] = f"load() raises {_named(error)}"
             return None
         except BaseException as error:
-            _unless_asked_to_stop(error)
             self.breach("load", vocabulary.id, f"raises {_named(error)}, though supports() is None")
             return None
         if not isinstance(encoder, Encoder):
@@ -231,127 +237,111 @@ class Examination:
             return None
         return encoder
 
-    def _keeps_its_claims(self, encoder: Encoder, vocabulary: Vocabulary) -> None:
-        for capability in sorted(self._capabilities & set(LAWS)):
-            if not isinstance(encoder, LAWS[capability][0]):
-                missing = ", ".join(METHODS[capability])
-                message = f"claims {str(capability)!r} but the encoder has no method {missing}"
-                self.breach("claims", vocabulary.id, message)
+    def _lawful(self, asking: Asking, capability: Capability, where: str) -> None:
+        protocol, law = LAWS[capability]
+        if not isinstance(asking.encoder, protocol):
+            return  # reported on loading
 
+        def size(data: bytes) -> int:
+            return len(asking.encoder.encode(data, asking.mode))
 
-class Hearing:
-    """One encoder in one mode."""
-
-    def __init__(
-        self,
-        examination: Examination,
-        encoder: Encoder,
-        vocabulary: Vocabulary,
-        mode: Mode,
-        law: Law,
-        capabilities: frozenset[Capability],
-    ) -> None:
-        self._encoder = encoder
-        self._vocabulary = vocabulary
-        self._mode = mode
-        self._law = law
-        self._capabilities = capabilities
-        self._where = f"{vocabulary.id}/{mode.label}"
-        self._examination = examination
-
-    def breach(self, rule: str, message: str) -> None:
-        """Note a breach under this vocabulary and mode."""
-        self._examination.breach(rule, self._where, message)
-
-    def hold(self, inputs: Sequence[bytes]) -> str:
-        """Ask everything; why nothing was compared, where no input but the empty one is done."""
-        answers = {data: answer for data in inputs if (answer := self._ask(data)) is not None}
-        ids = {data: answer for data, answer in answers.items() if isinstance(answer, tuple)}
-        self._documented()
-        self._right(answers)
-        self._same_again(answers)
-        self._keeps_nothing(ids)
-        self._batches(inputs, answers)
-        self._other_ways(ids)
-        if Capability.THREADS in self._capabilities:
-            self._in_threads(answers)
-        for capability in sorted(self._capabilities & set(LAWS)):
-            if self._mode.pretokenize and capability in RAW_ONLY:
+        for data, ids in asking.ids.items():
+            if capability in TEXT_ONLY and not is_text(data):
                 continue
-            self._lawful(capability, ids)
-        said = next((_named(one) for one in answers.values() if isinstance(one, Unsupported)), "")
-        silent = f"encode answers none of {len(inputs)} inputs; the first answer was {said}"
-        return silent if said and not any(ids) else ""
+            self._asked[capability] += 1
+            known = Known(asking.vocabulary, asking.mode, data, ids, size)
+            try:
+                fault = law(asking.encoder, known)
+            except (Rejected, Unsupported) as error:
+                self._unanswered.setdefault(capability, []).append(_named(error))
+                continue
+            except BaseException as error:
+                fault = f"raises {_named(error)}"
+            if fault is not None:
+                self.breach(str(capability), where, f"of {_shown(data)}: {fault}")
 
-    def _ask(self, data: bytes) -> Answer | None:
-        """The answer, None if it is none (a breach)."""
+
+class Asking:
+    """One encoder in one mode, and what it has answered."""
+
+    def __init__(self, encoder: Encoder, vocabulary: Vocabulary, mode: Mode, law: Law) -> None:
+        self.encoder, self.vocabulary, self.mode = encoder, vocabulary, mode
+        self._law = law
+        self.ids: dict[bytes, tuple[int, ...]] = {}
+        self.silent = ""
+        """Why nothing was compared, where no input but the empty one is done."""
+
+    def breaches(self, inputs: Sequence[bytes], threads: bool) -> Iterator[Breach]:
+        """Ask everything. threads: in several at once, too."""
+        answers: dict[bytes, Answer] = {}
+        for data in inputs:
+            answer = self._ask(data)
+            if isinstance(answer, Fault):
+                yield answer.args
+            else:
+                answers[data] = answer
+        self.ids = {data: answer for data, answer in answers.items() if isinstance(answer, tuple)}
+        said = next((_named(one) for one in answers.values() if isinstance(one, Unsupported)), "")
+        if said and not any(self.ids):
+            line = f"encode answers none of {len(inputs)} inputs; the first answer was {said}"
+            self.silent = line
+        yield from self._right(answers)
+        yield from self._same_again(answers)
+        yield from self._other_ways()
+        if threads:
+            with ThreadPoolExecutor(4) as pool:
+                again = list(pool.map(self._ask, answers))
+            for (data, answer), other in zip(answers.items(), again, strict=True):
+                if not _alike(answer, other):
+                    message = f"encode({_shown(data)}) gives {_described(other)} in threads"
+                    yield "threads", f"{message}, {_described(answer)} alone"
+
+    def _ask(self, data: bytes) -> Answer | Fault:
+        """The answer, or the breach if it is none."""
         try:
-            given = self._encoder.encode(data, self._mode)
-            ids = tuple(given)
+            ids = tuple(self.encoder.encode(data, self.mode))
         except (Rejected, Unsupported) as answer:
             return answer
         except BaseException as error:
-            _unless_asked_to_stop(error)
-            self.breach(
+            return Fault(
                 "exceptions",
                 f"encode({_shown(data)}) raises {_named(error)}; raise Rejected for an input that "
                 "is invalid, Unsupported for one that you do not do",
             )
-            return None
         for token_id in ids:
             if isinstance(token_id, bool) or not isinstance(token_id, int | np.integer):
                 kind = type(token_id).__name__
-                self.breach("ids", f"encode({_shown(data)}) gives {token_id!r}, a {kind}")
-                return None
-        numbers = tuple(int(token_id) for token_id in ids)
-        for token_id in numbers:
+                return Fault("ids", f"encode({_shown(data)}) gives {token_id!r}, a {kind}")
             try:
-                self._vocabulary.spelling(token_id)
+                self.vocabulary.spelling(int(token_id))
             except KeyError:
-                message = f"encode({_shown(data)}) gives {token_id}, which the vocabulary lacks"
-                self.breach("ids", message)
-                return None
-        return numbers
+                lacks = f"encode({_shown(data)}) gives {token_id}, which the vocabulary lacks"
+                return Fault("ids", lacks)
+        return tuple(map(int, ids))
 
-    def _documented(self) -> None:
-        if self._law is not Law.EXACT or self._mode.pretokenize:
-            return
-        for data, tokens in DOCUMENTED.get(self._vocabulary.id, {}).items():
-            answer = self._ask(data)
-            wanted = tuple(self._vocabulary.ids[token] for token in tokens)
-            if isinstance(answer, tuple) and answer != wanted:
-                self.breach(
-                    "examples", f"{data!r} is {tokens}, encode gives {self._spelled(answer)}"
-                )
-
-    def _right(self, answers: dict[bytes, Answer]) -> None:
+    def _right(self, answers: dict[bytes, Answer]) -> Iterator[Breach]:
         """Agree with the definition, or at least spell the text, and refuse nothing lawful."""
         definition = self._definition() if self._law is Law.EXACT else None
         for data, answer in answers.items():
-            if isinstance(answer, Rejected):
-                if is_text(data):
-                    self.breach("rejections", f"rejects {_shown(data)}, which can be encoded")
-                continue
-            if isinstance(answer, Unsupported):
+            if isinstance(answer, Rejected) and is_text(data):
+                yield "rejections", f"rejects {_shown(data)}, which can be encoded"
+            if not isinstance(answer, tuple):
                 continue
             if definition is not None:
                 with contextlib.suppress(Rejected, Unsupported):
-                    wanted = tuple(definition.encode(data, self._mode))
+                    wanted = tuple(definition.encode(data, self.mode))
                     if answer != wanted:
-                        self.breach(
-                            "definition",
-                            f"{_shown(data)} is {self._spelled(wanted)}, "
-                            f"encode gives {self._spelled(answer)}{self._hint(wanted, answer)}",
-                        )
-            elif not self._vocabulary.normalizes and not self._vocabulary.pieces:
-                spelled = self._vocabulary.spell(list(answer))
+                        line = f"{_shown(data)} is {self._spelled(wanted)}, encode gives "
+                        hint = self._hint(wanted, answer)
+                        yield "definition", f"{line}{self._spelled(answer)}{hint}"
+            elif not self.vocabulary.normalizes and not self.vocabulary.pieces:
+                spelled = self.vocabulary.spell(list(answer))
                 if spelled != data:
-                    message = f"encode({_shown(data)}) spells {_shown(spelled)}"
-                    self.breach("spelling", message)
+                    yield "spelling", f"encode({_shown(data)}) spells {_shown(spelled)}"
 
     def _hint(self, wanted: tuple[int, ...], answer: tuple[int, ...]) -> str:
         """What is probably missing: whole pieces, in a vocabulary that has them before merges."""
-        if not self._vocabulary.ignore_merges or len(wanted) >= len(answer):
+        if not self.vocabulary.ignore_merges or len(wanted) >= len(answer):
             return ""
         return (
             ". Here vocabulary.ignore_merges is set: a piece that is a token as a whole is that "
@@ -362,63 +352,35 @@ class Hearing:
     def _definition(self) -> Encoder | None:
         for name in DEFINITIONS:
             definition = registry.resolve(name)
-            if definition.supports(self._vocabulary, self._mode) is None:
-                return definition.load(self._vocabulary)
+            if definition.supports(self.vocabulary, self.mode) is None:
+                return definition.load(self.vocabulary)
         return None
 
-    def _same_again(self, answers: dict[bytes, Answer]) -> None:
+    def _same_again(self, answers: dict[bytes, Answer]) -> Iterator[Breach]:
+        """The same later, whatever a caller has done to a list that was returned."""
         for data, answer in reversed(answers.items()):
             again = self._ask(data)
-            if again is not None and not _alike(answer, again):
-                self.breach(
-                    "determinism",
-                    f"encode({_shown(data)}) gives {self._described(answer)} first and "
-                    f"{self._described(again)} later",
-                )
-
-    def _keeps_nothing(self, ids: dict[bytes, tuple[int, ...]]) -> None:
-        """What a caller does to a list that was returned must not show in the next."""
-        for data, answer in list(ids.items())[:20]:
-            given = self._encoder.encode(data, self._mode)
+            if not _alike(answer, again):
+                first = f"encode({_shown(data)}) gives {_described(answer)} first"
+                yield "determinism", f"{first} and {_described(again)} later"
+        for data, ids in list(self.ids.items())[:20]:
+            given = self.encoder.encode(data, self.mode)
             if isinstance(given, list):
                 given.append(-1)
-                if tuple(self._encoder.encode(data, self._mode)) != answer:
-                    self.breach("sharing", f"a change to the list of encode({_shown(data)}) stays")
+                if tuple(self.encoder.encode(data, self.mode)) != ids:
+                    yield "sharing", f"a change to the list of encode({_shown(data)}) stays"
 
-    def _batches(self, inputs: Sequence[bytes], answers: dict[bytes, Answer]) -> None:
-        if not isinstance(self._encoder, EncodesBatches):
-            return
-        some = [data for data in inputs if isinstance(answers.get(data), tuple)]
-        if not some:
-            return
-        joined = b"".join(some)
-        ends = np.cumsum([len(data) for data in some], dtype=np.int64)
-        try:
-            ids, id_ends = self._encoder.encode_batch(joined, ends, self._mode)
-        except BaseException as error:
-            _unless_asked_to_stop(error)
-            message = f"encode_batch raises {_named(error)} on inputs that encode one by one"
-            self.breach("batches", message)
-            return
-        if ids.dtype != np.int32 or id_ends.dtype != np.int64 or len(id_ends) != len(some):
-            message = f"encode_batch gives {ids.dtype} ids and {len(id_ends)} {id_ends.dtype} ends"
-            self.breach("batches", f"{message} for {len(some)} inputs; int32 and int64 are wanted")
-            return
-        starts = [0, *id_ends.tolist()]
-        for data, start, end in zip(some, starts, id_ends.tolist(), strict=False):
-            if tuple(ids[start:end].tolist()) != answers[data]:
-                message = f"encode_batch gives {ids[start:end].tolist()} for {_shown(data)}"
-                self.breach("batches", f"{message}, encode {self._described(answers[data])}")
-
-    def _other_ways(self, ids: dict[bytes, tuple[int, ...]]) -> None:
-        """What the encoder has besides, without a claim: ``encode_many``, ``reloaded``."""
-        inputs = list(ids)
+    def _other_ways(self) -> Iterator[Breach]:
+        """What the encoder has besides, without a claim: each gives what ``encode`` does."""
+        inputs, encoder = list(self.ids), self.encoder
         ways: dict[str, Callable[[], Sequence[Sequence[int]]]] = {}
-        if isinstance(encoder := self._encoder, EncodesMany):
-            ways["encode_many"] = lambda: encoder.encode_many(inputs, self._mode)
-        if isinstance(saved := self._encoder, Reloads):
+        if isinstance(encoder, EncodesBatches) and inputs:
+            ways["batches"] = lambda: _batch(encoder, inputs, self.mode)
+        if isinstance(many := encoder, EncodesMany):
+            ways["encode_many"] = lambda: many.encode_many(inputs, self.mode)
+        if isinstance(saved := encoder, Reloads):
             ways["reloaded"] = lambda: [
-                again.encode(data, self._mode) for again in [saved.reloaded()] for data in inputs
+                again.encode(data, self.mode) for again in [saved.reloaded()] for data in inputs
             ]
         for rule, ask in ways.items():
             try:
@@ -426,66 +388,51 @@ class Hearing:
             except Unsupported:
                 continue
             except BaseException as error:
-                _unless_asked_to_stop(error)
-                self.breach(rule, f"raises {_named(error)} on inputs that encode one by one")
+                yield rule, f"raises {_named(error)} on inputs that encode one by one"
                 continue
             if len(given) != len(inputs):
-                self.breach(rule, f"gives {len(given)} answers for {len(inputs)} inputs")
+                yield rule, f"gives {len(given)} answers for {len(inputs)} inputs"
                 continue
             for data, found in zip(inputs, given, strict=True):
-                if tuple(found) != ids[data]:
-                    message = f"{_shown(data)} comes out as {self._described(tuple(found))}"
-                    self.breach(rule, f"{message}, encode {self._described(ids[data])}")
-
-    def _in_threads(self, answers: dict[bytes, Answer]) -> None:
-        with ThreadPoolExecutor(4) as pool:
-            again = list(pool.map(self._ask, answers))
-        for (data, answer), other in zip(answers.items(), again, strict=True):
-            if other is not None and not _alike(answer, other):
-                message = f"encode({_shown(data)}) gives {self._described(other)} in threads"
-                self.breach("threads", f"{message}, {self._described(answer)} alone")
-
-    def _lawful(self, capability: Capability, ids: dict[bytes, tuple[int, ...]]) -> None:
-        protocol, law = LAWS[capability]
-        if not isinstance(self._encoder, protocol):
-            return  # reported on loading
-
-        def size(data: bytes) -> int:
-            return len(self._encoder.encode(data, self._mode))
-
-        for data, answer in ids.items():
-            if capability in TEXT_ONLY and not is_text(data):
-                continue
-            known = Known(self._vocabulary, self._mode, data, answer, size)
-            try:
-                fault = law(self._encoder, known)
-            except (Rejected, Unsupported) as error:
-                self._examination.requests.count(capability, _named(error))
-                continue
-            except BaseException as error:
-                _unless_asked_to_stop(error)
-                fault = f"raises {_named(error)}"
-            self._examination.requests.count(capability)
-            if fault is not None:
-                self.breach(str(capability), f"of {_shown(data)}: {fault}")
+                if tuple(found) != self.ids[data]:
+                    message = f"{_shown(data)} comes out as {_described(tuple(found))}"
+                    yield rule, f"{message}, encode {_described(self.ids[data])}"
 
     def _spelled(self, ids: tuple[int, ...]) -> str:
-        tokens = [self._vocabulary.spelling(token_id) for token_id in ids]
+        tokens = [self.vocabulary.spelling(token_id) for token_id in ids]
         return _cut(f"{list(ids)} ({b' | '.join(tokens)!r})")
 
-    def _described(self, answer: Answer) -> str:
-        if isinstance(answer, tuple):
-            return _cut(str(list(answer)))
-        return f"{type(answer).__name__}({answer})"
+
+class Fault(Exception):
+    """A breach in place of an answer: its rule, and what happened."""
+
+    args: Breach
 
 
-def _alike(one: Answer, other: Answer) -> bool:
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return one == other
-    return type(one) is type(other)
+def _batch(encoder: EncodesBatches, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
+    """The ids of each input, by a batch. Raises TypeError for arrays of other types."""
+    ends = np.cumsum([len(data) for data in inputs], dtype=np.int64)
+    ids, id_ends = encoder.encode_batch(b"".join(inputs), ends, mode)
+    if ids.dtype != np.int32 or id_ends.dtype != np.int64 or len(id_ends) != len(inputs):
+        given = f"encode_batch gives {ids.dtype} ids and {len(id_ends)} {id_ends.dtype} ends"
+        raise TypeError(f"{given} for {len(inputs)} inputs; int32 and int64 are wanted")
+    return [part.tolist() for part in np.split(ids, id_ends[:-1])]
+
+
+def _described(answer: Answer | Fault) -> str:
+    if isinstance(answer, tuple):
+        return _cut(str(list(answer)))
+    return f"{type(answer).__name__}({answer})"
+
+
+def _alike(one: Answer, other: Answer | Fault) -> bool:
+    return one == other if isinstance(one, tuple) else type(one) is type(other)
 
 
 def _named(error: BaseException) -> str:
+    """An exception in a line. A panic of a Rust library is one, too; Ctrl-C and exit are not."""
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        raise error
     return _cut(f"{type(error).__name__}: {error}".split("\n", 1)[0])
 
 
@@ -495,9 +442,3 @@ def _shown(data: bytes) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 2]}.."
-
-
-def _unless_asked_to_stop(error: BaseException) -> None:
-    """A panic of a Rust library is a BaseException, too; Ctrl-C and exit are not its."""
-    if isinstance(error, KeyboardInterrupt | SystemExit):
-        raise error

@@ -7,7 +7,6 @@ the encoder raises is for the caller.
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -167,29 +166,3 @@ METHODS: dict[Capability, Sequence[str]] = {
     for capability, (protocol, _) in LAWS.items()
 }
 """The names of those methods, for messages."""
-
-
-class Requests:
-    """Counts what was asked of each capability, and what was answered."""
-
-    def __init__(self) -> None:
-        self._asked: Counter[Capability] = Counter()
-        self._answered: Counter[Capability] = Counter()
-        self._said: dict[Capability, str] = {}
-
-    def count(self, capability: Capability, unanswered: str = "") -> None:
-        """Count one request. unanswered: what was raised, where there was no answer."""
-        self._asked[capability] += 1
-        if unanswered:
-            self._said.setdefault(capability, unanswered)
-        else:
-            self._answered[capability] += 1
-
-    def unanswered(self) -> list[str]:
-        """A line for each capability that was asked for and never answered."""
-        return [
-            f"claims {str(capability)!r} but answered none of {asked:,} requests for it; the first "
-            f"answer was {self._said[capability]}"
-            for capability, asked in self._asked.items()
-            if not self._answered[capability]
-        ]

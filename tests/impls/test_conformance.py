@@ -220,7 +220,7 @@ class Batches(Base):
         (RejectsText(), "rejections", "which can be encoded"),
         (Shares(), "sharing", "a change to the list"),
         (Unknown(), "ids", "which the vocabulary lacks"),
-        (Batches(), "batches", "encode_batch gives"),
+        (Batches(), "batches", "comes out as"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Base) else "",
 )

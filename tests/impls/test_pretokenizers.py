@@ -10,7 +10,6 @@ import pytest
 import regex
 import tiktoken
 
-from corpora.generators.characters import CLASS_CHARACTERS, CODEPOINT_TEMPLATES
 from corpora.vocabularies.model import Algorithm, Merges, Normalizer, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sources import resolve
@@ -97,34 +96,6 @@ def differences(pattern, texts):
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        ("gpt2", "I'll 'S  x2\n\n y", "I|'ll| '|S| | x|2|\n\n| y"),
-        ("gpt2", "Привет, мир!  ", "Привет|,| мир|!|  "),
-        ("cl100k_base", "I'LL 1234567!\n\n  \n x", "I|'LL| |123|456|7|!\n\n|  \n| x"),
-        ("cl100k_base", "'ſt\t\tab", "'ſ|t|\t|\tab"),
-        ("llama3", "a\u0301b", "a|\u0301b"),
-        ("qwen2", "1234 $x", "1|2|3|4| $|x"),
-        ("o200k_base", "HelloWORLDwide can'T", "Hello|WORLDwide| can'T"),
-        ("o200k_base", "AB中CD", "AB中|CD"),
-        ("o200k_base", "!\u0301AB", "!\u0301|AB"),
-        ("o200k_base", "\u0301AB", "\u0301|AB"),
-        ("o200k_base", " //\n/\r x", " //\n/\r| x"),
-        ("tekken", "DON't 12", "DON|'t| |1|2"),
-    ],
-)
-def test_worked_examples(name, text, expected):
-    pieces = cut(Cutter(vocabulary(PATTERNS[name])), [text])[0]
-
-    assert b"|".join(pieces).decode() == expected
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_each_named_pattern_has_a_scanner(name):
-    assert scanner_of(PATTERNS[name]) is not None
-
-
 @pytest.mark.parametrize("pattern", SCANNERS, ids=range(len(SCANNERS)))
 def test_scanners_split_as_the_regex_package_does(pattern):
     rng = random.Random(pattern)
@@ -156,14 +127,6 @@ def test_short_strings_of_the_classes_exhaustively(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_class_characters_in_all_templates(name):
-    characters = {*CLASS_CHARACTERS, *REPRESENTATIVES}
-    texts = (t.replace("{}", c) for t in CODEPOINT_TEMPLATES for c in sorted(characters))
-
-    assert differences(PATTERNS[name][0], texts) == []
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_long_runs(name):
     length = 300 if INTERPRETED else 20_000
     runs = (
@@ -189,13 +152,6 @@ def test_long_runs(name):
     ]
 
     assert differences(PATTERNS[name][0], texts) == []
-
-
-def test_more_pieces_than_expected():
-    digits = "1" * (1000 if INTERPRETED else 100_000)
-    pieces = cut(Cutter(vocabulary(PATTERNS["qwen2"])), ["", digits, "", "a"])
-
-    assert [len(part) for part in pieces] == [0, len(digits), 0, 1]
 
 
 def test_an_unknown_spelling_is_run_by_the_regex_package():

