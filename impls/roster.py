@@ -17,7 +17,7 @@ class Joins(StrEnum):
     FIELD = "field"
     """What ``tokgate field`` runs with the other libraries (the extra ``field``)."""
     FAST = "fast"
-    """Measurements of speed: what gives the answers of one of ours, sooner."""
+    """Measurements of speed and the nightly suite: what gives answers of a plain one, sooner."""
     NAMED = "named"
     """None."""
 

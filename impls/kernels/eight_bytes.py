@@ -98,26 +98,3 @@ def small_letters(eight: int) -> bool:
     """Whether eight bytes are letters from a to z."""
     # The sums carry from byte to byte only where one is beyond ASCII.
     return ((eight + _FROM_A) & ~(eight + _BEYOND_Z) & ~eight) & _HIGH_BITS == _HIGH_BITS
-
-
-@njit
-def all_beyond_ascii(eight: int) -> bool:
-    """Whether eight bytes are all beyond ASCII."""
-    return eight & _HIGH_BITS == _HIGH_BITS
-
-
-@njit
-def _found(eight: int, byte: int) -> int:
-    """The highest bit of the first of eight bytes that is this one, and maybe of some behind it."""
-    # Of what is 0 where a byte is the one looked for, the high bits after subtracting 1 tell.
-    other = eight ^ byte * _LOW_BITS
-    return (other - _LOW_BITS) & ~other & _HIGH_BITS
-
-
-@njit
-def place_of_byte(eight: int, byte: int) -> int:
-    """The place of the first of eight bytes that is this one, or 8."""
-    found = _found(eight, byte)
-    # A bit for each byte before it, or for all; the product adds them up in its highest byte.
-    before = ((found & -found) >> 7 & _LOW_BITS) - 1 & _LOW_BITS
-    return before * _LOW_BITS >> 56 & 0xFF

@@ -10,6 +10,7 @@ from harness.cli import options
 from harness.cli.display import Display
 from harness.engine import selection
 from harness.engine.suites import SUITES, Budget
+from impls import roster
 
 EPILOG = options.EXIT_STATUSES
 
@@ -86,6 +87,8 @@ def command(
         how_long, amount = "on all of your texts", Budget()
     vocabularies = selection.vocabularies(vocab, seed)
     joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
+    if suite == "nightly":
+        joining += roster.joining(roster.Joins.FAST)
     console = Display(stderr=True)
     present = options.participants(console, impl, joining)
     # What takes longer than all before is imported now, so that a mistake is told sooner.
