@@ -15,7 +15,6 @@ import numpy as np
 
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
-from impls.unigram.trie import NOWHERE
 from impls.unigram.variants import Splitting
 
 if TYPE_CHECKING:
@@ -29,6 +28,10 @@ if TYPE_CHECKING:
     """Where a part of a text ends, and the id of the symbol that it is, NOWHERE for text."""
     Split = Callable[[bytes], Iterable[Section]]
     """The sections of a text, in order; none is empty."""
+
+
+NOWHERE = -1
+"""No id, as in :mod:`impls.unigram.trie`: here without Numba, which listing names needs none of."""
 
 
 def splitter(vocabulary: Vocabulary, splitting: Splitting) -> Split | None:
