@@ -112,6 +112,20 @@ def test_who_joins_those_that_are_wrong_has_nobody_contradict_itself() -> None:
     ]
 
 
+def test_a_finding_that_is_entered_meanwhile_breaks_nothing_off() -> None:
+    """A run broke off on a busy machine: what is known grew while it was read."""
+    scene = Scene(ref=right, bad=right)
+    violation = Violation("equivalence", 0, b"!", (), ("bad",), "order")
+    asking = Asking(scene.pool, Entry(scene.contract, violation, Case(b"!", "test", 0, 0)))
+    minimal = asking.causes[asking.entry.group].minimal
+    minimal[b"a"] = "a bucket"
+    read = []
+    for one in asking.known:
+        minimal[b"b"] = "another bucket"
+        read.append(one)
+    assert read == [b"a"]
+
+
 def failing_further(check: str, failure: Failed) -> str | Violation:
     """What becomes of a failure of a further question that is answered when asked again."""
     scene = Scene(ref=right, bad=right)
