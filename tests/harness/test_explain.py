@@ -72,16 +72,16 @@ def test_a_stage_of_one_side_only_is_left_out():
     ]
 
 
-def test_a_model_that_gives_other_ids_than_its_engine_explains_nothing():
-    assert parted(LEFT, RIGHT, ids=((1, 2), (1, 4))) is None
-
-
-def test_a_pipeline_that_fails_explains_nothing():
-    assert parted(LEFT, Broken("right", ())) is None
-
-
-def test_a_long_input_is_not_explained():
-    assert parted(LEFT, RIGHT, data=b"a" * (LONGEST + 1)) is None
+@pytest.mark.parametrize(
+    ("other", "how"),
+    [
+        (RIGHT, {"ids": ((1, 2), (1, 4))}),  # a model that gives other ids than its engine
+        (Broken("right", ()), {}),
+        (RIGHT, {"data": b"a" * (LONGEST + 1)}),
+    ],
+)
+def test_what_explains_nothing(other, how):
+    assert parted(LEFT, other, **how) is None
 
 
 @pytest.mark.parametrize("other", [Rejected("no"), Encoded((1, 2))])
@@ -130,25 +130,18 @@ def test_a_black_box_of_byte_level_bpe_is_not_explained(name):
     assert explain(wrong, terms) is None
 
 
+def spm(*names):
+    terms = contract("toy_characters", *names, mode=TEXT)
+    parts = [(name, encoded(terms, name, b"a\xff")) for name in names]
+    return terms, violation("equivalence", b"a\xff", *parts)
+
+
 def test_an_engine_is_explained_by_its_model_and_a_plug_in_of_its_name_is_not():
-    names = ("sentencepiece", "llama.cpp")
-    terms = contract("toy_characters", *names, mode=TEXT)
-    data = b"a\xff"
-    parts = [(name, encoded(terms, name, data)) for name in names]
-    wrong = violation("equivalence", data, *parts)
+    terms, wrong = spm("sentencepiece", "llama.cpp")
     own = replace(terms.participants[1], spec="mine.py:Mine")
+    told = explain(wrong, terms)
 
-    assert explain(wrong, terms)["right_model"] == "spm.llama-cpp"
-    assert explain(wrong, replace(terms, participants=(terms.participants[0], own))) is None
-
-
-def test_the_two_variants_of_sentencepiece_bpe_say_where_they_part():
-    names = ("spm.sentencepiece", "spm.llama-cpp")
-    terms = contract("toy_characters", *names, mode=TEXT)
-    data = b"a\xff"
-    parts = [(name, encoded(terms, name, data)) for name in names]
-    told = explain(violation("equivalence", data, *parts), terms)
-
+    assert (told["left_model"], told["right_model"]) == ("spm.sentencepiece", "spm.llama-cpp")
     assert told["parted"] == "normalization"
     assert "\ufffd" in told["stages"][0]["left"]
-    assert told["left_model"] == "spm.sentencepiece"
+    assert explain(wrong, replace(terms, participants=(terms.participants[0], own))) is None
