@@ -30,6 +30,7 @@ from harness.engine.suites import Budget
 from harness.engine.unit_results import UnitResult, packed_files, write_files
 from harness.events import Event, Phase, UnitDone, UnitResumed, VocabularyLoaded
 from harness.findings.folder import FindingsFolder
+from harness.findings.recipes import plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -167,7 +168,7 @@ class Units:
             found.take(event)
         below = [f"findings/{one}" for one in found.findings]
         loaded = [event.id for event in begun.events if isinstance(event, VocabularyLoaded)]
-        below += [f"vocabularies/{self._folder.slug(one)}" for one in loaded]
+        below += [f"vocabularies/{plain_name(one)}" for one in loaded]
         events = [event.to_json() for event in begun.events]
         result = UnitResult(events, tally, files=packed_files(self._folder.path, below))
         seconds = time.monotonic() - begun.since

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +20,7 @@ from harness.engine.study import Session
 from harness.events import Found, Unsettled
 from harness.findings import minimising
 from harness.findings.entries import Entry
-from harness.findings.minimising import NO_TIME, TOOK_LONG, Patience
+from harness.findings.minimising import NO_TIME, TOOK_LONG
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
 from harness.studies.fuzz.run import execute
@@ -29,20 +28,12 @@ from harness.studies.fuzz.store import CampaignStore
 from harness.workers import worker as workers
 from tests.durability import inside
 from tests.harness.fuzz_campaign import WRONG, small_plan
-from tests.harness.test_findings import Encode_, Scene, right, wrong_at
+from tests.harness.test_findings import Scene, right, wrong_at
 from tests.harness.test_masking import known
 from tests.harness.test_out_of_time import Watched
 from tests.harness.tracker_invariants import check_invariants
 
 WHOLE = b"some longer text with one mark! in it"
-
-
-def slow(encode: Encode_, seconds: float = 0.001) -> Encode_:
-    def slowly(data: bytes) -> list[int]:
-        time.sleep(seconds)
-        return encode(data)
-
-    return slowly
 
 
 def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over() -> None:
@@ -55,15 +46,6 @@ def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over() -> Non
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
     assert scene.tracker.findings[0].minimal
     assert scene.pool.out_of_time  # for all others
-
-
-def test_that_time_has_an_end_which_is_never_before_that_of_others() -> None:
-    patience = Patience(unhurried=False)
-    assert patience.for_questions(5.0) == 5.0
-    patience.left = lambda: 3.0
-    assert [patience.for_questions(usual) for usual in (0.0, 5.0)] == [3.0, 5.0]
-    patience.left = lambda: -1.0
-    assert patience.for_questions(-2.0) < 0
 
 
 def test_what_took_long_is_gone_on_with_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
