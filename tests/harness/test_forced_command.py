@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,11 +19,10 @@ from harness.engine.selection import SelectionError
 from harness.events import Event, Forced
 from harness.studies.forced.jobs import Task, WalkSchema
 from harness.studies.forced.policies import Policies
-from harness.studies.forced.pool import Worker, WorkersFailed, how, results
+from harness.studies.forced.pool import Worker, WorkersFailed, results
 from harness.studies.forced.results import Tally, Walked, total
 from harness.studies.forced.run import chosen, judged
 from harness.studies.forced.study import SCHEMAS, walk_sample
-from harness.workers.process import WorkerDied, listen
 from impls.interface import Unsupported
 from tests.harness.command import tokgate
 
@@ -168,29 +165,21 @@ def test_a_schema_that_hangs_costs_itself_only(task: Task) -> None:
     assert found["good"].instances == 1
 
 
-def heard(worker: Worker, until: Callable[[object], bool]) -> object:
-    """What a worker says in the end; the time-out is for hangs."""
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        listen([worker.process], 1.0)
-        said = worker.hear()
-        if until(said):
-            return said
-    raise AssertionError("it says nothing")
+def test_how_a_worker_died_is_told_and_another_takes_over(task: Task) -> None:
+    def kill() -> None:
+        if not killed:
+            [process] = psutil.Process(worker._process._kept.pid).children()  # type: ignore[union-attr]
+            process.kill()
+            killed.append(process)
 
-
-def test_how_a_worker_died_is_told(task: Task) -> None:
-    worker = Worker(task)
+    killed: list[psutil.Process] = []
+    worker = Worker(task, lambda line: None, kill)
+    good = WalkSchema(SchemaCase("good", KEYS, (b'{"orderId":1}',)))
     try:
-        heard(worker, lambda said: worker.ready)
-        worker.give(WalkSchema(SchemaCase("deep", {"type": "array"}, (b"[" * 400_000,))))
-        [process] = psutil.Process(worker.process._kept.pid).children()
-        process.kill()
-        with pytest.raises(WorkerDied) as died:
-            heard(worker, lambda said: said is not None)
+        assert worker.answer(good) == "killed by SIGKILL"
+        assert worker.answer(good).instances == 1
     finally:
-        worker.close(lambda line: None)
-    assert how(died.value) == "killed by SIGKILL"
+        worker.close()
 
 
 def test_unfit_vocabularies_are_told_apart(task: Task) -> None:

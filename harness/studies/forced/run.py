@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from corpora.grammars.corpus import SchemaCase
     from harness.events import Event
     from harness.studies.forced.journal import Unit
-    from harness.studies.forced.scattered import Walks
+    from harness.studies.forced.pool import Walks
 
 OWN = "own"
 """The name of the schemas that ship with tokgate."""
