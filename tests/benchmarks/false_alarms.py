@@ -56,15 +56,15 @@ SLOW = "mini-slow"
 """The planted implementation that is right, and of which nothing may be said."""
 
 PLANTED = {
-    "mini-hang": ("Hang", "timed-out"),
-    "mini-busy": ("Busy", "timed-out"),
-    "mini-late": ("Late", "timed-out"),
-    "mini-grow": ("Grow", "out-of-memory"),
-    "mini-leaks": ("Leaks", "out-of-memory"),
-    SLOW: ("Slow", ""),
+    "mini-hang": (f"{CORRECT}:Hang", "timed-out"),
+    "mini-busy": (f"{PLUG_INS}:Busy", "timed-out"),
+    "mini-late": (f"{PLUG_INS}:Late", "timed-out"),
+    "mini-grow": (f"{CORRECT}:Grow", "out-of-memory"),
+    "mini-leaks": (f"{PLUG_INS}:Leaks", "out-of-memory"),
+    SLOW: (f"{PLUG_INS}:Slow", ""),
 }
-"""By the name of each planted implementation: its class in ``planted.py``, and the stage of the
-finding that names it rightly (empty for the one of which nothing may be said)."""
+"""By the name of each planted implementation: its spec, and the stage of the finding that names it
+rightly (empty for the one of which nothing may be said)."""
 
 LINEAR = ("bpe.", "spm.", "unigram.", "wordpiece.", "mini-", "stdio-example")
 """How the names of those begin whose cost is known to be linear, or n log n, but for the definition
@@ -122,7 +122,7 @@ class Run:
             return [*beside, f"--impl={CORRECT}:Correct", "--budget=20s", seed]
         if self.kind == "stdio":
             return [*beside, f"--impl=cmd:{sys.executable} {STDIO}", "--budget=20s", seed]
-        spec = f"--impl={PLUG_INS}:{PLANTED[self.kind][0]}"
+        spec = f"--impl={PLANTED[self.kind][0]}"
         limits = [] if self.kind == SLOW else ["--timeout=2", "--memory=1"]
         return [*beside, "--impl=bpe.heap", spec, "--budget=20s", seed, *limits]
 

@@ -9,12 +9,10 @@ import time
 from typing import TYPE_CHECKING
 
 from harness.studies.selftest.program import TRIGGER
-from tests.mutants.in_process import Grow, Hang, Plain
+from tests.mutants.in_process import Plain
 
 if TYPE_CHECKING:
     from impls.examples.stdio_encoder import Encoder
-
-__all__ = ["Grow", "Hang"]  # planted, too
 
 SLEEP_SECONDS = 30.0
 

@@ -14,10 +14,11 @@ import pytest
 from corpora.vocabularies import sources
 from harness.cluster.executor import ClusterError, Done, Executor, UnitError
 from harness.cluster.local import LocalExecutor
+from harness.engine.selection import SelectionError
 from harness.events import ClusterUsed, Event, Finished, UnitDone
 from harness.studies.forced import pool
 from harness.studies.forced.jobs import Task, WalkSchema
-from harness.studies.forced.pool import Walks, Worker, WorkersFailed, read, sendable
+from harness.studies.forced.pool import Walks, Worker, read, sendable
 from harness.studies.forced.run import ForcedPlan, execute
 from tests.cluster.nodes import cluster, kill_raylet, lasting
 from tests.cluster.nodes import executor as on_ray
@@ -160,13 +161,12 @@ def done(result: bytes) -> Done:
 
 def test_where_no_worker_starts_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: Any) -> Any:
-        raise WorkersFailed("no vocabulary for this", supported=False)
+        raise SelectionError("no vocabulary for this")
 
     monkeypatch.setattr(Worker, "load", failing)
     jobs = [WalkSchema(next(plan().cases()))]
-    with pytest.raises(WorkersFailed, match="no vocabulary for this") as said:
+    with pytest.raises(SelectionError, match="no vocabulary for this"):
         read(done(pool.perform({}, plan().task, jobs)), jobs)
-    assert not said.value.supported
 
 
 def test_what_is_no_result_is_one_line() -> None:

@@ -15,6 +15,7 @@ from harness.studies.forced import pool
 from harness.studies.forced.jobs import Task, WalkSchema
 from harness.studies.fuzz import coverage
 from harness.workers import serving
+from impls.errors import ImplementationError
 
 HELD = probing.held_here()
 
@@ -50,5 +51,5 @@ def test_where_no_process_can_be_started_it_is_one_line(monkeypatch: pytest.Monk
     monkeypatch.setattr(pool, "Process", full)
     task = Task(None, ["none"], "flexible")  # type: ignore[arg-type]
     jobs = [WalkSchema(SchemaCase("a", {}, ()))] * 4
-    with pytest.raises(pool.WorkersFailed, match="could not be started: OSError: no more"):
+    with pytest.raises(ImplementationError, match="could not be started: OSError: no more"):
         list(pool.results(task, jobs, 3))

@@ -32,7 +32,6 @@ from impls.errors import ImplementationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
-    from corpora.errors import UserError
     from corpora.grammars.corpus import SchemaCase
     from harness.cluster.executor import Done, Executor
     from harness.events import ClusterUsed, Event
@@ -44,6 +43,9 @@ READY_SECONDS = 180.0
 """Seconds of CPU time for a worker to load its vocabulary, compilation included."""
 
 POLL_SECONDS = 0.2
+
+WHAT = "forced tokens"
+"""What was to be done where no worker starts: an error says so."""
 
 MAX_BYTES = 1 << 30
 """The greatest size of a batch's results, unpacked."""
@@ -57,20 +59,6 @@ LARGEST = 64
 
 AHEAD = 2
 """Batches for each slot of a cluster that are submitted at a time."""
-
-
-class WorkersFailed(Exception):
-    """No worker can be had: one line. supported: False where the vocabulary is none for this."""
-
-    def __init__(self, line: str, *, supported: bool = True) -> None:
-        self.supported = supported
-        super().__init__(line)
-
-    def mendable(self, what: str) -> UserError | ImplementationError:
-        """The error that ends a command in one line. what: was to be done."""
-        if self.supported:
-            return ImplementationError(f"{what}: {self}")
-        return SelectionError(str(self))
 
 
 class Worker:
@@ -90,7 +78,8 @@ class Worker:
     def load(self) -> None:
         """Start the process, and have it load the vocabulary.
 
-        Raises WorkersFailed, also where the machine has no room for a process.
+        Raises ImplementationError where none can be had, and SelectionError for a vocabulary that
+        the policies do not take.
         """
         libraries = " ".join(of_libraries(self._task.policies))
         others = f"forced {libraries}" if libraries else None
@@ -98,13 +87,17 @@ class Worker:
             self._process = Process("harness.studies.forced.jobs", self._task.memory, others=others)
             loaded = self._ask(self._task, READY_SECONDS, Loaded)
         except (OSError, WorkerDied) as death:
-            raise WorkersFailed(f"a worker could not be started: {how(death)}") from death
+            raise ImplementationError(
+                f"{WHAT}: a worker could not be started: {how(death)}"
+            ) from death
+        if loaded.unsupported:
+            raise SelectionError(loaded.error)
         if loaded.error is not None:
-            raise WorkersFailed(loaded.error, supported=not loaded.unsupported)
+            raise ImplementationError(f"{WHAT}: {loaded.error}")
         self._ready()
 
     def answer(self, job: Job) -> Any:
-        """The answer to a job, or a line that says how it broke. Raises WorkersFailed."""
+        """The answer to a job, or a line that says how it broke. Raises as :meth:`load` does."""
         if self._process is None:
             self.load()
         try:
@@ -146,13 +139,14 @@ def how(death: WorkerDied | OSError) -> str:
 class Batch:
     """What a batch came to.
 
-    answers: of its jobs. left: what workers left behind. failed: a line where no worker was to be
-    had, and ``supported`` of :class:`WorkersFailed`.
+    answers: of its jobs. left: what workers left behind. failed, unsupported: the lines of the
+    errors of :meth:`Worker.load`.
     """
 
     answers: list[Any] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
-    failed: tuple[str, bool] | None = None
+    failed: str = ""
+    unsupported: str = ""
 
 
 def perform(
@@ -170,8 +164,10 @@ def perform(
             keep["worker"] = worker
         for job in jobs:
             batch.answers.append(worker.answer(job))
-    except WorkersFailed as error:
-        batch.failed = str(error), error.supported
+    except SelectionError as error:
+        batch.unsupported = str(error)
+    except ImplementationError as error:
+        batch.failed = str(error)
     finally:
         if not told:
             worker.close()
@@ -188,8 +184,8 @@ def performed(
 ) -> Iterator[tuple[list[J], Batch, Done]]:
     """Batches with what they came to, as they come. batches: by the names of their units.
 
-    most: batches that are submitted at a time. told: see :func:`perform`. Raises WorkersFailed
-    where no worker was to be had, and UnitError for what is no result. Closes the executor.
+    most: batches that are submitted at a time. told: see :func:`perform`. Raises as
+    :meth:`Worker.load` does, and UnitError for what is no result. Closes the executor.
     """
     underway: dict[str, list[J]] = {}
     try:
@@ -207,17 +203,17 @@ def performed(
 
 
 def read(done: Done, jobs: Sequence[Job]) -> Batch:
-    """Return what :func:`perform` gave. Raises WorkersFailed, UnitError."""
+    """Return what :func:`perform` gave. Raises what kept it from it, and UnitError."""
     try:
         batch = stored.typed(unpacked(done.result, MAX_BYTES)[0], Batch)
-        if batch.failed is None:
-            pairs = zip(jobs, batch.answers, strict=True)
-            batch.answers = [stored.typed(answer, job.answer | str) for job, answer in pairs]
+        pairs = zip(jobs, batch.answers, strict=not (batch.failed or batch.unsupported))
+        batch.answers = [stored.typed(answer, job.answer | str) for job, answer in pairs]
     except ValueError as error:
         raise UnitError(f"{done.name}: its result cannot be read: {error}") from error
-    if batch.failed is not None:
-        line, supported = batch.failed
-        raise WorkersFailed(line, supported=supported)
+    if batch.unsupported:
+        raise SelectionError(batch.unsupported)
+    if batch.failed:
+        raise ImplementationError(batch.failed)
     return batch
 
 
@@ -229,7 +225,7 @@ def results(
     ready: Callable[[], None] = lambda: None,
     left: Callable[[str], None] = lambda line: None,
 ) -> Generator[tuple[J, Any]]:
-    """The jobs with their answers, as they come. Raises WorkersFailed where no worker starts.
+    """The jobs with their answers, as they come. Raises as :meth:`Worker.load` does.
 
     An answer is a line that says how the job broke, where it raised, or its worker died or hung;
     another process takes over then. ready: called by the thread of each worker that has loaded its
@@ -282,7 +278,7 @@ class Walks:
     ) -> Generator[tuple[WalkSchema, Walked | str]]:
         """The results of so many schemas, as they come, as :func:`results` gives them.
 
-        Raises WorkersFailed, ClusterError, UnitError.
+        Raises ClusterError, UnitError.
         """
         executor, waiting = self._executor, map(WalkSchema, cases)
         size = max(1, min(LARGEST, -(-count // (BATCHES * executor.slots))))
