@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -207,7 +206,6 @@ class TestClock:
         class Watched:
             def encode(self, data: bytes, mode: Mode) -> list[int]:
                 seen.append(data)
-                time.sleep(0.002)
                 return list(data)
 
         request = Measure(Inputs.of([b"new"]), Mode(), ids=True, before=b"seen")
