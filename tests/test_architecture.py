@@ -343,10 +343,12 @@ for name in {imported!r}:
 from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies.sources import resolve
 from impls.forced.exact import Exact
-from impls.forced.context import Context
-from impls.forced.tokenizers import tokenizer_of
+from impls.forced.interface import Context
+from impls.forced.piece_tokenizer import PieceTokenizer
+from impls.forced.tokenizer import Tokenizer
 for name in {vocabularies!r}:
-    tokenizer = tokenizer_of(resolve(name))
+    vocabulary = resolve(name)
+    tokenizer = (PieceTokenizer if vocabulary.pieces else Tokenizer)(vocabulary)
     context = Context(b"the ", tokenizer.encode(b"the "))
     grammar = FiniteLanguage([b"Id", b"Name 1"])
     healed = Exact(tokenizer).heal(context, b"order", grammar)

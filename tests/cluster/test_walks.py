@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from corpora.vocabularies import sources
-from harness.cluster.executor import ClusterError, Executor, UnitError
+from harness.cluster.executor import ClusterError, Done, Executor, UnitError
 from harness.cluster.local import LocalExecutor
+from harness.engine.selection import SelectionError
 from harness.events import ClusterUsed, Event, Finished, UnitDone
-from harness.studies.forced import scattered
-from harness.studies.forced.jobs import Task
-from harness.studies.forced.pool import WorkersFailed
+from harness.studies.forced import pool
+from harness.studies.forced.jobs import Task, WalkSchema
+from harness.studies.forced.pool import Walks, Worker, read, sendable
 from harness.studies.forced.run import ForcedPlan, execute
-from harness.studies.forced.scattered import Walks, sendable, unpacked
 from tests.cluster.nodes import cluster, kill_raylet, lasting
 from tests.cluster.nodes import executor as on_ray
 
@@ -36,7 +36,7 @@ SCHEMAS = 12
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Larger batches, since each loads the vocabulary."""
-    monkeypatch.setattr(scattered, "BATCHES", 4)
+    monkeypatch.setattr(pool, "BATCHES", 4)
 
 
 def plan(limit: int = SCHEMAS) -> ForcedPlan:
@@ -154,19 +154,24 @@ def test_a_driver_that_is_killed_is_gone_on_with(
     assert timeless(walked(tmp_path, on_ray(lasting, 1))) == usual
 
 
-def test_where_no_worker_starts_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(*_: Any, **__: Any) -> Any:
-        raise WorkersFailed("no vocabulary for this", supported=False)
+def done(result: bytes) -> Done:
+    """A unit that was performed once."""
+    return Done("schemas 1", result, "a node", "0", 1, 1.0)
 
-    monkeypatch.setattr(scattered, "results", failing)
-    with pytest.raises(WorkersFailed, match="no vocabulary for this") as said:
-        unpacked("schemas 1", scattered.walk({}, plan().task, []))
-    assert not said.value.supported
+
+def test_where_no_worker_starts_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: Any) -> Any:
+        raise SelectionError("no vocabulary for this")
+
+    monkeypatch.setattr(Worker, "load", failing)
+    jobs = [WalkSchema(next(plan().cases()))]
+    with pytest.raises(SelectionError, match="no vocabulary for this"):
+        read(done(pool.perform({}, plan().task, jobs)), jobs)
 
 
 def test_what_is_no_result_is_one_line() -> None:
     with pytest.raises(UnitError, match="schemas 1: its result cannot be read"):
-        unpacked("schemas 1", b"nothing")
+        read(done(b"nothing"), [])
 
 
 def test_a_healer_that_nodes_do_not_have_is_refused() -> None:

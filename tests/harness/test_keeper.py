@@ -13,9 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from corpora.vocabularies import sources
-from harness.studies.forced import pool
-from harness.studies.forced.jobs import Task
 from harness.workers import kept as keeping
 from harness.workers.kept import Kept, Nursery
 from harness.workers.process import Process
@@ -215,17 +212,10 @@ def full(*given: object, **options: object) -> None:
     raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
 
-@pytest.mark.parametrize(
-    "start",
-    [
-        lambda: Process("harness.workers.server", 1 << 30),
-        lambda: pool.Worker(Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)),
-    ],
-    ids=["worker", "forced"],
-)
-def test_what_cannot_be_started_leaves_no_descriptors(
-    start: Callable[[], object], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_started_leaves_no_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start() -> object:
+        return Process("harness.workers.server", 1 << 30)
+
     monkeypatch.setattr(Nursery, "begin", full)
     with pytest.raises(BlockingIOError):  # what is made once, such as folders, is made by this
         start()

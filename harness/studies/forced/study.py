@@ -6,7 +6,9 @@ import random
 import time
 from typing import TYPE_CHECKING
 
+from harness.engine.selection import SelectionError
 from harness.events import ImplementationFailed, Phase
+from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,7 +79,7 @@ def walk_sample(
     from corpora.grammars.own_schemas import own_cases  # noqa: PLC0415
     from harness.studies.forced.jobs import Task, WalkSchema  # noqa: PLC0415
     from harness.studies.forced.policies import EXACT, named  # noqa: PLC0415
-    from harness.studies.forced.pool import WorkersFailed, results  # noqa: PLC0415
+    from harness.studies.forced.pool import results  # noqa: PLC0415
     from harness.studies.forced.results import total  # noqa: PLC0415
     from harness.studies.forced.run import JSON_SIGNS, OWN, rows, walked  # noqa: PLC0415
 
@@ -96,8 +98,10 @@ def walk_sample(
             began = began or time.monotonic()
             if hurried and time.monotonic() - began > SECONDS:
                 break
-    except WorkersFailed as error:
-        return str(error) if error.supported else None
+    except SelectionError:
+        return None
+    except ImplementationError as error:
+        return str(error)
     finally:
         answers.close()
     if stopped() or not found:
