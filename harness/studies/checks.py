@@ -14,8 +14,7 @@ from corpora.generators import long_runs
 from harness.core.crowding import stretched
 from harness.core.outcomes import Inputs
 from harness.engine.feed import PATIENCE, Feed
-from harness.engine.inquiry import Inquiry
-from harness.engine.judging import Judge
+from harness.engine.judging import Inquiry, Judge
 from harness.engine.least import Share, named_on
 from harness.engine.state import SETTLE_SECONDS
 from harness.engine.streams import Batch
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
+    from harness.engine.examiner import Session
     from harness.engine.judging import Suspicion
     from harness.engine.state import RunState
-    from harness.engine.study import Session
     from harness.workers.pool import Pending, WorkerPool
 
 MOMENT = 2.0

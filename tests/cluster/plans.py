@@ -16,11 +16,10 @@ from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.cluster.executor import Executor
 from harness.engine import selection
+from harness.engine.flow import RunResult, Ways, execute
 from harness.engine.journal import Journal
 from harness.engine.planning import Plan
-from harness.engine.runner import RunResult, execute
 from harness.engine.suites import SUITES, Budget
-from harness.engine.units import Ways
 from harness.events import Event
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies

@@ -170,20 +170,6 @@ def test_a_fault_of_the_machine_is_no_crash(
     assert ask(asked, b"b") == [Encoded((98,))]
 
 
-def test_a_process_that_cannot_be_had_is_one_line(
-    make: Make, monkeypatch: pytest.MonkeyPatch, vocabulary: Vocabulary
-) -> None:
-    asked = make()
-    assert ask(asked, b"a") == [Encoded((97,))]
-    asked._discard()
-    with monkeypatch.context() as patch:
-        patch.setattr("harness.workers.process.Kept", refuse)
-        loaded = asked.load(vocabulary).result(timeout=300)
-    assert loaded.error is not None
-    assert loaded.error.startswith(FAULT)
-    assert asked.load(vocabulary).result(timeout=300).error is None
-
-
 @pytest.mark.parametrize("data", [b"hang", b"killed"])
 def test_who_is_killed_in_a_call_has_left_nothing(make: Make, data: bytes) -> None:
     asked = make("Helped", Limits(seconds=0.2))

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from harness.core.writing import OutputError
+from harness.engine.flow import RunResult, Ways, execute
 from harness.engine.journal import FOLDER, Journal
 from harness.engine.planning import Plan
-from harness.engine.runner import RunResult, execute
-from harness.engine.units import Ways
 from harness.events import Event, Phase, VocabularyLoaded
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies

@@ -25,12 +25,12 @@ from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine import judging
+from harness.engine.examiner import Session
 from harness.engine.examples import Exercise, exercises
 from harness.engine.feed import TELLING, Feed, Flight, Part, telling_inputs
 from harness.engine.planning import Plan, Tally
 from harness.engine.state import RunState
 from harness.engine.streams import Batch
-from harness.engine.study import Session
 from harness.engine.suites import Budget
 from harness.events import Measured
 from harness.events.running import Explained

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from corpora.vocabularies.model import Vocabulary
+    from harness.engine.examiner import Session
     from harness.engine.state import RunState
-    from harness.engine.study import Session
     from harness.events import Event
 
 SCHEMAS = 16

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
+    from harness.engine.examiner import Session
     from harness.engine.state import RunState
-    from harness.engine.study import Session
     from harness.events import Measured
     from harness.workers.pool import WorkerPool
 
