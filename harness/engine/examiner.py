@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -48,33 +48,29 @@ class Session:
         return time.monotonic() > self.end
 
 
-class Study(Protocol):
-    """Does its part with each session of a run, and tells it by events."""
+class Study:
+    """Does its part with each session of a run, and tells it by events.
 
-    @property
-    def beside(self) -> bool:
-        """Whether it asks no worker of the session, so that it goes on beside the others."""
-        ...
+    beside: whether it asks no worker of the session, so that it goes on beside the others. alone:
+    whether nothing may go on beside it, as it measures time.
+    """
 
-    @property
-    def alone(self) -> bool:
-        """Whether nothing may go on beside it, as it measures time."""
-        ...
+    beside = alone = False
 
     def concerns(self, source: str) -> bool:
         """Whether it has anything to do on a vocabulary."""
-        ...
+        return True
 
     def prepare(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
         """Make what is made on first use, one thing a step, before the time of a run begins.
 
         It takes seconds on a large vocabulary, which no clock could cut off.
         """
-        ...
+        yield from ()
 
     def step(self, session: Session) -> None:
         """Do its part with a session."""
-        ...
+        raise NotImplementedError
 
 
 Studies = Callable[[RunState], Sequence[Study]]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from corpora.generators import long_runs
 from harness.core.crowding import stretched
 from harness.core.outcomes import Inputs
+from harness.engine.examiner import Study
 from harness.engine.feed import PATIENCE, Feed
 from harness.engine.judging import Inquiry, Judge
 from harness.engine.least import Share, named_on
@@ -49,11 +50,8 @@ IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""
 
 
-class Checks:
+class Checks(Study):
     """Asks the cases of a plan on one vocabulary after another, and judges the answers."""
-
-    beside = False
-    alone = False
 
     def __init__(self, run: RunState) -> None:
         self._run = run

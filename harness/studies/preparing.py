@@ -25,6 +25,7 @@ from corpora.vocabularies import embedded
 from corpora.vocabularies.caches import compiled_folder
 from corpora.vocabularies.embedded import RANDOM
 from harness.core.outcomes import Inputs
+from harness.engine.examiner import Study
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
@@ -37,7 +38,7 @@ from impls import registry
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.examiner import Ended, Session
@@ -185,24 +186,13 @@ class Preparations(Sessions):
                 marker.touch()
 
 
-class Preparation:
+class Preparation(Study):
     """Has everybody load each vocabulary, and makes what generators, families and judges make."""
-
-    beside = False
-    alone = False
 
     def __init__(self, run: RunState) -> None:
         self._run = run
         self._growth = Growth(run)
         self._forced = ForcedSample(run)
-
-    def concerns(self, source: str) -> bool:
-        """Whether there is anything to prepare: there always is."""
-        return source in self._run.plan.vocabularies
-
-    def prepare(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
-        """Nothing comes before the step: it has all the time that it takes."""
-        yield from ()
 
     def step(self, session: Session) -> None:
         """Make what is made on first use."""
