@@ -61,13 +61,8 @@ class Judge:
     texts: the user's own, where there are any.
     """
 
-    def __init__(
-        self,
-        run: RunState,
-        texts: Texts | None = None,
-    ) -> None:
-        self._run = run
-        self._texts = texts
+    def __init__(self, run: RunState, texts: Texts | None = None) -> None:
+        self._run, self._texts = run, texts
         self._whole: dict[str, Contract] = {}
         self.coverage = Coverage()
         """What was examined so far, of the vocabularies that were judged here."""
@@ -86,27 +81,25 @@ class Judge:
         end: float = float("inf"),
         looked_into: Callable[[Suspicion], None] | None = None,
         always: Container[str] = (),
-    ) -> int:
-        """Put all checks to a batch that was answered; how many of its cases are at fault.
+    ) -> None:
+        """Put all checks to a batch that was answered.
 
         After ``end`` those that have further questions are left out. looked_into: called with each
         violation instead of looking into it at once. always: checks that take this batch, even if
         they sample.
         """
-        contract = seen.contract
-        at_fault: set[int] = set()
+        run, contract = self._run, seen.contract
         exercised: dict[str, dict[str, int]] = {}
         violations: dict[str, dict[str, int]] = {}
         forced: dict[str, dict[str, int]] = {}
-        for check in self._run.plan.checks:
-            if not check.applies(contract):
-                continue
+        for check in run.plan.checks:
             first, part = 0, seen
-            if self._run.plan.sampled:
+            if run.plan.sampled:
                 if check.name not in always and not due(check, batch, contract):
                     continue
                 first, part = sample(check, batch, seen)
-            if time.monotonic() > end and check.asks_further:
+            late = time.monotonic() > end and check.asks_further
+            if late or not check.applies(contract):
                 continue
             try:
                 judgement = judge(pool, check, part)
@@ -114,34 +107,26 @@ class Judge:
                 continue  # as if it had never been put
             exercised[check.name] = dict(judgement.exercised)
             forced |= {name: dict(counts) for name, counts in judgement.forced.items()}
-            blamed: Counter[str] = Counter()
-            suspicions: list[Suspicion] = []
-            for shown in judgement.violations:
-                violation = replace(shown, index=first + shown.index)
-                blamed.update(violation.culprits)
-                at_fault.add(violation.index)
-                if violation.check == "survival" and violation.stage == TIMED_OUT:
-                    self._run.tally.hung.update(violation.culprits)
-                # Of a batch that few have answered others may say which of two equals is wrong.
-                whole = self._whole.get(contract.id, contract) if violation.undecided else contract
-                case = self._case(batch, violation.index)
-                suspicions.append(Suspicion(pool, Entry(whole, violation, case)))
-            for suspicion in suspicions:
-                if self._run.stop.is_set():
-                    return len(at_fault)
-                if looked_into is not None:
-                    looked_into(suspicion)
-                else:
-                    self.look_into(suspicion)
+            blamed = Counter(name for one in judgement.violations for name in one.culprits)
             if blamed:
                 violations[check.name] = dict(blamed)
-        compared = comparisons(seen) if "equivalence" in exercised else 0
+            for shown in judgement.violations:
+                if shown.check == "survival" and shown.stage == TIMED_OUT:
+                    run.tally.hung.update(shown.culprits)
+            for shown in judgement.violations:
+                if run.stop.is_set():
+                    return
+                violation = replace(shown, index=first + shown.index)
+                # Of a batch that few have answered others may say which of two equals is wrong.
+                whole = self._whole.get(contract.id, contract) if violation.undecided else contract
+                entry = Entry(whole, violation, self._case(batch, violation.index))
+                (looked_into or self.look_into)(Suspicion(pool, entry))
         done = BatchDone(
             contract=contract.id,
             generator=batch.generator,
             cases=len(batch.inputs),
             bytes=len(seen.inputs.data),
-            comparisons=compared,
+            comparisons=comparisons(seen) if "equivalence" in exercised else 0,
             exercised=exercised,
             violations=violations,
             forced=forced,
@@ -152,13 +137,12 @@ class Judge:
                 if (declined := first_declined(results)) is not None
             },
         )
-        self._run.tracker.tell()
-        with self._run.lock:
+        run.tracker.tell()
+        with run.lock:
             self.coverage.consume(done)
-        self._run.emit(done)
+        run.emit(done)
         if self._texts is not None:
             self._texts.compared(seen, batch)
-        return len(at_fault)
 
     def look_into(self, one: Suspicion) -> None:
         """Hand a violation to the tracker, which asks again, and makes it minimal."""

@@ -16,34 +16,17 @@ import pytest
 from harness.cluster import opening
 from harness.cluster.executor import ClusterError, Done, Unit, UnitError
 from harness.cluster.local import LocalExecutor
-from harness.engine.flow import RunResult
 from harness.engine.journal import FOLDER, Journal
-from harness.engine.planning import Plan
 from harness.engine.portable import write_sent
 from harness.engine.units import UnitResult
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
 from harness.studies.fuzz.state import Round
 from harness.studies.fuzz.units import Came
-from tests.cluster.plans import claiming_plan, equal, finished, plug_in, record_of, small_plan
+from tests.cluster.plans import Usual, claiming_plan, equal, finished, record_of, small_plan, usual
 from tests.harness.command import here
 from tests.harness.test_leavings import PLUGIN, mark
 
-__all__ = ["mark"]  # a fixture
-
-
-class Usual:
-    """The run of this machine that others are held to: its plan, its result, its folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.plan: Plan = small_plan(plug_in(folder))
-        self.out = folder / "usual"
-        self.result: RunResult = finished(self.plan, self.out)
-
-
-@pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
-    """It is made once."""
-    return Usual(tmp_path_factory.mktemp("usual"))
+__all__ = ["mark", "usual"]  # fixtures
 
 
 class Shuffled(LocalExecutor):
