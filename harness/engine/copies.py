@@ -7,6 +7,7 @@ speak in lines of JSON: a vocabulary to examine, and what is told of it event by
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import logging
@@ -99,6 +100,8 @@ class ExaminerProcess:
             self._process.start()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
+        # The interpreter waits for its processes at its end, and this one for its connection's.
+        atexit.register(self._connection.close)
 
     def examine(self, turn: Turn, tell: Tell) -> Ended:
         """As of an examiner."""
