@@ -6,8 +6,8 @@ Exit status 1 where something was lost or done twice. Ctrl-C prints the table so
 from __future__ import annotations
 
 import argparse
-import itertools
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.durability import subjects
-from tests.durability.driver import Account, Killing, Row, folder, planned
+from tests.durability.driver import Account, Killing, folder, planned
 
 SHOWN = 20
 """Faults that are told in full."""
@@ -85,16 +85,12 @@ def table(title: str, account: Account) -> Table:
     """Point of death, kills, survived, lost, twice."""
     made = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
     made.add_column("point of death", no_wrap=True)
-    for heading in ("kills", "survived", "lost", "twice"):
+    columns = ("kills", "survived", "lost", "twice")
+    for heading in columns:
         made.add_column(heading, justify="right")
-    total = Row()
-    for kind, row in itertools.chain(sorted(account.rows.items()), [("all", total)]):
-        made.add_row(kind, *map(str, (row.kills, row.survived, row.lost, row.twice)))
-        if row is not total:
-            total.kills += row.kills
-            total.survived += row.survived
-            total.lost += row.lost
-            total.twice += row.twice
+    total = sum(account.rows.values(), Counter[str]())
+    for kind, row in (*sorted(account.rows.items()), ("all", total)):
+        made.add_row(kind, *(str(row[one]) for one in columns))
     return made
 
 

@@ -58,7 +58,7 @@ with folder() as scratch:
     points = killing.begin()
     killing.run([(kind, 2) for kind in sorted(points) if points[kind] > 1])
     rows = killing.account.rows.values()
-    print(killing.account.kills, sum(r.lost for r in rows), sum(r.twice for r in rows))
+    print(killing.account.kills, sum(r["lost"] for r in rows), sum(r["twice"] for r in rows))
 """
 
 
