@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +12,10 @@ from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
 from harness.core.messages import Encode, Meter
 from harness.core.outcomes import Encoded, Inputs, Outcome, Status
-from harness.workers import Limits, Worker, rows
-from impls.interface import Mode
+from harness.workers import Limits, rows
 from tests.breadth import thorough_from
+from tests.harness.plugged import RAW, Make, ask, of, plugged
 
-RAW = Mode(pretokenize=False)
 LIMITS = Limits(seconds=0.4, memory=1 << 30)
 
 # Slow or greedy as long as a mark is not there, which it leaves on the first time.
@@ -84,8 +83,6 @@ class Locked(Plain):
         return list(data)
 '''
 
-Make = Callable[..., Worker]
-
 
 @pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
@@ -93,29 +90,11 @@ def vocabulary() -> Vocabulary:
 
 
 @pytest.fixture
-def make(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """Start a worker of one of the plug-in's classes."""
-    path = tmp_path / "plugin.py"
-    path.write_text(PLUGIN)
     monkeypatch.setenv("TOKGATE_TEST_MARK", str(tmp_path / "mark"))
-    made: list[Worker] = []
-
-    def worker(name: str = "Plain", limits: Limits = LIMITS) -> Worker:
-        made.append(Worker(name, f"{path}:{name}", limits, needs=[f"write:{tmp_path}"]))
-        assert made[-1].load(vocabulary).result().error is None
-        return made[-1]
-
-    yield worker
-    for one in made:
-        one.close()
-
-
-def ask(worker: Worker, *inputs: bytes, threads: bool = False) -> list[Outcome]:
-    return rows(worker.ask(Encode(Inputs.of(inputs), RAW, threads=threads)).result(timeout=300))
-
-
-def of(*inputs: bytes) -> list[Outcome]:
-    return [Encoded(tuple(data)) for data in inputs]
+    with plugged(tmp_path, PLUGIN, LIMITS) as start:
+        yield start
 
 
 @pytest.mark.parametrize("name", thorough_from(1, ["Plain", "Batches"]))
