@@ -212,9 +212,9 @@ class Vocabularies(Sessions):
                 self.notes = [f"{some} in an earlier sitting"]
                 run.emit(Phase(f"{some} before"))
                 seconds = seconds and seconds * plan.part_of(left)
-            if executor is None:
+            if left and executor is None:
                 self.run(seconds, left)
-            else:
+            elif left and executor is not None:
                 at_the_end.callback(self._note_left)
                 self._perform(executor, left, seconds)
 
@@ -251,8 +251,6 @@ class Vocabularies(Sessions):
         """Have a cluster examine vocabularies; they are told in the order of the plan, so that the
         record is alike whoever examined which."""
         run, plan = self._run, self._run.plan
-        if not sources:
-            return
         shared = (executor.share("plan", Portable.of(plan)), self._studies, self._ways.prepare)
         weight = sum(map(plan.weight, sources))
 
@@ -268,11 +266,11 @@ class Vocabularies(Sessions):
         for source in sources[:MOST_AT_ONCE]:
             submit(source)
         for place, source in enumerate(sources):
-            while source not in done:
-                if run.stop.is_set():
-                    return
+            while source not in done and not run.stop.is_set():
                 if (one := executor.next(LOOK_SECONDS)) is not None:
                     done[one.name] = one
+            if run.stop.is_set():
+                return
             if self._performed(done.pop(source)) and plan.fail_fast:
                 run.stop.set()
             for later in sources[place + MOST_AT_ONCE : place + MOST_AT_ONCE + 1]:
