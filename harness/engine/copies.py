@@ -7,19 +7,19 @@ speak in lines of JSON: a vocabulary to examine, and what is told of it event by
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import logging
-import multiprocessing
 import os
 import signal
+import socket
 import threading
 import warnings
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
+import psutil
 
 from corpora.vocabularies import scratch
 from harness.core.writing import NO_ROOM, OutputError, cannot_write
@@ -30,21 +30,18 @@ from harness.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from multiprocessing.connection import Connection
     from typing import NoReturn
 
     from harness.engine.examiner import Examiner
     from harness.engine.state import Tell
 
-FORK = multiprocessing.get_context("fork")
-
 EVENT = b'{"event"'
-"""A message that begins so is a line of the record; others are of the types below."""
+"""A line that begins so is one of the record; others are of the types below."""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-STOP, CLOSE = b'"stop"', b'"close"'
-"""These messages end an examination early, and an examiner."""
+STOP, CLOSE = b'"stop"\n', b'"close"\n'
+"""These lines end an examination early, and an examiner."""
 
 GRACE_SECONDS = 60.0
 """A copy that is to end has so many seconds until it is killed: it waits for its workers."""
@@ -83,25 +80,26 @@ class Raised(msgspec.Struct, frozen=True, tag=True):
 class ExaminerProcess:
     """One of several examiners of a run, as the process sees it that has begun them.
 
-    others: those that were begun before: their connections are not this one's to hold open.
+    others: those that were begun before: their sockets are not this one's to hold open.
     """
 
     def __init__(self, make: Callable[[], Examiner], others: Sequence[ExaminerProcess]) -> None:
-        self._connection, theirs = FORK.Pipe()
+        self._socket, theirs = socket.socketpair()
+        self._lines = self._socket.makefile("rb")
         self._sending = threading.Lock()
         self._stopped = False
-        self._process = FORK.Process(target=_work, args=(make, theirs, [*others, self]))
         with warnings.catch_warnings():
             # Other threads of this process only show how far the run is: a copy has no use for
             # what they may hold.
             warnings.simplefilter("ignore", DeprecationWarning)
             # They are this process's to hear: a copy has its own handlers before it hears any.
             before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-            self._process.start()
+            pid = os.fork()
+        if pid == 0:
+            _work(make, theirs, [*others, self])
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self._process = psutil.Process(pid)
         theirs.close()
-        # The interpreter waits for its processes at its end, and this one for its connection's.
-        atexit.register(self._connection.close)
 
     def examine(self, turn: Turn, tell: Tell) -> Ended:
         """As of an examiner."""
@@ -117,13 +115,13 @@ class ExaminerProcess:
         """As of an examiner."""
         self._stopped = True
         self._send(STOP)
-        killing = threading.Timer(GRACE_SECONDS, self._process.kill)
+        killing = threading.Timer(GRACE_SECONDS, self._kill)
         killing.daemon = True
         killing.start()
 
     def close(self) -> list[Left]:
         """As of an examiner."""
-        if self._connection.closed:
+        if self._lines.closed:
             return []
         told: object = None
         try:
@@ -134,51 +132,63 @@ class ExaminerProcess:
             if not self._stopped:  # or it is told already why
                 raise
         finally:
-            with self._sending:
-                self._connection.close()
-            self._process.join(GRACE_SECONDS)
-            self._process.kill()
-            self._process.join()
+            self._lines.close()
+            self._socket.close()
+            self._ended()
+            self._kill()
         if isinstance(told, Raised) and not self._stopped:
             raise told.error()
         return told.left if isinstance(told, Closed) else []
 
-    def _send(self, message: bytes) -> None:
+    def _send(self, line: bytes) -> None:
         """Tell it something; whether it has ended shows when it is listened to."""
         with self._sending, contextlib.suppress(OSError):
-            self._connection.send_bytes(message)
+            self._socket.sendall(line)
 
     def _told(self) -> Event | Ended | Closed | Raised | None:
         """What it tells next. Raises BrokenOff where it has ended."""
-        try:
-            message = self._connection.recv_bytes()
-        except (EOFError, OSError) as error:
-            self._process.join(GRACE_SECONDS)
+        line = b""
+        with contextlib.suppress(OSError):
+            line = self._lines.readline()
+        if not line.endswith(b"\n"):
             how = "has ended by itself"
-            if (code := self._process.exitcode or 0) < 0:
+            if (code := self._ended()) < 0:
                 name = signal.Signals(-code).name
                 how = f"was killed by {name}; if memory is short, use --jobs 1"
-            raise BrokenOff(f"a process of the run {how}") from error
-        if message.startswith(EVENT):
-            return Event.from_json(message.decode())
-        return msgspec.convert(json.loads(message), type=Ended | Closed | Raised)
+            raise BrokenOff(f"a process of the run {how}")
+        if line.startswith(EVENT):
+            return Event.from_json(line.decode())
+        return msgspec.convert(json.loads(line), type=Ended | Closed | Raised)
+
+    def _ended(self) -> int:
+        """Wait for its end; its exit status, or a negative signal; 0 where it does not end."""
+        with contextlib.suppress(psutil.TimeoutExpired):
+            return int(self._process.wait(GRACE_SECONDS) or 0)
+        return 0
+
+    def _kill(self) -> None:
+        with contextlib.suppress(psutil.Error):
+            self._process.kill()
+            self._process.wait()
 
 
-def packed(what: Turn | Ended | Closed | Raised) -> bytes:
-    """A message in ASCII, as names and messages of others may have lone surrogates."""
-    return json.dumps(msgspec.to_builtins(what)).encode()
+def packed(what: Event | Turn | Ended | Closed | Raised) -> bytes:
+    """A line of ASCII, as names and messages of others may have lone surrogates."""
+    text = what.to_json() if isinstance(what, Event) else json.dumps(msgspec.to_builtins(what))
+    return f"{text}\n".encode()
 
 
 def _work(
-    make: Callable[[], Examiner], connection: Connection, held: Sequence[ExaminerProcess]
+    make: Callable[[], Examiner], connection: socket.socket, held: Sequence[ExaminerProcess]
 ) -> NoReturn:
     """Be a copy: examine what one is told to, until there is no more, and end.
 
-    held: whose connections are the other one's.
+    held: whose sockets are the other one's.
     """
     try:
         for one in held:
-            one._connection.close()
+            one._lines.close()
+            one._socket.close()
         for number in SIGNALS:
             signal.signal(number, lambda *_: None)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -190,14 +200,13 @@ def _work(
         os._exit(0)  # what is not written yet is the other one's to write
 
 
-def _examine(make: Callable[[], Examiner], connection: Connection) -> None:
+def _examine(make: Callable[[], Examiner], connection: socket.socket) -> None:
     """Answer one turn after another. Raises BrokenPipeError where nobody listens any more."""
     sending = threading.Lock()
 
-    def send(what: Any) -> None:
-        message = what.to_json().encode() if isinstance(what, Event) else packed(what)
+    def send(what: Event | Ended | Closed | Raised) -> None:
         with sending:
-            connection.send_bytes(message)
+            connection.sendall(packed(what))
 
     turns: SimpleQueue[Turn | None] = SimpleQueue()
     try:
@@ -213,15 +222,16 @@ def _examine(make: Callable[[], Examiner], connection: Connection) -> None:
         send(Raised.of(error))
 
 
-def _listen(connection: Connection, turns: SimpleQueue[Turn | None], examiner: Examiner) -> None:
+def _listen(connection: socket.socket, turns: SimpleQueue[Turn | None], examiner: Examiner) -> None:
     """Pass on what is to be examined; stop where that is said, or where nobody is left to say."""
-    with contextlib.suppress(EOFError, OSError):  # the other end is gone, and has not read all
-        while (message := connection.recv_bytes()) != CLOSE:
-            if message == STOP:
+    with contextlib.suppress(OSError):  # the other end is gone, and has not read all
+        for line in connection.makefile("rb"):
+            if line == CLOSE:
+                turns.put(None)
+                return
+            if line == STOP:
                 examiner.stop()
             else:
-                turns.put(msgspec.convert(json.loads(message), type=Turn))
-        turns.put(None)
-        return
+                turns.put(msgspec.convert(json.loads(line), type=Turn))
     # The run was killed: workers end with their connections.
     os.kill(os.getpid(), signal.SIGKILL)

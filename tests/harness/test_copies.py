@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -83,7 +84,7 @@ def copy() -> Iterator[ExaminerProcess]:
     finally:
         one._stopped = True  # nothing more is to be told of how it ends
         assert one.close() in ([LEFT], [])
-        assert not one._process.is_alive()
+        assert not one._process.is_running()
 
 
 def test_what_it_tells_comes_back_event_by_event(copy: ExaminerProcess) -> None:
@@ -154,7 +155,7 @@ def test_one_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(BrokenOff):
         copy.examine(turn("long"), lambda event: None)
     assert copy.close() == []
-    assert copy._process.exitcode == -signal.SIGKILL
+    assert copy._ended() == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("unread", [False, True])
@@ -163,10 +164,10 @@ def test_it_ends_with_the_process_that_has_begun_it(unread: bool) -> None:
     second = ExaminerProcess(made, [first])
     if unread:  # then its end comes as an error
         first._send(packed(turn("long")))
-        assert first._connection.poll(HANG_SECONDS)
-    first._connection.close()  # as the kernel does when that process is killed
-    first._process.join(HANG_SECONDS)
-    assert first._process.exitcode == -signal.SIGKILL
+        first._socket.recv(1, socket.MSG_PEEK)
+    first._lines.close()
+    first._socket.close()  # as the kernel does when that process is killed
+    assert first._ended() == -signal.SIGKILL
     assert second.examine(turn("usual"), lambda event: None).whole
     assert second.close() == [LEFT]
 
