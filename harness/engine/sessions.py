@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class Sessions:
-    """Goes through the vocabularies of a run, which share all that it has found.
+    """Goes through the vocabularies of a run, which share its tracker and its tally.
 
-    What is to be otherwise in a subclass: where events go (:meth:`begin`), the run as a vocabulary
-    has it (:meth:`part`), and what is done with what it came to (:meth:`end`).
+    A subclass may say where the events of a vocabulary go (:meth:`begin`), give it a tracker and a
+    tally of its own (:meth:`part`), and do something with what it came to (:meth:`end`).
     """
 
     def __init__(self, run: RunState, studies: Studies) -> None:

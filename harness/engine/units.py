@@ -106,7 +106,7 @@ class Sum:
             return event
 
     def with_own(self, own: Snapshot) -> Snapshot:
-        """What a tracker of the whole run would know that knows something of its own already."""
+        """What the tracker of the whole run is to know: all of this, and what it has found itself."""
         findings = [*self.findings.values(), *own.findings]
         return Snapshot(findings, counts={**self.counts, **own.counts})
 
