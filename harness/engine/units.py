@@ -106,7 +106,7 @@ class Sum:
             return event
 
     def with_own(self, own: Snapshot) -> Snapshot:
-        """What the tracker of the whole run is to know: all of this, and what it has found itself."""
+        """What the tracker of the run is to know: all of this, and what it has found itself."""
         findings = [*self.findings.values(), *own.findings]
         return Snapshot(findings, counts={**self.counts, **own.counts})
 
