@@ -1,15 +1,8 @@
-"""Campaigns that tests of executors share: ``python -m`` this module runs one on this machine.
-
-Arguments: the database, the output folder, the spec of a plug-in, and optionally the address of a
-cluster, and the number of the commit after which the driver kills itself.
-"""
+"""Campaigns that tests of executors share."""
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -102,27 +95,3 @@ def everything(where: str) -> dict[str, Any]:
     from tests.harness import fuzz_campaign
 
     return fuzz_campaign.everything(where)
-
-
-def drive(arguments: Sequence[str]) -> None:
-    """Be a driver, as the arguments say."""
-    where, out, spec, *rest = arguments
-    executor = None
-    if rest:
-        from harness.cluster.ray_executor import RayExecutor, connect
-
-        connect(rest[0])
-        executor = RayExecutor("auto", 3, 64 << 20)
-    commits = 0
-
-    def committed(done: Round) -> None:
-        nonlocal commits
-        commits += 1
-        if rest[1:] and commits == int(rest[1]):
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    session(campaign(spec), where, Path(out), executor, committed=committed)
-
-
-if __name__ == "__main__":
-    drive(sys.argv[1:])

@@ -22,9 +22,6 @@ from harness.studies.worst.run import WorstStudy
 from harness.studies.worst.session import Watcher
 from harness.studies.worst.state import Candidate, State
 from harness.studies.worst.units import SearchTask, found_by
-from tests.cluster.nodes import cluster, executor
-
-__all__ = ["cluster"]  # a fixture
 
 SLOW = f"{Path(__file__).parents[1] / 'harness' / 'slow_on_punctuation.py'}:IMPLEMENTATION"
 
@@ -108,13 +105,3 @@ def test_what_no_search_found_is_refused(found: dict[str, Any]) -> None:
         found_by("search 1 of 1", packed(found, {}))
     with pytest.raises(UnitError, match="cannot be read"):
         found_by("search 1 of 1", b"nothing")
-
-
-@pytest.mark.thorough  # a cluster of raylets
-def test_on_raylets(cluster: Any, tmp_path: Path) -> None:
-    plan = planned(20.0)
-    begun = WorstStudy(plan, tmp_path, "", Watcher(), opened=lambda: executor(cluster))
-    assert conduct(begun, tmp_path, []).complete
-    events = list(read_events(tmp_path / "run.jsonl"))
-    came = [one for one in events if isinstance(one, SearchGathered)]
-    assert sorted(one.number for one in came) == list(range(came[0].searches))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -20,12 +17,6 @@ from harness.studies.forced import pool
 from harness.studies.forced.jobs import Task, WalkSchema
 from harness.studies.forced.pool import Walks, Worker, read, sendable
 from harness.studies.forced.run import ForcedPlan, execute
-from tests.cluster.nodes import cluster, kill_raylet, lasting
-from tests.cluster.nodes import executor as on_ray
-
-__all__ = ["cluster", "lasting"]  # fixtures
-
-ROOT = Path(__file__).parents[2]
 
 VOCABULARY = "tekken_240911"
 """With merges: a policy can err."""
@@ -103,55 +94,6 @@ def test_an_interrupted_walk_goes_on(usual: list[dict[str, Any]], tmp_path: Path
     again = [one for one in second if isinstance(one, UnitDone)]
     schemas = sum(1 + int(one.unit.split()[-2]) for one in [*done[:2], *again])  # type: ignore[attr-defined]
     assert schemas == SCHEMAS, "two batches were kept, and the others walked once"
-
-
-@pytest.mark.parametrize("kill", [None, kill_raylet])
-@pytest.mark.thorough  # a cluster of several processes
-def test_on_three_nodes_it_is_the_walk_itself(
-    cluster: Any, usual: list[dict[str, Any]], tmp_path: Path, kill: Any
-) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed: the extra 'ray'")
-    done: list[Event] = []
-
-    def act(event: Event) -> None:
-        if isinstance(event, UnitDone):
-            done.append(event)
-            if kill is not None and len(done) == 2:
-                kill(cluster)
-
-    events = walked(tmp_path, on_ray(cluster, 1), act)
-    assert timeless(events) == usual
-    assert len({one.unit for one in done}) == len(done)  # type: ignore[attr-defined]
-
-
-DRIVER = """
-import os, pathlib, signal, sys
-from harness.events import UnitDone
-from tests.cluster import test_walks
-from tests.cluster.nodes import executor
-
-class At:
-    address = sys.argv[1]
-
-done = []
-def kill(event):
-    if isinstance(event, UnitDone):
-        done.append(event)
-        if len(done) == 4:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-test_walks.walked(pathlib.Path(sys.argv[2]), executor(At(), 1), kill)
-"""
-
-
-@pytest.mark.thorough  # likewise
-def test_a_driver_that_is_killed_is_gone_on_with(
-    lasting: Any, usual: list[dict[str, Any]], tmp_path: Path
-) -> None:
-    command = [sys.executable, "-c", DRIVER, lasting.address, str(tmp_path)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300, check=False)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
-    assert timeless(walked(tmp_path, on_ray(lasting, 1))) == usual
 
 
 def done(result: bytes) -> Done:

@@ -21,7 +21,7 @@ from harness.cli.commands import forced as cli_forced
 from harness.cli.progress.fuzz import FuzzProgress
 from harness.cli.records import recorded, reported
 from harness.core.countdown import Countdown
-from harness.engine import runner as runs
+from harness.engine import flow as runs
 from harness.engine import selection, streams
 from harness.engine.planning import Plan
 from harness.engine.suites import Budget, Suite

@@ -45,7 +45,7 @@ def test_what_names_no_command_imports_none(arguments: list[str]) -> None:
     assert imported(arguments, ("numpy", "numba", "harness.events", "reports")) == "[]"
 
 
-HEAVY = ("numba", "psutil", "harness.events", "harness.checks", "harness.engine.runner", "reports")
+HEAVY = ("numba", "psutil", "harness.events", "harness.checks", "harness.engine.flow", "reports")
 """What takes long to import, and is there for runs alone."""
 
 

@@ -22,7 +22,7 @@ from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Outcome, Results
 from harness.core.participants import Participant
-from harness.engine.parts import Sum
+from harness.engine.units import Sum
 from harness.events import Counted, Event, Found
 from harness.findings import minimising
 from harness.findings.asking import NEUTRAL

@@ -179,13 +179,6 @@ def test_a_keeper_that_cannot_be_forked_is_no_process(patched: Patch) -> None:
         kept("")
 
 
-def test_a_killed_keeper_is_no_fault_of_the_machine() -> None:
-    made = kept("import os, time; os.kill(os.getppid(), 9); time.sleep(600)")
-    made.wait(HANG_SECONDS)
-    made.end(gently=True)
-    assert made.report is None
-
-
 def test_a_blocked_sigchld_is_no_hang() -> None:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     try:

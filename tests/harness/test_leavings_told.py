@@ -128,7 +128,7 @@ def test_who_leaves_something_is_told_by_a_run_that_was_broken_off(
     )
     tracker = FindingTracker(lambda event: None, lambda *given: None, (), {})
     run = RunState(plan, lambda event: None, tracker)
-    Sessions(run, studies(run)).run(None)
+    Sessions(run, studies).run(None, plan.visited)
     assert BUCKET in [found.bucket for found in tracker.findings]
     assert len(tracker.findings) > 1
 

@@ -15,8 +15,8 @@ from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.checks.questions import examine
 from harness.cli.progress.fuzz import FuzzProgress
+from harness.engine.examiner import Session
 from harness.engine.state import RunState
-from harness.engine.study import Session
 from harness.events import Found, Unsettled
 from harness.findings import minimising
 from harness.findings.entries import Entry

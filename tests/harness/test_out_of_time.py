@@ -20,7 +20,7 @@ from harness.core.countdown import Countdown
 from harness.core.messages import Encode, Meter
 from harness.core.outcomes import Inputs, Results
 from harness.engine import selection
-from harness.engine.runner import went_on
+from harness.engine.planning import went_on
 from harness.engine.suites import Budget
 from harness.findings.entries import Entry
 from harness.findings.minimising import NO_TIME

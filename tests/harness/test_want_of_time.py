@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
@@ -17,7 +16,6 @@ from packaging.specifiers import SpecifierSet
 import harness.findings.entries
 import impls.interface
 from corpora.generators.base import Case
-from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
 from harness.checks.base import Observation, Violation
 from harness.checks.questions import examine
@@ -28,10 +26,7 @@ from harness.engine import judging
 from harness.engine.examples import Exercise, exercises
 from harness.engine.feed import TELLING, Feed, Flight, Part, telling_inputs
 from harness.engine.planning import Plan, Tally
-from harness.engine.state import RunState
 from harness.engine.streams import Batch
-from harness.engine.study import Session
-from harness.engine.suites import Budget
 from harness.events import Measured
 from harness.events.running import Explained
 from harness.findings import minimising
@@ -40,14 +35,11 @@ from harness.findings.causes import Causes
 from harness.findings.entries import EXAMPLES, UNSURE, Entry
 from harness.findings.expecting import ExpectedFindings
 from harness.findings.minimising import NO_TIME
-from harness.studies import checks
-from harness.studies.checks import MOMENT, Checks
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.bounds import judge_growth
 from harness.verdict.expectations import Expectation
 from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
 from harness.workers.reasons import ABANDONED, NO_ROOM
-from tests.harness.fuzz_campaign import small_plan
 from tests.harness.test_feed import contract
 from tests.harness.test_findings import RAW, Encode_, right, wrong_at
 from tests.harness.test_out_of_time import Silent, Watched
@@ -140,18 +132,6 @@ def test_what_one_vocabulary_could_not_say_is_not_stale_for_another_one(
     assert again == run.tally
 
 
-def test_an_example_that_is_told_in_time_is_exercised() -> None:
-    assert Latecoming(ref=right, bad=wrong_at(b"!")).exercise([b"text!"]) == [(True, True)]
-    assert Latecoming(ref=right, bad=right).exercise([b"text!"]) == [(True, False)]
-
-
-def test_each_example_of_one_vocabulary_has_to_show() -> None:
-    scene = Latecoming(ref=right, bad=wrong_at(b"!"))
-    assert scene.exercise([b"text!", b"mended"], "toy_bytes") == [(True, False)]
-    assert scene.exercise([b"text!", b"!"], "toy_bytes") == [(True, True)]
-    assert scene.exercise([b"text!", b"mended"], "toy_*") == [(True, True)]
-
-
 def refusing(encode: Encode_, *inputs: bytes) -> Encode_:
     """An encoder that lawfully does not answer these."""
 
@@ -163,15 +143,30 @@ def refusing(encode: Encode_, *inputs: bytes) -> Encode_:
     return some
 
 
-@pytest.mark.parametrize("vocabulary", ["toy_bytes", "toy_*"])
-def test_an_example_that_is_not_answered_is_not_mended(vocabulary: str) -> None:
-    scene = Latecoming(ref=right, bad=refusing(wrong_at(b"!"), b"longer!"))
-    assert scene.exercise([b"text!", b"longer!"], vocabulary) == [(True, True)]
-    scene = Latecoming(ref=right, bad=refusing(right, b"longer!"))
-    mended = scene.exercise([b"text!", b"longer!"], vocabulary)
-    # Another vocabulary may show it by the one that was not answered here.
-    assert mended == [(vocabulary == "toy_bytes", False)]
-    assert scene.exercise([b"longer!"], vocabulary) == [(False, False)]
+WRONG, LONGER = wrong_at(b"!"), b"longer!"
+
+
+@pytest.mark.parametrize(
+    ("bad", "examples", "vocabulary", "said"),
+    [
+        (WRONG, [b"text!"], "*", (True, True)),
+        (right, [b"text!"], "*", (True, False)),
+        # Each example of one vocabulary has to show.
+        (WRONG, [b"text!", b"mended"], "toy_bytes", (True, False)),
+        (WRONG, [b"text!", b"!"], "toy_bytes", (True, True)),
+        (WRONG, [b"text!", b"mended"], "toy_*", (True, True)),
+        # One that is not answered is not mended, and another vocabulary may show it by that one.
+        (refusing(WRONG, LONGER), [b"text!", LONGER], "toy_bytes", (True, True)),
+        (refusing(WRONG, LONGER), [b"text!", LONGER], "toy_*", (True, True)),
+        (refusing(right, LONGER), [b"text!", LONGER], "toy_bytes", (True, False)),
+        (refusing(right, LONGER), [b"text!", LONGER], "toy_*", (False, False)),
+        (refusing(right, LONGER), [LONGER], "toy_bytes", (False, False)),
+    ],
+)
+def test_whether_an_example_was_exercised_and_shows(
+    bad: Encode_, examples: list[bytes], vocabulary: str, said: tuple[bool, bool]
+) -> None:
+    assert Latecoming(ref=right, bad=bad).exercise(examples, vocabulary) == [said]
 
 
 @pytest.mark.parametrize("reason", ["time is up", "it took long"])
@@ -436,101 +431,6 @@ def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -
 
 
 # The campaign.
-
-
-class Scripted:
-    """Stands in for a pool, and for a feed that does what it is told."""
-
-    def __init__(self, error: Exception | None = None) -> None:
-        self.error = error
-        self.left: Callable[[], float] = lambda: 0.0
-        self.limits: list[float] = []
-        self.did: list[str] = []
-        self.unanswered: list[Any] = []
-        self.turn = threading.Lock()
-
-    def limit_by(self, left: Callable[[], float]) -> None:
-        self.left = left
-
-    @contextlib.contextmanager
-    def lasting(self, left: Callable[[float], float]) -> Iterator[None]:
-        # The examples of what is expected have the time of findings, not that of judges.
-        assert left(0.0) > 5
-        yield
-
-    @property
-    def out_of_time(self) -> bool:
-        return self.left() <= 0
-
-    def withdrawn(self) -> dict[str, str]:
-        return {}
-
-    def kill(self) -> None:
-        self.did.append("kill")
-
-    def resume(self) -> None:
-        self.did.append("resume")
-
-    # As a feed.
-
-    def run(self, *given: object) -> None:
-        self.limits.append(self.left())
-        if self.error is not None:
-            raise self.error
-
-    def finish(self, worth_waiting: object) -> list[str]:
-        self.did.append("finish")
-        return ["slow"]
-
-    def judged(self, owing: list[str]) -> None:
-        # Whoever looks into findings is not to meet one that is given up and answers again.
-        assert self.turn.locked()
-        self.did.append(f"judged but for {owing}")
-
-    def close(self) -> None:
-        self.did.append("close")
-
-
-def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
-    plan = replace(small_plan(1, impls=("bpe.naive",)).plan, budget=Budget(seconds=1000.0))
-    tracker = SimpleNamespace(settle=lambda pool: None)
-    run = RunState(plan, lambda event: None, cast("Any", tracker))
-    run.countdown.start()
-    monkeypatch.setattr(checks, "Feed", lambda *given: scripted)
-    opened = SimpleNamespace(contracts=lambda: [])
-    vocabulary = SimpleNamespace(
-        id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES, unexpressed=""
-    )
-    Checks(run).step(
-        Session(
-            cast("Any", scripted),
-            "v",
-            cast("Any", vocabulary),
-            cast("Any", opened),
-            time.monotonic() + 5,
-        )
-    )
-    return run
-
-
-def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    scripted = Scripted()
-    run = check(monkeypatch, scripted)
-    [limit] = scripted.limits
-    assert limit <= 5 + MOMENT
-    assert scripted.left() > 100  # growth has the rest of the run
-    # Whoever was abandoned takes part in what follows.
-    assert scripted.did == ["finish", "judged but for ['slow']", "resume", "close"]
-    assert run.tally.unanswered == {"slow": 1}
-
-
-def test_no_judge_goes_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    scripted = Scripted(ValueError("a fault"))
-    with pytest.raises(ValueError, match="a fault"):
-        check(monkeypatch, scripted)
-    assert scripted.did == ["kill", "close"]
 
 
 def test_a_closed_feed_has_ended_its_judges() -> None:

@@ -12,8 +12,8 @@ from harness.checks import CHECKS
 from harness.core import exit_statuses
 from harness.core.outcomes import Status
 from harness.engine import claiming
-from harness.engine.planning import Tally
-from harness.engine.runner import begun, went_on
+from harness.engine.flow import begun
+from harness.engine.planning import Tally, went_on
 from harness.events import (
     FAIL,
     Campaign,

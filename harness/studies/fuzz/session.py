@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from harness.cluster.executor import Unit, UnitError
 from harness.cluster.usage import Usage
 from harness.core.comparisons import algorithm_of
-from harness.engine.opening import NamedFailed
+from harness.engine.state import NamedFailed
 from harness.events import Phase, UnitDone
 from harness.studies.fuzz import units
 from harness.studies.fuzz.arms import SHARED

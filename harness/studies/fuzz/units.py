@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 from corpora.vocabularies import scratch
 from harness.cluster.executor import UnitError
 from harness.core import stored
-from harness.engine.portable import Portable, packed, unpacked
-from harness.engine.unit_results import packed_files
+from harness.engine.portable import Portable, packed, packed_files, unpacked
 from harness.findings.folder import FindingsFolder
 from harness.studies.fuzz import canary
 from harness.studies.fuzz.state import Round

@@ -91,7 +91,7 @@ def looked_into(
 
     Those that are expected may be of the examples of the expectations, which are run first.
     """
-    from harness.engine.runner import execute  # noqa: PLC0415 (the whole engine)
+    from harness.engine.flow import execute  # noqa: PLC0415 (the whole engine)
     from harness.studies.default import studies  # noqa: PLC0415
 
     participants, _ = selection.participants(impl)
