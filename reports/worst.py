@@ -77,11 +77,10 @@ def how(report: Report) -> str:
     places = "" if report.guided is None else f", {report.guided} places in its source"
     ended = f"; ended early: {report.ended}" if report.ended else ""
     rounds = plural(report.compared, "round") if report.compared else "no whole round"
-    grown = f", growth in {report.grown or 'no whole round, for want of time'}"
     return (
         f"{report.readings:,} inputs in {report.seconds:.0f} s, {report.generations:,} "
         f"generations, {report.kinds} kinds of pattern kept{places}, seed {report.seed}{ended}; "
-        f"measured in {rounds} at {size(report.size)}{grown if report.compared else ''}"
+        f"measured in {rounds} up to twice {size(report.size)}"
     )
 
 

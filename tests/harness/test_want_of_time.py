@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from packaging.specifiers import SpecifierSet
 import harness.findings.entries
 import impls.interface
 from corpora.generators.base import Case
+from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
 from harness.checks.base import Observation, Violation
 from harness.checks.questions import examine
@@ -23,10 +25,13 @@ from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine import judging
+from harness.engine.examiner import Session
 from harness.engine.examples import Exercise, exercises
 from harness.engine.feed import TELLING, Feed, Flight, Part, telling_inputs
 from harness.engine.planning import Plan, Tally
+from harness.engine.state import RunState
 from harness.engine.streams import Batch
+from harness.engine.suites import Budget
 from harness.events import Measured
 from harness.events.running import Explained
 from harness.findings import minimising
@@ -35,11 +40,14 @@ from harness.findings.causes import Causes
 from harness.findings.entries import EXAMPLES, UNSURE, Entry
 from harness.findings.expecting import ExpectedFindings
 from harness.findings.minimising import NO_TIME
+from harness.studies import checks
+from harness.studies.checks import MOMENT, Checks
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.bounds import judge_growth
 from harness.verdict.expectations import Expectation
 from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
 from harness.workers.reasons import ABANDONED, NO_ROOM
+from tests.harness.fuzz_campaign import small_plan
 from tests.harness.test_feed import contract
 from tests.harness.test_findings import RAW, Encode_, right, wrong_at
 from tests.harness.test_out_of_time import Silent, Watched
@@ -431,6 +439,101 @@ def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -
 
 
 # The campaign.
+
+
+class Scripted:
+    """Stands in for a pool, and for a feed that does what it is told."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.left: Callable[[], float] = lambda: 0.0
+        self.limits: list[float] = []
+        self.did: list[str] = []
+        self.unanswered: list[Any] = []
+        self.turn = threading.Lock()
+
+    def limit_by(self, left: Callable[[], float]) -> None:
+        self.left = left
+
+    @contextlib.contextmanager
+    def lasting(self, left: Callable[[float], float]) -> Iterator[None]:
+        # The examples of what is expected have the time of findings, not that of judges.
+        assert left(0.0) > 5
+        yield
+
+    @property
+    def out_of_time(self) -> bool:
+        return self.left() <= 0
+
+    def withdrawn(self) -> dict[str, str]:
+        return {}
+
+    def kill(self) -> None:
+        self.did.append("kill")
+
+    def resume(self) -> None:
+        self.did.append("resume")
+
+    # As a feed.
+
+    def run(self, *given: object) -> None:
+        self.limits.append(self.left())
+        if self.error is not None:
+            raise self.error
+
+    def finish(self, worth_waiting: object) -> list[str]:
+        self.did.append("finish")
+        return ["slow"]
+
+    def judged(self, owing: list[str]) -> None:
+        # Whoever looks into findings is not to meet one that is given up and answers again.
+        assert self.turn.locked()
+        self.did.append(f"judged but for {owing}")
+
+    def close(self) -> None:
+        self.did.append("close")
+
+
+def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
+    plan = replace(small_plan(1, ()).plan, budget=Budget(seconds=1000.0))
+    tracker = SimpleNamespace(settle=lambda pool: None)
+    run = RunState(plan, lambda event: None, cast("Any", tracker))
+    run.countdown.start()
+    monkeypatch.setattr(checks, "Feed", lambda *given: scripted)
+    opened = SimpleNamespace(contracts=lambda: [])
+    vocabulary = SimpleNamespace(
+        id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES, unexpressed=""
+    )
+    Checks(run).step(
+        Session(
+            cast("Any", scripted),
+            "v",
+            cast("Any", vocabulary),
+            cast("Any", opened),
+            time.monotonic() + 5,
+        )
+    )
+    return run
+
+
+def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scripted = Scripted()
+    run = check(monkeypatch, scripted)
+    [limit] = scripted.limits
+    assert limit <= 5 + MOMENT
+    assert scripted.left() > 100  # growth has the rest of the run
+    # Whoever was abandoned takes part in what follows.
+    assert scripted.did == ["finish", "judged but for ['slow']", "resume", "close"]
+    assert run.tally.unanswered == {"slow": 1}
+
+
+def test_no_judge_goes_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    scripted = Scripted(ValueError("a fault"))
+    with pytest.raises(ValueError, match="a fault"):
+        check(monkeypatch, scripted)
+    assert scripted.did == ["kill", "close"]
 
 
 def test_a_closed_feed_has_ended_its_judges() -> None:

@@ -195,7 +195,7 @@ def command(
 def show(console: Display, record: Record, report: Path) -> None:
     """The last words of a session: what is new, what may be yet to come, where the report is."""
     fresh = [found for found in record.new if found.expected is None]
-    finished, about = record.finished, record.campaign
+    finished, campaign = record.finished, record.campaign
     new = len(by_cause(fresh))
     known = len(by_cause(record.findings)) - new
     first = len(by_cause(found for found in record.new if found.expected is not None))
@@ -207,13 +207,13 @@ def show(console: Display, record: Record, report: Path) -> None:
     more = [summary(event) for event in record.events if isinstance(event, ClusterUsed)]
     if not record.session_cases and finished.cases:
         more.append("this session finished no round: all results are from earlier sessions")
-    more.append(about["canary"]["said"])
+    more.append(campaign.said)
     if finished.cases:
-        chance = about["estimates"]["findings"]["chance of a new one"]
-        behaviours = about["estimates"]["behaviours"]["expected new ones"]
+        ahead = {one.kind: one for one in campaign.outlooks}
         more.append(
-            f"one more hour would show a new finding with a chance of {chance:.0%}, and about "
-            f"{behaviours:.0f} new behaviours (Good-Turing estimate)"
+            "one more hour would show a new finding with a chance of "
+            f"{ahead['findings'].chance:.0%}, and about {ahead['behaviours'].to_come:.0f} new "
+            "behaviours (Good-Turing estimate)"
         )
     last = closing(finished, said, report, more)
     console.show([*told(fresh, record.expectations), *last])

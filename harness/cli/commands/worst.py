@@ -148,7 +148,6 @@ def best(search: Search) -> str:
     leaders = search.leaders(Aim.COST)
     if not leaders:
         return "nothing yet"
-    scale = search.scale
-    cost = scale.score(leaders[0], Aim.COST)
-    times = f", {cost / scale.control:.1f} x prose" if scale.control else ""
+    cost, control = leaders[0].cost(search.sizes.large), search.state.control
+    times = f", {cost / control:.1f} x prose" if control else ""
     return f"worst {cost:,.0f} ns/byte{times}: {leaders[0].pattern.expression()}"
