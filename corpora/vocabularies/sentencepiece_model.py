@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from google.protobuf.message import DecodeError
 
 from corpora.vocabularies.limits import COPY, MAX_IDS, MAX_PROTO_BYTES, check_count, check_tokens
+from corpora.vocabularies.merges import merges_from_scores
 from corpora.vocabularies.model import (
     Algorithm,
     Alphabet,
@@ -136,8 +137,6 @@ def from_pieces(
     check_tokens(tokens, where)
     merges = Merges.none()
     if algorithm is Algorithm.BPE:
-        from corpora.vocabularies.merges import merges_from_scores  # noqa: PLC0415 (Numba takes a second)
-
         merges = merges_from_scores(columns, where)
     return Vocabulary(
         id=vocabulary_id,

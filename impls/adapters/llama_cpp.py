@@ -287,7 +287,7 @@ class _Encoder:
 @lru_cache(maxsize=16)
 def _trouble(vocabulary: Vocabulary) -> str | None:
     # Only needed where llama.cpp takes part: keeps `tokgate list` from importing the writer.
-    from corpora.vocabularies.gguf_out import pre_name, trouble  # noqa: PLC0415
+    from corpora.vocabularies.gguf_file import pre_name, trouble  # noqa: PLC0415
     from corpora.vocabularies.patterns import GGUF_IGNORE_MERGES  # noqa: PLC0415
 
     fault = trouble(vocabulary)
@@ -313,7 +313,7 @@ def gguf_file(vocabulary: Vocabulary) -> bytes:
     not the vocabulary's was given another one by name (``#pattern=``), and is written anew. What
     is written of a large vocabulary is kept on disk.
     """
-    from corpora.vocabularies.gguf_out import to_gguf  # noqa: PLC0415 (as above)
+    from corpora.vocabularies.gguf_file import to_gguf  # noqa: PLC0415 (as above)
     from corpora.vocabularies.limits import MAX_FILE_BYTES  # noqa: PLC0415
     from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS  # noqa: PLC0415
     from corpora.vocabularies.reading import read_bytes  # noqa: PLC0415

@@ -84,8 +84,8 @@ def refusal(name: str) -> str:
         ("x.tiktoken#pattern=", "#pattern=NAME"),
         (str(HERE), "is a directory"),
         (f"{HERE}/unigram_bytes.model#pattern=gpt2", "does not apply"),
-        (f"{HERE}/train.py", "format not recognised"),
-        (f"{HERE}/train.py", "vocab.txt, and vocab.json with merges.txt"),
+        (f"{HERE}/README.md", "format not recognised"),
+        (f"{HERE}/README.md", "vocab.txt, and vocab.json with merges.txt"),
         ("hf:org/name@", "revision"),
     ],
 )
@@ -262,27 +262,6 @@ def test_a_rank_file_with_its_pattern_is_the_encoding() -> None:
 
 
 # The trained models
-
-
-@pytest.mark.thorough  # it trains
-def test_training_again_gives_the_committed_models(tmp_path: Path) -> None:
-    import sentencepiece
-
-    if sentencepiece.__version__ != "0.2.3":
-        pytest.skip("the committed models were trained by SentencePiece 0.2.3")
-    subprocess.run(
-        [sys.executable, str(HERE / "train.py"), "--out", str(tmp_path)],
-        check=True,
-        capture_output=True,
-    )
-    assert (tmp_path / "unigram_bytes.model").read_bytes() == (
-        HERE / "unigram_bytes.model"
-    ).read_bytes()
-    packed = "unigram_nfkc.model.gz"
-    # Unpacked, because zlib's versions pack differently.
-    assert gzip.decompress((tmp_path / packed).read_bytes()) == gzip.decompress(
-        (HERE / packed).read_bytes()
-    )
 
 
 def test_what_the_trained_models_are_for() -> None:

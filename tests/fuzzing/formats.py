@@ -13,7 +13,7 @@ import regex
 from corpora.families import user
 from corpora.grammars.corpus import CorpusError, read_cases
 from corpora.vocabularies import sources
-from corpora.vocabularies.gguf_out import to_gguf
+from corpora.vocabularies.gguf_file import to_gguf
 from corpora.vocabularies.model import Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.preflight import preflight
