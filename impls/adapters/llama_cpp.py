@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Alphabet
+from corpora.vocabularies.preflight import preflight
 from impls.adapters.common import Library, text_of
 from impls.interface import Capability, Recipe, Unsupported
 
@@ -301,8 +302,6 @@ def _trouble(vocabulary: Vocabulary) -> str | None:
 
 
 def _improper(vocabulary: Vocabulary) -> bool:
-    from corpora.vocabularies.preflight import preflight  # noqa: PLC0415 (Numba takes a second)
-
     return any(one.kind.startswith("not-self-encoding") for one in preflight(vocabulary))
 
 

@@ -14,7 +14,7 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.embedded import ALIKE, embedded
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
-from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS, special_tokens_of
+from corpora.vocabularies.patterns import PATTERNS, special_tokens_of
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from harness.engine.selection import vocabularies
@@ -32,17 +32,6 @@ def test_embedded_vocabularies_load_under_their_name(name: str) -> None:
         assert len(vocabulary.merges)
     else:
         assert vocabulary.unk_id is not None
-
-
-def test_summaries_are_one_line() -> None:
-    assert all(summary and "\n" not in summary for summary in embedded().values())
-
-
-def test_the_sizes_of_mistrals_vocabularies() -> None:
-    assert [len(resolve(f"tekken_{date}")) for date in ("240718", "240911")] == [131072] * 2
-    assert len(resolve("tekken_240911").merges) == 131072 - 1000 - 256
-    assert len(resolve("mistral_v1")) == 32000
-    assert len(resolve("mistral_v3")) == 32768
 
 
 def test_resolving_embedded_names_does_not_import_mistral_common() -> None:
@@ -184,10 +173,6 @@ def test_patterns_compile_in_all_three_engines(name: str) -> None:
         tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks={b"a": 0}, special_tokens={})
 
 
-def test_gguf_names_known_patterns() -> None:
-    assert set(GGUF_PRE.values()) <= set(PATTERNS)
-
-
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
 def test_patterns_split_as_tiktokens_own(name: str) -> None:
     """Without possessive quantifiers, but alike on what makes them differ."""
@@ -233,10 +218,6 @@ def test_cl100k_gives_tiktokens_ids_where_white_space_ends_the_text(
     for _ in range(5000):
         text = "a" + "".join(rng.choices(" \n\r\t\u3000\xa0", k=rng.randint(1, 8)))
         assert ours.encode(text) == theirs.encode(text), repr(text)
-
-
-def test_tekken_carries_the_pattern_of_that_name() -> None:
-    assert resolve("tekken_240911").splits == PATTERNS["tekken"]
 
 
 def test_special_tokens_go_with_the_encoding_not_with_the_pattern() -> None:
