@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.embedded import RANDOM
+from corpora.vocabularies.preflight import preflight
 from harness.core.comparisons import contracts_of, faulty, modes_of
 from harness.core.countdown import Countdown
 from harness.core.messages import Loaded
@@ -209,8 +210,6 @@ class Opened:
 
     def begin(self) -> None:
         """Have everybody load who says that it can."""
-        from corpora.vocabularies.preflight import preflight  # noqa: PLC0415 (imports Numba)
-
         vocabulary, plan = self.vocabulary, self.run.plan
         faults = faulty(vocabulary, plan.participants)
         able = [c for c in plan.participants if c.name not in faults]
