@@ -12,9 +12,10 @@ import pytest
 from harness.cli import application as cli
 from harness.cli.records import recorded
 from harness.engine.trust import instructions
-from harness.events import Found, Started, VocabularyLoaded, read_events, write_events
+from harness.events import Found, Started, VocabularyLoaded, read_events
 from impls import registry
 from tests.harness.command import tokgate
+from tests.harness.made import write_record
 
 PLUGIN = """
 from pathlib import Path
@@ -61,7 +62,7 @@ def changed(plain: Path, to: Path, spec: str, source: str | None = None) -> Path
         elif isinstance(event, VocabularyLoaded) and source is not None:
             event = replace(event, source=source)
         events.append(event)
-    write_events(to / "run.jsonl", events)
+    write_record(to / "run.jsonl", *events)
     return to
 
 
