@@ -100,7 +100,7 @@ def execute(
     growth = judge_growth(coverage.growth.values(), plan.bounds, linear, own, in_python)
     for cell in growth:
         emit(cell)
-    verdict = gate.judge(tracker.findings, judged, growth, coverage, complete=ending.complete)
+    verdict = gate.judge(judged, growth, coverage, complete=ending.complete)
     if not ending.complete:
         reasons = (f"{ending.how}: what was found so far is here{run.going_on}", *verdict.reasons)
         verdict = gate.Verdict(FAIL, reasons, ending.status, verdict.notes)

@@ -58,8 +58,8 @@ SHARED = replace(FOUND, bucket=f"{FOUND.bucket}=other")
 def test_what_becomes_of_an_expectation(
     entry: Expectation, findings: list[Found], exercised: bool, shown: bool, status: str
 ) -> None:
-    places = ({0} if one else set[int]() for one in (exercised, shown))
-    (one,) = judge_expectations([entry], findings, *places, {"mine": "1"}, TODAY)
+    asked, seen = ({0} if one else set[int]() for one in (exercised, shown))
+    (one,) = judge_expectations([entry], findings, asked, seen, {"mine": "1"}, TODAY)
     assert one.status == status
     assert not ENTRY.covers(SHARED.bucket, "v")
 
@@ -75,7 +75,8 @@ def verdict(
     told: list[Event] | None = None,
 ) -> Verdict:
     expectations = [ExpectationJudged("b", one, "r", None, ["mine"]) for one in statuses]
-    return judge(findings, expectations, growth, Coverage.of(COMPARED if told is None else told))
+    events = [*(COMPARED if told is None else told), *findings]
+    return judge(expectations, growth, Coverage.of(events))
 
 
 OPEN = GrowthJudged(
@@ -125,7 +126,7 @@ def test_what_was_named_and_not_examined_neither_passes_nor_fails() -> None:
     wrong = verdict((FOUND,), told=[NAMED, *COMPARED])
     assert wrong.exit_status == FAILS, "what is wrong comes first"
     assert wrong.notes[0].startswith("other was not tested")
-    cut = judge([], [], [], Coverage.of([NAMED]), complete=False)
+    cut = judge([], [], Coverage.of([NAMED]), complete=False)
     assert cut.value == PASS, "of a run that was cut off the runner says that it is not complete"
 
 

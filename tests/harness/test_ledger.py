@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +27,6 @@ from harness.ledger.models import (
 )
 from harness.ledger.recorder import MAX_REPRODUCER, in_utc, keep_run, keep_speeds
 from harness.verdict.coverage import Coverage
-from tests.harness.command import tokgate
 from tests.harness.made import WHOLE, batch, finished, found, grown, loaded, opened
 from tests.harness.postgres import server
 from tests.reports import ledgers
@@ -179,24 +177,6 @@ def test_sqlite_writes_ahead_and_syncs(tmp_path: Path) -> None:
     with open_database(str(tmp_path / "x.db")).connect() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
-
-
-@pytest.mark.thorough  # several whole runs
-def test_a_run_writes_into_the_ledger(tmp_path: Path) -> None:
-    where = tmp_path / "ledger.db"
-    wrong = f"{Path(__file__).parents[1]}/mutants/in_process.py:AlwaysWrong"
-    ended = tokgate(
-        "run", "--vocab=toy_bytes", "--impl=bpe.naive", f"--impl={wrong}", "--budget=50cases",
-        f"--ledger={where}", f"--out={tmp_path / 'out'}",
-    )  # fmt: skip
-    assert ended.returncode == 1, ended.stderr
-    engine = open_database(str(where))
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    with sa.orm.Session(engine) as session:
-        (run,) = session.scalars(sa.select(Run)).all()
-        assert (run.verdict, run.cases, run.complete) == ("fail", summary["cases"], True)
-        kept = set(session.scalars(sa.select(RunFinding.id)))
-        assert kept == {finding["id"] for finding in summary["findings"]}
 
 
 # --- what a site shows ----------------------------------------------------------------------------

@@ -12,8 +12,6 @@ from harness.core.participants import Participant
 from harness.events import Measured
 from harness.verdict import expectations
 from harness.verdict.bounds import (
-    IN_STEPS,
-    IN_TIME,
     Bound,
     judge_growth,
     load,
@@ -43,13 +41,10 @@ DIED = replace(CELL, verdict="failed", note="crashed at 2 KiB")
     ("measured", "bound", "outcome"),
     [
         (CELL, "linear", "pass"),
-        (CELL, "n log n", "pass"),
         (CELL, "cubic", "pass"),
         (SQUARE, "linear", "fail"),
-        (SQUARE, "n log n", "fail"),
         (SQUARE, "n^1.5", "fail"),
         (SQUARE, "quadratic", "pass"),
-        (SQUARE, "cubic", "pass"),
         (cell(1.5, 1.4, 1.6, "superlinear"), "n^1.5", "pass"),
         (cell(1.5, 1.4, 1.6, "superlinear"), "linear", "fail"),
         # The caches may have made a cost of n^1.5 look like this, over so few sizes.
@@ -57,7 +52,6 @@ DIED = replace(CELL, verdict="failed", note="crashed at 2 KiB")
         # An interval on both sides, or no interval at all.
         (cell(1.3, 1.1, 1.5, "inconclusive"), "linear", "inconclusive"),
         (cell(2.2, 1.9, 2.5, "superlinear"), "quadratic", "inconclusive"),
-        (cell(2.2, 1.9, 2.5, "superlinear"), "linear", "fail"),
         # Not called superlinear, as caches may explain it.
         (cell(1.5, 1.4, 1.6, "inconclusive"), "linear", "inconclusive"),
         (UNKNOWN, "linear", "inconclusive"),
@@ -79,11 +73,6 @@ def test_a_line_says_what_broke_it() -> None:
     assert outcome_of(SQUARE, "linear")[1] == "time grew like n^2.00 (1.90 to 2.10)"
     assert outcome_of(CELL, "linear")[1] == ""
     assert outcome_of(DIED, "linear")[1] == "crashed at 2 KiB"
-
-
-def test_bounds_are_in_order() -> None:
-    for limits in (IN_TIME, IN_STEPS):
-        assert sorted(limits.values()) == list(limits.values())
 
 
 MINE = {"mine"}

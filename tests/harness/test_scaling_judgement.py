@@ -11,22 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import product
 
-import numpy as np
 import pytest
 
-from harness.studies.growth.cell import LAST_LOOK, PROOFS, proof_of
+from harness.studies.growth.cell import PROOFS, proof_of
 from harness.studies.growth.prober import STEP_SIZES
 from harness.verdict.exponents import (
     LEAST_POINTS,
     MOST_NOISE,
-    RANGE,
-    SMALL,
     THRESHOLD,
     Verdict,
-    fitted_costs,
-    intercept,
     judge,
-    median_slope,
     shown_noise,
 )
 from tests.harness import growth_cells as cells
@@ -152,36 +146,12 @@ def test_too_few_points_are_inconclusive() -> None:
     assert judge({int(n): 1e-6 for n in SIZES}, 1e-6).exponent is None
 
 
-def test_what_the_overhead_hides_is_not_fitted() -> None:
-    assert fitted_costs({256: 3.0, 512: 5.0, 1024: 9.0}, 2.0) == [512, 1024]
-
-
-def test_the_overhead_is_where_the_line_of_small_sizes_begins() -> None:
-    # 40 of a call, 0.5 a byte, of which the tiny input has 16.
-    points = {size: 40 + 0.5 * size for size in (256, 512, 1024, 1 << 16)}
-    assert intercept(points, 48.0) == pytest.approx(40.0)
-    # Of a square nothing but the tiny input tells.
-    squares = {size: 40 + 0.5 * size**2 for size in (256, 512, 1024)}
-    assert 0 <= intercept(squares, 48.0) <= 48.0
-    assert intercept({4 * SMALL: 1.0}, 0.5) == 0.5
-    assert intercept({}, 0.0) == 0.0
-
-
 def test_the_constant_is_for_a_byte_more() -> None:
     growth = judge({int(n): 5000 + 7.0 * n for n in SIZES}, 5000.0 + 16 * 7)
     assert growth.constant is not None
     assert growth.constant.value == pytest.approx(7.0)
     assert growth.constant.low <= growth.constant.value <= growth.constant.high
     assert growth.overhead == pytest.approx(5000.0)
-
-
-def test_slopes_are_weighed_by_distance() -> None:
-    line = median_slope(np.array([0.0, 1, 2, 3]), np.array([0.0, 2, 4, 6]))
-    assert (line.low, line.value, line.high) == pytest.approx((2.0, 2.0, 2.0))
-    # The long pairs outweigh the one that is out of line.
-    bent = median_slope(np.array([0.0, 1, 2, 3]), np.array([0.0, 2, 5, 6]))
-    assert bent.value == pytest.approx(2.0, abs=0.3)
-    assert bent.low < 2.0 < bent.high
 
 
 @pytest.mark.parametrize(
@@ -281,14 +251,6 @@ def test_what_soars_at_the_end_has_the_exponent_of_its_end() -> None:
     growth = judge(points)
     assert growth.verdict is SUPERLINEAR
     assert growth.low is not None and growth.low > THRESHOLD
-
-
-def test_the_bounds_fit_together() -> None:
-    # Across all sizes that are needed at least, n^1.5 makes a byte dearer by more than caches do.
-    assert (RANGE ** (1.5 - 1)) > 3
-    assert 1 < THRESHOLD < 1.5
-    assert math.log2(RANGE) + 1 >= LEAST_POINTS
-    assert LAST_LOOK > 6
 
 
 @pytest.mark.parametrize(
