@@ -226,23 +226,6 @@ def test_the_slow_one_starves_whom_it_holds_up() -> None:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def test_false_ones_are_counted_by_run_and_in_all() -> None:
-    rows = {(row["kind"], row["load"]): row for row in tables.gates(SOME)}
-    assert set(rows) == {
-        ("run", 0), ("fuzz", 4), ("all", 0), ("all", 4), ("cold runs", "all"), ("all", "all")
-    }  # fmt: skip
-    one = rows["run", 0]["false_findings"]
-    assert (one["runs"], one["of"], one["count"]) == (1, 2, 2)
-    assert one["at_most"] == bounds.upper_bound(1, 2)
-    whole = rows["all", "all"]
-    assert (whole["runs"], whole["cold"], whole["failed"]["runs"]) == (3, 1, 1)
-    assert (whole["false_withdrawals"]["runs"], whole["wrong_growth"]["runs"]) == (1, 1)
-    assert (whole["false_withdrawals"]["of"], whole["wrong_growth"]["of"]) == (3, 1)
-    assert tables.gate_cells(rows["run", 0])[5] == "-"
-    assert whole["overrun"]["above"] == 3
-    assert rows["cold runs", "all"]["preparing_warm"] is None
-
-
 def test_what_is_wrong_is_named_with_its_folder() -> None:
     text = tables.markdown(SOME, 9, "--runs 9", "a machine")
     assert "5 of 9 runs" in text

@@ -179,9 +179,6 @@ def test_sqlite_writes_ahead_and_syncs(tmp_path: Path) -> None:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
 
 
-# --- what a site shows ----------------------------------------------------------------------------
-
-
 def test_tallies_are_the_sums_over_contracts(opens: Opens) -> None:
     wrong = replace(batch(mine=WHOLE, right=WHOLE), violations={"equivalence": {"mine": 3}})
     some = (10, 0, 0)
