@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -23,6 +23,7 @@ from harness.verdict.exponents import (
     judge,
     shown_noise,
 )
+from tests.breadth import thorough_from
 from tests.harness import growth_cells as cells
 from tests.harness.growth_cells import (
     LARGE,
@@ -43,53 +44,59 @@ LINEAR, SUPERLINEAR, INCONCLUSIVE = Verdict.LINEAR, Verdict.SUPERLINEAR, Verdict
 OPPOSITE = {LINEAR: SUPERLINEAR, SUPERLINEAR: LINEAR}
 PLAIN = ("smooth",)
 STEPPED = ("one step", "two steps")
-OF_CACHES = ("two steps", "deep", "threefold late")
 ALMOST = 0.95
 
-Row = tuple[str, list[Floats], tuple[str, ...], tuple[float, ...], tuple[Noise, ...], float]
+ROWS = [
+    # What it is, and in which share of fifty cells that must be said; the opposite never is.
+    (LINEAR, "n", [SIZES, FEW], ("smooth", "drift"), LITTLE, (quiet,), ALMOST),
+    (LINEAR, "n", [SIZES], STEPPED, LITTLE, (quiet,), ALMOST),
+    (LINEAR, "n", [FEW], STEPPED, LITTLE, (quiet,), 0),
+    (LINEAR, "n log n", [SIZES, FEW], PLAIN, LITTLE, (quiet,), 0.75),
+    (SUPERLINEAR, "n^2", [SIZES, FEW], (*PLAIN, *STEPPED), LITTLE, (quiet,), ALMOST),
+    (SUPERLINEAR, "n^1.5", [SIZES], PLAIN, LITTLE, (quiet,), 0.9),
+    (SUPERLINEAR, "n^1.5", [FEW], PLAIN, LITTLE, (quiet,), 0),  # what a cache may explain
+    (LINEAR, "n", [SIZES], ("smooth", "two steps", "drift"), (0.15,), NOISES, ALMOST),
+    (SUPERLINEAR, "n + n^2", [SIZES], PLAIN, (0.15,), NOISES, ALMOST),
+    (SUPERLINEAR, "n, n^2 above 100 kB", [LARGE], PLAIN, (0.15,), NOISES, 1),
+    (SUPERLINEAR, "n^3", [FEW], PLAIN, (0.15,), NOISES, ALMOST),
+    (SUPERLINEAR, "2^n", [FEW], PLAIN, (0.15,), NOISES, ALMOST),
+]
 
-ROWS: list[tuple[Verdict, Row]] = [
-    # Never called the opposite, and of fifty cells called what they are in at least this share.
-    (LINEAR, ("n", [SIZES, FEW], ("smooth", "drift"), LITTLE, (quiet,), ALMOST)),
-    (LINEAR, ("n", [SIZES], STEPPED, LITTLE, (quiet,), ALMOST)),
-    (LINEAR, ("n", [FEW], STEPPED, LITTLE, (quiet,), 0)),
-    (LINEAR, ("n log n", [SIZES, FEW], PLAIN, LITTLE, (quiet,), 0.75)),
-    (SUPERLINEAR, ("n^2", [SIZES, FEW], (*PLAIN, *STEPPED), LITTLE, (quiet,), ALMOST)),
-    (SUPERLINEAR, ("n^1.5", [SIZES], PLAIN, LITTLE, (quiet,), 0.9)),
-    (SUPERLINEAR, ("n^1.5", [FEW], PLAIN, LITTLE, (quiet,), 0)),  # what a cache may explain
-    (LINEAR, ("n", [SIZES], ("smooth", "two steps", "drift"), (0.15,), NOISES, ALMOST)),
-    (SUPERLINEAR, ("n + n^2", [SIZES], PLAIN, (0.15,), NOISES, ALMOST)),
-    (SUPERLINEAR, ("n, n^2 above 100 kB", [LARGE], PLAIN, (0.15,), NOISES, 1)),
-    (SUPERLINEAR, ("n^3", [FEW], PLAIN, (0.15,), NOISES, ALMOST)),
-    (SUPERLINEAR, ("2^n", [FEW], PLAIN, (0.15,), NOISES, ALMOST)),
-    # As bad as linear ones come: no more than a few may be accused once in a long time, so that
-    # here none is.
-    *((LINEAR, (law, [sizes], (machine,), (0.05, 0.15), NOISES, 0))
-      for law, sizes, machine in product(("n", "n log n"), (LARGE[:7], SIZES, LARGE), OF_CACHES)),
-    # But who deserves it is.
-    *((SUPERLINEAR, (law, [sizes], (machine,), (0.15,), NOISES, ALMOST))
-      for law, sizes in (("n^1.5", SIZES), ("n^1.5", LARGE), ("n^2", LARGE[:6]), ("n^2", LARGE))
-      for machine in ("smooth", "one step", "drift")),
-]  # fmt: skip
+LIKE_FASTER = [
+    (LINEAR, law, [sizes], (machine,), (0.05, 0.15), NOISES, 0)
+    for machine in ("two steps", "deep", "threefold late")
+    for law in ("n", "n log n")
+    for sizes in (LARGE[:7], SIZES, LARGE)
+]
+"""As bad as linear ones come: no more than a few may be accused once in a long time, so that here
+none is."""
 
-
-def rows() -> Iterator[object]:
-    """The rows; of the last ones, those on one machine only are quick."""
-    for right, row in ROWS:
-        law, sizes, machines, *_ = row
-        slow = len(machines) == 1 and len(row[4]) > 1 and machines[0] not in ("smooth", "two steps")
-        name = f"{law}-{len(sizes[0])}-{'-'.join(machines)}"
-        yield pytest.param(right, row, id=name, marks=[pytest.mark.thorough] * slow)
+FASTER = [
+    (SUPERLINEAR, law, [sizes], (machine,), (0.15,), NOISES, ALMOST)
+    for machine in ("smooth", "one step", "drift")
+    for law, sizes in (("n^1.5", SIZES), ("n^1.5", LARGE), ("n^2", LARGE[:6]), ("n^2", LARGE))
+]
+"""But who deserves it is."""
 
 
-@pytest.mark.parametrize(("right", "row"), [*rows()])
-def test_simulated(right: Verdict, row: Row) -> None:
-    law, sizes, machines, noises, kinds, share = row
+@pytest.mark.parametrize(
+    ("right", "law", "sizes", "machines", "noises", "kinds", "share"),
+    [*ROWS, *thorough_from(6, LIKE_FASTER), *thorough_from(4, FASTER)],
+)
+def test_simulated(
+    right: Verdict,
+    law: str,
+    sizes: list[Floats],
+    machines: tuple[str, ...],
+    noises: tuple[float, ...],
+    kinds: tuple[Noise, ...],
+    share: float,
+) -> None:
     for at, machine, noise, kind in product(sizes, machines, noises, kinds):
         seen = Counter(
             looked(measured(law, at, machine, noise, seed, kind), at) for seed in range(CELLS)
         )
-        where = len(at), machine, noise, kind.__name__, seen
+        where = law, len(at), machine, noise, kind.__name__, seen
         assert seen[OPPOSITE[right]] == 0, where
         assert seen[right] >= share * CELLS, where
 
