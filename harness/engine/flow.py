@@ -144,7 +144,7 @@ def execute(
         growth = judge_growth(coverage.growth.values(), plan.bounds, linear, own, in_python)
         for event in (*judged, *growth):
             emit(event)
-        verdict = gate.judge(findings, judged, growth, coverage, complete=ending.complete)
+        verdict = gate.judge(judged, growth, coverage, complete=ending.complete)
         reasons, status = verdict.reasons, verdict.exit_status
         if not ending.complete:
             first = f"{ending.how}: what was found so far is here{vocabularies.going_on}"

@@ -110,7 +110,7 @@ class TestOrder:
 
 def said(*events: Event) -> list[str]:
     """What a verdict says of the texts: reasons, gaps and notes."""
-    judged = gate.judge([], [], [], Coverage.of(events))
+    judged = gate.judge([], [], Coverage.of(events))
     return [line for line in (*judged.reasons, *judged.notes) if "your texts" in line]
 
 
@@ -132,13 +132,13 @@ class TestVerdict:
 
     def test_a_record_that_cannot_be_read_is_a_mistake_of_the_users(self) -> None:
         told = [given(only=False), read(unreadable=2), COMPARED]
-        judged = gate.judge([], [], [], Coverage.of(told))
+        judged = gate.judge([], [], Coverage.of(told))
         assert (judged.value, judged.exit_status) == (FAIL, exit_statuses.USAGE)
         assert judged.reasons[0].startswith("2 records of your texts could not be read")
         assert "a:7" in judged.reasons[0]
 
     def test_texts_that_nobody_compared_are_not_examined(self) -> None:
-        judged = gate.judge([], [], [], Coverage.of([given(only=True), read()]))
+        judged = gate.judge([], [], Coverage.of([given(only=True), read()]))
         assert (judged.value, judged.exit_status) == (UNEXAMINED, exit_statuses.NOT_EXAMINED)
         assert "no document of your texts was compared" in judged.reasons[0]
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import Campaign, Event, Outlook, read_events, write_events
+from harness.events import Campaign, Event, Outlook, read_events
 from harness.ledger.trends import Seen
 from reports import html, write_all
 from reports.campaigns import together
 from reports.record import RunRecord
 from reports.trends import history_of
+from tests.harness.made import write_record
 from tests.reports import records
 
 CURVES = {
@@ -58,7 +59,7 @@ def test_kinds_of_which_there_are_none_have_no_plot() -> None:
 
 
 def test_a_record_keeps_the_campaign(tmp_path: Path) -> None:
-    write_events(tmp_path / "run.jsonl", [event()])
+    write_record(tmp_path / "run.jsonl", event())
     (read,) = read_events(tmp_path / "run.jsonl")
     assert RunRecord.from_events([read]).campaign is not None
     assert page(read) == page(event())

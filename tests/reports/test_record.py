@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.events import BatchDone, Counted, read_events, write_events
+from harness.events import BatchDone, Counted, read_events
 from reports.blocks.html import link
 from reports.blocks.units import plural
 from reports.matrix import matrix
 from reports.record import RunRecord, Verdict
 from reports.words import spoken, title
+from tests.harness.made import write_record
 from tests.reports import records
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def test_generators_add_up() -> None:
 def test_a_record_survives_its_file(tmp_path: Path) -> None:
     record = records.three()
     events = [*records.opening(), *records.special()]
-    write_events(tmp_path / "run.jsonl", events)
+    write_record(tmp_path / "run.jsonl", *events)
     again = RunRecord.from_events(read_events(tmp_path / "run.jsonl"))
     assert again == RunRecord.from_events(events)
     assert replace(record) == record

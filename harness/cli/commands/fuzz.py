@@ -11,7 +11,6 @@ from harness.checks import CHECKS
 from harness.cli import options
 from harness.cli.display import Display
 from harness.cli.progress.fuzz import FuzzProgress
-from harness.cli.progress.moving import summary
 from harness.cli.records import reported
 from harness.cluster import opening
 from harness.engine import selection
@@ -27,6 +26,7 @@ from harness.studies.fuzz.store import CampaignStore
 from harness.verdict import expectations
 from reports.blocks.units import plural
 from reports.closing import closing, told
+from reports.cluster import sentences
 
 EPILOG = f"""
 A campaign is kept in a database, round by round: the same command continues it, even after Ctrl-C,
@@ -204,7 +204,8 @@ def show(console: Display, record: Record, report: Path) -> None:
         f"{plural(finished.cases, 'case')}, {plural(finished.comparisons, 'comparison')} in "
         f"{spent(finished.seconds)}: {new} new findings, {known} known{also}"
     )
-    more = [summary(event) for event in record.events if isinstance(event, ClusterUsed)]
+    used = (event for event in record.events if isinstance(event, ClusterUsed))
+    more = [line for event in used for line in sentences(event)]
     if not record.session_cases and finished.cases:
         more.append("this session finished no round: all results are from earlier sessions")
     more.append(campaign.said)

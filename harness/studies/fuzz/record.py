@@ -242,8 +242,7 @@ def _finished(
     ended: Ended,
 ) -> Finished:
     coverage = Coverage.of(events)
-    found = [event for event in events if isinstance(event, Found)]
-    verdict = gate.judge(found, judged, (), coverage, complete=ended.how is None)
+    verdict = gate.judge(judged, (), coverage, complete=ended.how is None)
     value, reasons, status = verdict.value, list(verdict.reasons), verdict.exit_status
     if ended.canary is False:
         value, status = FAIL, status if value == FAIL else exit_statuses.FAILS
