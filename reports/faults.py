@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from corpora.plain_text import one_line
-from harness.events import Found, cause_of
+from harness.events import UNEXAMINED, Found, cause_of
 from reports.blocks.units import plural
-from reports.record import FAILING_EXPECTATIONS, Bucket, RunRecord, Verdict
+from reports.record import FAILING, Bucket, RunRecord
 from reports.words import smallest
 
 FALLBACK = "tokgate-out/report.html"
@@ -61,13 +61,13 @@ def faults(record: RunRecord) -> Iterator[Fault]:
             text, path = (f"Vocabulary {where}.", judged.line), place(record, [name])
             yield Fault("scaling", title, text, path, (name, where, family))
     for entry in record.expectations:
-        if entry.status in FAILING_EXPECTATIONS:
+        if entry.status in FAILING:
             gone = entry.status == "stale"
             said = "was exercised and did not show" if gone else "is past its date"
             title = f"The expectation {entry.bucket} {said}"
             identity = entry.status, entry.bucket, entry.vocabulary, *entry.implementations
             yield Fault("expectation", title, (entry.reason,), default, identity)
-    if record.verdict is Verdict.NOT_EXAMINED:
+    if record.verdict == UNEXAMINED:
         for line in record.reasons:
             yield Fault("gate", "Not examined", (line,), default, (line,))
     if not record.complete:

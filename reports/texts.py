@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.events import Event
-from harness.events.texts import TextsCompared, TextsGiven, TextsRead, TokenCounts
+from harness.events.texts import TextsCompared, TextsGiven, TextsRead
 from reports.blocks import Details, Items, Paragraph, Section, Table
 from reports.blocks.units import plural
 from reports.studies import bad, last, of
@@ -49,34 +49,33 @@ def document(events: Iterable[Event]) -> dict[str, Any] | None:
     every = list(events)
     if (given := last(every, TextsGiven)) is None:
         return None
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    compared: dict[tuple[str, str], dict[str, Any]] = {}
     alone, digests = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for event in of(every, TextsCompared):
         where = event.contract
         for name, one in event.counts.items():
-            empty = {**asdict(TokenCounts(one.against)), "first": []}
-            row = rows.setdefault((where, name), empty)
-            for kind, number in asdict(one).items():
-                row[kind] = number if kind == "against" else row[kind] + number
+            counts = asdict(one)
+            about = {"contract": where, "implementation": name, "against": counts.pop("against")}
+            none = {**about, **dict.fromkeys(counts, 0), "first": []}
+            row = compared.setdefault((where, name), none)
+            for kind, number in counts.items():
+                row[kind] += number
             row["first"] += [asdict(each) for each in event.first if each.implementation == name]
             del row["first"][FIRST_SHOWN:]
         alone.update({(where, name): tokens for name, tokens in event.alone.items()})
         digests.update({(where, name): digest for name, digest in event.digests.items()})
-    told = {
-        "compared": rows,
-        "alone": {place: {"tokens": tokens} for place, tokens in alone.items()},
-        "digests": {place: {"digest": f"{n & DIGEST:016x}"} for place, n in digests.items()},
-    }
     return {
         **asdict(given),
         "read": [*{one.vocabulary: asdict(one) for one in of(every, TextsRead)}.values()],
-        **{
-            kind: [
-                {"contract": where, "implementation": name, **row}
-                for (where, name), row in of.items()
-            ]
-            for kind, of in told.items()
-        },
+        "compared": [*compared.values()],
+        "alone": [
+            {"contract": where, "implementation": name, "tokens": tokens}
+            for (where, name), tokens in alone.items()
+        ],
+        "digests": [
+            {"contract": where, "implementation": name, "digest": f"{digest & DIGEST:016x}"}
+            for (where, name), digest in digests.items()
+        ],
     }
 
 

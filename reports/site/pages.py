@@ -18,7 +18,7 @@ from impls.registry import registered
 from reports import standings, trends
 from reports.blocks import Banner, Block, Cell, Facts, Inline, Items, Paragraph, Section, Span
 from reports.blocks.html import PLOT_SCRIPTS, PLOT_STYLES, read_all
-from reports.blocks.units import count, duration, interval, plural
+from reports.blocks.units import count, duration, exponent, plural
 from reports.findings import card
 from reports.record import RunRecord
 from reports.site import feeds, speeds
@@ -26,7 +26,7 @@ from reports.site.project import FIXED, LIVE, UNSEEN, Asked, Defect, Project, da
 from reports.site.shared import Site, Told, address, facts, judged, link, listing
 from reports.studies import grouped
 from reports.text import literal
-from reports.words import SEVERITIES, input_of
+from reports.words import SEVERITIES
 
 PER = 1_000_000
 MAX_SCRIPTS = 5 << 20
@@ -99,11 +99,11 @@ def _index(project: Project, newest: Sequence[Block]) -> list[Block]:
     if runs:
         said = (
             f"{plural(len(runs), 'run')} on "
-            f"{plural(len(vocabularies), 'vocabulary', 'vocabularies')}, the last on "
+            f"{plural(len(vocabularies), 'vocabulary')}, the last on "
             f"{day(runs[-1])}: each library's ids beside those of the others, on generated and "
             "hostile texts."
         )
-    number = plural(len(libraries), "library", "libraries")
+    number = plural(len(libraries), "library")
     counts: list[tuple[str, Inline]] = [
         ("Libraries", len(libraries)),
         ("Vocabularies", len(vocabularies)),
@@ -159,7 +159,7 @@ def _of_vocabulary(project: Project, name: str) -> Told:
     return {
         "Format": row.format if row else None,
         "Algorithm": row.algorithm if row else None,
-        "Tokens:": plural(many, "vocabulary", "vocabularies") if many > 1 else tokens,
+        "Tokens:": plural(many, "vocabulary") if many > 1 else tokens,
         "Libraries:": sum(bool(project.latest(one, name)) for one in project.libraries),
         "Live defects:": len(live(defects)),
     }
@@ -206,8 +206,8 @@ def _of_growth(row: RunGrowth) -> Told:
     took = f"{duration(seconds)}, {size / seconds / 1e6:.3g} MB/s" if seconds and size else ""
     return {
         "Vocabulary": row.vocabulary,
-        "Verdict": Cell(standings.tally(row), sort=row.exponent or -1),
-        "Interval:": interval(row.low, row.high),
+        "Verdict": Span(row.verdict, f"tally {row.verdict}"),
+        "Exponent:": exponent(row.exponent, row.low, row.high).lstrip(),
         "Bytes:": row.bytes,
         "Time:": Cell(took, sort=seconds),
     }
@@ -220,7 +220,7 @@ def _vocabulary(name: str, project: Project) -> list[Block]:
         for one in project.libraries
         if (asked := project.latest(one, name))
     ]
-    number = plural(len(rows), "library", "libraries")
+    number = plural(len(rows), "library")
     said = f"{plural(len(live(defects)), 'live defect')}; judged here: {number}."
     caption = "The latest version of each, with the interval of 95 %"
     none = "The ledger does not say who was judged here."
@@ -266,8 +266,8 @@ def titled(defect: Defect) -> Inline:
     title = Span(defect.title, href=f"/{defect.page}" * bool(defect.page))
     if defect.detail is None:
         return title
-    shown = literal(input_of(defect.detail.found), INPUT_SHOWN).cut
-    return (title, " ", Span(shown, "literal quiet"))
+    shown = literal(defect.detail.found.input, INPUT_SHOWN)
+    return (title, " ", Span(str(shown), "literal quiet"))
 
 
 def told(defect: Defect) -> Told:
@@ -384,7 +384,7 @@ def command(found: Found, source: str) -> str:
         return ""
     names = dict.fromkeys([found.partition[0].implementations[0], *found.culprits[:1]])
     everywhere = source in embedded() or source.startswith(ANYWHERE)
-    data = input_of(found)
+    data = found.input
     if not everywhere or not registered().keys() >= set(names) or len(data) > MOST_HEX:
         return ""
     chosen = [word for name in names for word in ("--impl", name)]

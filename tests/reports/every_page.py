@@ -12,7 +12,6 @@ from reports import selftest as selftests
 from reports import worst as worsts
 from reports import write as write_files
 from reports import write_all
-from reports.cluster import Cluster
 from reports.record import RunRecord
 from reports.site import pages
 from reports.studies import files
@@ -53,7 +52,8 @@ def of_bench(told: list[Event]) -> list[tuple[str, str]]:
 
 def bench(out: Path) -> Path:
     """Speed by size, and at one size."""
-    write_files(of_bench(test_bench.usual()), out)
+    opened = [test_bench.opened(name, 3.0, 0.5) for name in ("tiktoken", test_bench.NASTY)]
+    write_files(of_bench([*test_bench.usual(), *opened]), out)
     return out / "bench.html"
 
 
@@ -68,7 +68,7 @@ def bench_of_one_size(out: Path) -> Path:
 def worst(out: Path) -> Path:
     """What a search found, one a death."""
     report = test_worst_patterns.report()
-    write_files(files("worst", report.to_json(), worsts.page(report, Cluster())), out)
+    write_files(files("worst", report.to_json(), worsts.page(report, [])), out)
     return out / "worst.html"
 
 

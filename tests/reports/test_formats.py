@@ -117,7 +117,7 @@ def test_markdown_is_short(shape: str) -> None:
 
 def test_markdown_is_cut_below_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(markdown, "MAX_BYTES", 2000)
-    text = markdown.render(records.many(60))
+    text = markdown.render(records.night(60, 0))
     assert len(text.encode()) < 2000
     assert text.endswith("_Cut: the rest is in report.html._\n")
 
