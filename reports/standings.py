@@ -97,7 +97,7 @@ def worst(word: str, href: str, expected: Sequence[bool]) -> Cell:
         return Cell(Span("none", "quiet"), sort=place)
     known = sum(expected)
     counts = f" {len(expected) - known:,} unexpected, {known:,} expected"
-    return Cell((Span(word or "defect", href=href), Span(counts, "quiet")), sort=place)
+    return Cell((Span(word, href=href), Span(counts, "quiet")), sort=place)
 
 
 def growth(rows: Sequence[Measured | RunGrowth]) -> Cell:

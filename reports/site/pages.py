@@ -137,7 +137,7 @@ def _index(project: Project, newest: Sequence[Block]) -> list[Block]:
 def _of_library(project: Project, name: str) -> Told:
     """The facts of a library, by its latest version."""
     there = live(project.of(name))
-    there.sort(key=lambda defect: (defect.row.expected, severity_order(defect)))
+    there.sort(key=lambda one: (one.row.expected, SEVERITIES.index(one.severity)))
     where, word = f"/{address('libraries', name)}#defects", there[0].severity if there else ""
     told = judged(project.latest(name))
     return {
@@ -152,16 +152,14 @@ def _of_library(project: Project, name: str) -> Told:
 
 def _of_vocabulary(project: Project, name: str) -> Told:
     """The facts of a vocabulary, or of all random ones of a kind."""
-    rows, defects = project.loaded.get(name, []), project.on(name)
-    many = len({one.vocabulary for one in rows} | {one.row.vocabulary for one in defects})
-    row = rows[-1] if rows else None
-    tokens = row.tokens if row else None
+    rows = project.loaded[name]
+    row, many = rows[-1], len({one.vocabulary for one in rows})
     return {
-        "Format": row.format if row else None,
-        "Algorithm": row.algorithm if row else None,
-        "Tokens:": plural(many, "vocabulary") if many > 1 else tokens,
+        "Format": row.format,
+        "Algorithm": row.algorithm,
+        "Tokens:": plural(many, "vocabulary") if many > 1 else row.tokens,
         "Libraries:": sum(bool(project.latest(one, name)) for one in project.libraries),
-        "Live defects:": len(live(defects)),
+        "Live defects:": len(live(project.on(name))),
     }
 
 
@@ -188,7 +186,7 @@ def _library(name: str, project: Project) -> Iterator[Block]:
         runs = {one.run.id for one in asked}
         seen = sum(one.blamed and not runs.isdisjoint(one.seen) for one in defects)
         told = {**judged(asked), "Defects seen:": seen}
-        versions.append((asked[0].version or "not known", told))
+        versions.append((asked[0].version, told))
     yield from listing("Version history", "Version", versions, "The latest version last")
     growth: list[tuple[Inline, Told]] = [
         (row.family, _of_growth(row)) for row in project.growth.get(name, [])
@@ -224,7 +222,7 @@ def _vocabulary(name: str, project: Project) -> list[Block]:
     said = f"{plural(len(live(defects)), 'live defect')}; judged here: {number}."
     caption = "The latest version of each, with the interval of 95 %"
     none = "The ledger does not say who was judged here."
-    marks = {row.fingerprint[:12] for row in project.loaded.get(name, ())}
+    marks = {row.fingerprint[:12] for row in project.loaded[name]}
     return [
         Banner(name, said),
         facts({**told, "Fingerprint": Span(marks.pop(), "code") if len(marks) == 1 else None}),
@@ -256,18 +254,11 @@ def news(defects: Iterable[Defect]) -> list[tuple[str, str, Defect]]:
     return sorted(found, key=lambda one: (*one[:2], one[2].ids[0]), reverse=True)
 
 
-def severity_order(defect: Defect) -> int:
-    """The place of its severity, the worst first."""
-    return [*SEVERITIES, ""].index(defect.severity)
-
-
 def titled(defect: Defect) -> Inline:
     """What happens, with a link to its page, and the smallest input."""
     title = Span(defect.title, href=f"/{defect.page}" * bool(defect.page))
-    if defect.detail is None:
-        return title
     shown = literal(defect.detail.found.input, INPUT_SHOWN)
-    return (title, " ", Span(str(shown), "literal quiet"))
+    return title, " ", Span(str(shown), "literal quiet")
 
 
 def told(defect: Defect) -> Told:
@@ -280,7 +271,7 @@ def told(defect: Defect) -> Told:
     )
     return {
         "State": state,
-        "Severity": Cell(defect.severity or "not known", sort=severity_order(defect)),
+        "Severity": Cell(defect.severity, sort=SEVERITIES.index(defect.severity)),
         "Vocabulary": link("vocabularies", defect.family),
         "First seen:": day(defect.first),
         "Last seen:": day(defect.last),
@@ -328,7 +319,7 @@ def defect_pages(site: Site) -> Iterator[tuple[str, str]]:
     for defect in site.project.defects:
         if not defect.page:
             continue
-        name, script = defect.ids[0], (defect.detail and defect.detail.reproducer) or ""
+        name, script = defect.ids[0], defect.detail.reproducer or ""
         spent += len(script)
         beside = f"{name}.py" if script and spent <= MAX_SCRIPTS else None
         if beside:
@@ -355,12 +346,6 @@ def defect_pages(site: Site) -> Iterator[tuple[str, str]]:
 def _finding(defect: Defect, site: Site, script: str | None) -> list[Block]:
     """The finding in full. script: the file beside the page."""
     detail, project = defect.detail, site.project
-    if detail is None:
-        lack = (
-            f"The ledger has no more of it than its name: {defect.row.bucket}. It was kept by an "
-            "earlier version of tokgate; the next run that sees it keeps it in full."
-        )
-        return [Paragraph(lack, "empty")]
     run, found = project.runs[detail.run], replace(detail.found, reproducer=script)
     source = project.sources.get((run.id, found.vocabulary), "")
     began = Started(run.started, run.seed, run.suite, run.budget, "", project.versions[run.id], "")

@@ -22,6 +22,7 @@ from reports.record import RunRecord
 from tests.breadth import thorough
 from tests.harness.command import TOKGATE, here, tokgate
 from tests.harness.hostile_plugin import HOSTILE
+from tests.reports.records import b64
 
 PLUGIN = Path(__file__).with_name("hostile_plugin.py")
 
@@ -51,16 +52,10 @@ def lines_forged(text: str) -> list[str]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a vocabulary whose file name is hostile, too."""
     made = tmp_path_factory.mktemp("hostile")
-    ranks = "".join(f"{one} {i}\n" for i, one in enumerate(map(_base64, range(256))))
+    ranks = "".join(f"{one} {i}\n" for i, one in enumerate(b64(bytes([n])) for n in range(256)))
     name = HOSTILE.replace("\0", "").replace("/", "").encode("utf-8", "surrogatepass")
     (made / os.fsdecode(name + b".tiktoken")).write_text(ranks)
     return made
-
-
-def _base64(byte: int) -> str:
-    import base64
-
-    return base64.b64encode(bytes([byte])).decode()
 
 
 def arguments(folder: Path) -> list[str]:

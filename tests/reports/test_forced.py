@@ -36,8 +36,8 @@ CORPUS = ForcedCorpus(
 )
 
 
-def record(*witnesses: ForcedWitness) -> RunRecord:
-    return RunRecord.from_events([*opening(), ROW, CORPUS, *witnesses, finished()])
+def record(*more: Event) -> RunRecord:
+    return RunRecord.from_events([*opening(), ROW, CORPUS, *more, finished()])
 
 
 def test_the_table_and_the_corpus() -> None:

@@ -198,13 +198,23 @@ def test_many_runs_of_many_libraries_stay_small(tmp_path: Path) -> None:
 # --- what became of a defect ----------------------------------------------------------------------
 
 
-def found(run: int, name: str = "f-1", vocabulary: str = "vocab", **other: Any) -> RunFinding:
-    whole = {"id": name, "bucket": "bucket", "culprits": ["mine"], "expected": False, "count": 1}
+SHOWN = ledgers.Planted("mine", "vocab", "merges", "Mn", 0, 9).found(0, None)
+
+
+def found(run: int, name: str = SHOWN.id, vocabulary: str = "vocab", **other: Any) -> RunFinding:
+    whole = {
+        "id": name,
+        "bucket": SHOWN.bucket,
+        "culprits": ["mine"],
+        "expected": False,
+        "count": 1,
+    }
     return RunFinding(run=str(run), vocabulary=vocabulary, **{**whole, **other})
 
 
 def tally(run: int, sign: str, **other: Any) -> RunTally:
-    whole = {"cases": 100, "deaths": 0, "trusted": False, "checks": [], "generators": []}
+    whole = {"cases": 100, "deaths": 0, "trusted": False,
+             "checks": ["equivalence", "survival"], "generators": ["edge", "mutated"]}  # fmt: skip
     wrong = int(sign == "x")
     return RunTally(
         run=str(run), implementation="mine", vocabulary="vocab", compared=100, wrong=wrong,
@@ -239,6 +249,7 @@ def history(
         ],
         tallies=[tally(day, sign) for day, sign in enumerate(shown) if sign in "x-"],
         findings=[found(day) for day, sign in enumerate(shown) if sign == "x"],
+        details=[RecordedFinding("0", SHOWN, None)],
     )  # fmt: skip
 
 
@@ -281,15 +292,9 @@ def test_a_run_that_was_cut_off_fixes_nothing() -> None:
 def test_only_who_could_see_a_defect_tells_that_it_is_gone(
     changes: dict[str, Any], state: str
 ) -> None:
-    shown = ledgers.Planted("mine", "vocab", "merges", "Mn", 0, 9).found(0, None)
-    usual = {"checks": ["equivalence", "survival"], "generators": ["edge", "mutated"]}
-    whole = replace(
-        history("1111111112222", "xxxxxxxxx----"),
-        findings=[found(day, shown.id, bucket=shown.bucket) for day in range(9)],
-        tallies=[tally(day, "x", **usual) for day in range(9)]
-        + [tally(day, "-", **{**usual, **changes}) for day in range(9, 13)],
-        details=[RecordedFinding("0", shown, None)],
-    )
+    tallies = [tally(day, "x") for day in range(9)]
+    tallies += [tally(day, "-", **changes) for day in range(9, 13)]
+    whole = replace(history("1111111112222", "xxxxxxxxx----"), tallies=tallies)
     (defect,) = Project(whole).defects
     assert defect.state == state
 
@@ -315,7 +320,9 @@ def test_random_vocabularies_are_told_together() -> None:
     assert family_of("o200k") == "o200k"
     plain = history("11", "xx")
     rows = [found(day, f"f-{day}", f"random:bpe:{day}") for day in range(2)]
-    (defect,) = Project(replace(empty(), runs=plain.runs, findings=rows)).defects
+    details = [RecordedFinding("0", replace(SHOWN, id=row.id), None) for row in rows]
+    whole = replace(empty(), runs=plain.runs, findings=rows, details=details)
+    (defect,) = Project(whole).defects
     assert (defect.ids[0], defect.ids, len(defect.seen)) == ("f-0", ("f-0", "f-1"), 2)
 
 
@@ -329,16 +336,6 @@ def test_a_name_is_a_file_of_its_own() -> None:
 
 
 # --- the command ----------------------------------------------------------------------------------
-
-
-def test_an_older_ledger_has_a_site_too(tmp_path: Path) -> None:
-    """A ledger of before, without the tables that came later, is read as it is."""
-    plain = history("11", "xx")
-    old = replace(plain, versions=[], tallies=[])
-    out = tmp_path / "out"
-    write(pages.render(old), out)
-    assert "kept by an earlier version" in (out / "defects" / "f-1.html").read_text()
-    assert broken(out) == []
 
 
 def test_an_empty_ledger_has_a_site_too(tmp_path: Path) -> None:
