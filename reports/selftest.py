@@ -128,9 +128,10 @@ def to_json(events: Sequence[Event]) -> str:
     """``selftest.json``: all that was told, and the tables made of it."""
     finished = of(events, Finished)[-1]
     seconds, cases = medians(events)
-    judged: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
-    for one in of(events, MistakeJudged):
-        judged[bool(one.check)] += [{**asdict(one), "caught": one.caught, "rightly": one.rightly}]
+    judged = [
+        {**asdict(one), "caught": one.caught, "rightly": one.rightly}
+        for one in of(events, MistakeJudged)
+    ]
     whole = {
         "complete": complete(events),
         "verdict": finished.verdict,
@@ -141,8 +142,8 @@ def to_json(events: Sequence[Event]) -> str:
         "median_cases": cases,
         "generators": by_generator(events),
         "checks": by_check(events),
-        "mistakes": judged[True],
-        "controls": judged[False],
+        "mistakes": [one for one in judged if one["check"]],
+        "controls": [one for one in judged if not one["check"]],
         "hunts": [asdict(one) for one in of(events, HuntDone)],
         **cluster.summary(events),
     }

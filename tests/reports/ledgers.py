@@ -190,18 +190,11 @@ def hostile(database: str | Path, folder: Path) -> str:
 
 
 def _renamed(event: Event, name: str, vocabulary: str) -> Event:
-    line = event.to_json()
     if isinstance(event, Found):
         event = replace(event, expected=f"{name} & {vocabulary}", difference=vocabulary * 2)
-        line = event.to_json()
-
-    def spoken(value: object) -> object:
-        if isinstance(value, str):
-            return value.replace("library-00", name).replace("vocab_0", vocabulary)
-        if isinstance(value, dict):
-            return {spoken(k): spoken(v) for k, v in value.items()}
-        return [spoken(one) for one in value] if isinstance(value, list) else value
-
-    made = Event.from_json(json.dumps(spoken(json.loads(line))))
+    line = event.to_json()
+    for plain, hostile in (("library-00", name), ("vocab_0", vocabulary)):
+        line = line.replace(plain, json.dumps(hostile)[1:-1])
+    made = Event.from_json(line)
     assert made is not None
     return made
