@@ -35,8 +35,6 @@ from harness.events import (
     Measured,
     Started,
     TextsCompared,
-    TextsGiven,
-    TextsRead,
     UnitDone,
     UnitResumed,
     VocabularyLoaded,
@@ -64,9 +62,7 @@ KINDS_SHOWN = 8
 
 LATEST: dict[type[Event], Sequence[str]] = {
     Campaign: (),
-    TextsGiven: (),
     ClusterUsed: (),
-    TextsRead: ("vocabulary",),
     FamiliesMeasured: ("vocabulary",),
     UnitDone: ("unit",),
     UnitResumed: ("unit",),
@@ -213,7 +209,7 @@ class RunRecord:
     @cached_property
     def texts(self) -> dict[str, Any] | None:
         """What became of the user's texts; None where there were none."""
-        return document(self.kept.values())
+        return document(self.coverage, self.of(TextsCompared))
 
     @property
     def campaign(self) -> Campaign | None:
