@@ -17,7 +17,7 @@ sync_api = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 CHROMIUM = next(
@@ -82,16 +82,26 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return every_page.write(tmp_path_factory.mktemp("pages"))
 
 
-def opened(browser: Any, page: Path, view: str = "wide", anchor: str = "") -> Any:
-    width, scheme = VIEWS[view]
-    # axe is put into the page, which the page's own policy forbids.
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
-    )
-    context.set_default_timeout(HANG)
-    made = context.new_page()
-    made.goto(page.as_uri() + anchor)
-    return made
+@pytest.fixture
+def opened(browser: Any, written: dict[str, Path]) -> Iterator[Callable[..., Any]]:
+    """Opens a page by its name in a view, at an anchor."""
+    contexts = []
+
+    def open_page(name: str, view: str = "wide", anchor: str = "") -> Any:
+        width, scheme = VIEWS[view]
+        # axe is put into the page, which the page's own policy forbids.
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+        )
+        contexts.append(context)
+        context.set_default_timeout(HANG)
+        made = context.new_page()
+        made.goto(written[name].as_uri() + anchor)
+        return made
+
+    yield open_page
+    for context in contexts:
+        context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -114,41 +124,34 @@ def test_nothing_is_loaded_and_nothing_complained_of(
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("name", every_page.NAMES)
-def test_nothing_sticks_out_and_no_column_is_cut(
-    name: str, view: str, browser: Any, written: dict[str, Path]
-) -> None:
-    page = opened(browser, written[name], view)
+def test_nothing_sticks_out_and_no_column_is_cut(name: str, view: str, opened: Any) -> None:
+    page = opened(name, view)
+    assert page.evaluate(CUT) == [] or name in WIDE
     page.evaluate(OPEN_ALL)
     assert page.evaluate("document.documentElement.scrollWidth") <= VIEWS[view][0]
     assert page.evaluate(STICKING_OUT) == []
-    cut = page.evaluate(CUT)
-    assert cut == [] or name in WIDE
-    page.context.close()
 
 
 # What axe looks at depends on the width or on the colours, never on both: two views have each once.
 @pytest.mark.parametrize("view", ["wide", "phone-dark"])
 @pytest.mark.parametrize("name", [n for n in every_page.NAMES if n not in {"nasty", "clean"}])
-def test_axe_finds_nothing(name: str, view: str, browser: Any, written: dict[str, Path]) -> None:
-    page = opened(browser, written[name], view)
+def test_axe_finds_nothing(name: str, view: str, opened: Any) -> None:
+    page = opened(name, view)
     found = axe.Axe().run(page).response["violations"]
     told = [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found]
     assert told == []
-    page.context.close()
 
 
-def test_a_permanent_address_opens_its_finding(browser: Any, written: dict[str, Path]) -> None:
-    first = opened(browser, written["night"])
+def test_a_permanent_address_opens_its_finding(opened: Any) -> None:
+    first = opened("night")
     anchor = first.evaluate("document.querySelector('details.card:last-of-type').id")
-    first.context.close()
     assert anchor.startswith("f-")
-    page = opened(browser, written["night"], anchor=f"#{anchor}")
+    page = opened("night", anchor=f"#{anchor}")
     card = page.locator(f"[id='{anchor}']")
     assert card.evaluate("(item) => item.open")
     assert card.locator(".body").is_visible()
     link = card.locator(".permanent a").first
     assert link.get_attribute("href") == f"#{anchor}"
-    page.context.close()
 
 
 @pytest.mark.parametrize(
@@ -162,9 +165,9 @@ def test_a_permanent_address_opens_its_finding(browser: Any, written: dict[str, 
     ],
 )  # fmt: skip
 def test_filters_leave_what_fits_them(
-    name: str, choices: str, items: str, value: str, browser: Any, written: dict[str, Path]
+    name: str, choices: str, items: str, value: str, opened: Any
 ) -> None:
-    page = opened(browser, written[name])
+    page = opened(name)
     filters, shown = page.locator(choices).all(), page.locator(items)
     assert len(filters) >= 2
     for one in filters:
@@ -178,11 +181,10 @@ def test_filters_leave_what_fits_them(
         assert 0 < len(left) < shown.count()
         assert all(wanted in text for text in left)
         one.select_option("")
-    page.context.close()
 
 
-def test_tables_sort_by_keyboard(browser: Any, written: dict[str, Path]) -> None:
-    page = opened(browser, written["three"])
+def test_tables_sort_by_keyboard(opened: Any) -> None:
+    page = opened("three")
     button = page.locator("table.standings button.sort", has_text="Cases judged")
     button.focus()
     for direction in ("ascending", "descending"):
@@ -198,7 +200,6 @@ def test_tables_sort_by_keyboard(browser: Any, written: dict[str, Path]) -> None
         " && !table.matches('.stages, .aligned')).length"
     )
     assert unsorted == 0
-    page.context.close()
 
 
 PAINTED = """(canvas) => {
@@ -216,10 +217,8 @@ PAINTED = """(canvas) => {
 @pytest.mark.parametrize(
     "name", thorough_from(1, ["bench", "three", "campaign", "bench-of-one-size", "worst"])
 )
-def test_plots_are_painted_inside_their_boxes(
-    browser: Any, written: dict[str, Path], name: str, view: str
-) -> None:
-    page = opened(browser, written[name], view)
+def test_plots_are_painted_inside_their_boxes(opened: Any, name: str, view: str) -> None:
+    page = opened(name, view)
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text))
@@ -243,13 +242,10 @@ def test_plots_are_painted_inside_their_boxes(
             " ? requestAnimationFrame(look) : done(); look(); })"
         )
     assert not faults
-    page.context.close()
 
 
-def test_a_line_comes_to_the_fore_where_it_is_pointed_at(
-    browser: Any, written: dict[str, Path]
-) -> None:
-    page = opened(browser, written["three"])
+def test_a_line_comes_to_the_fore_where_it_is_pointed_at(opened: Any) -> None:
+    page = opened("three")
     plot = page.locator("figure div.plot").first
     plot.scroll_into_view_if_needed()
     plot.locator("canvas").wait_for()
@@ -266,11 +262,10 @@ def test_a_line_comes_to_the_fore_where_it_is_pointed_at(
     assert len(shades) > 1
     assert shades[0] == 1
     assert set(shades[1:]) == {0.2}
-    page.context.close()
 
 
-def test_a_site_is_searched_from_a_file(browser: Any, written: dict[str, Path]) -> None:
-    page = opened(browser, written["site-library"])
+def test_a_site_is_searched_from_a_file(opened: Any, written: dict[str, Path]) -> None:
+    page = opened("site-library")
     page.locator("#find").fill("library-02 special")
     page.locator("form.find button").click()
     page.wait_for_url("**/search.html?q=**")
@@ -285,4 +280,3 @@ def test_a_site_is_searched_from_a_file(browser: Any, written: dict[str, Path]) 
     hits.first.click()
     page.wait_for_url("**/defects/f-*.html")
     assert page.locator(".verdict h1").is_visible()
-    page.context.close()
