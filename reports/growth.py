@@ -168,10 +168,8 @@ def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
     tables = grouped(measured, lambda m: m.vocabulary)
     for number, (vocabulary, rows) in enumerate(tables.items()):
         # As nothing but the clock decides who was measured first: references, then by name.
-        across = sorted(
-            grouped(rows, lambda m: m.implementation),
-            key=lambda one: (one not in record.references, one),
-        )
+        who = {row.implementation for row in rows}
+        across = sorted(who, key=lambda one: (one not in record.references, one))
         families = [
             grouped(of, lambda m: m.implementation)
             for of in grouped(rows, lambda m: m.family).values()
@@ -182,8 +180,7 @@ def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
         for place, cells in enumerate(families):
             first = [of[0] for of in cells.values()]
             made, anchor = plot(first, places, candidates), f"growth-{number}-{place}"
-            drawn = made is not None and place < MOST_PLOTS // len(tables)
-            if made and drawn:
+            if drawn := place < MOST_PLOTS // len(tables) and made is not None:
                 caption = Span(first[0].family, "strong"), f" on {vocabulary}"
                 figures.append(Figure(caption, [made, *_largest(first)], anchor))
             fields = [_field(cells.get(name, []), judged, f"#{anchor}" * drawn) for name in across]
