@@ -43,7 +43,6 @@ from harness.studies.worst.state import Sizes, Store
 from impls.interface import Mode
 from reports import worst as worst_tables
 from reports import write
-from reports.cluster import Cluster
 from reports.studies import files as study_files
 from tests.durability import inside
 from tests.harness.fuzz_campaign import everything
@@ -452,7 +451,7 @@ class Worst:
         file = out / "families.toml"
         if user.add(file, as_families(report)):
             report.families = str(file)
-        write(study_files("worst", report.to_json(), worst_tables.page(report, Cluster())), out)
+        write(study_files("worst", report.to_json(), worst_tables.page(report, [])), out)
 
     def outcome(self, home: Path, where: str) -> Outcome:
         out = home / "out"

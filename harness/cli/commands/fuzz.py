@@ -172,7 +172,7 @@ def command(
 
     def progress(before: set[str]) -> FuzzProgress:
         console.print(
-            f"fuzzing {plural(len(plan.vocabularies), 'vocabulary', 'vocabularies')} with "
+            f"fuzzing {plural(len(plan.vocabularies), 'vocabulary')} with "
             f"{plural(len(present), 'implementation')} {amount.words}, seed {seed}"
             f"{'' if resume else ', starting again'}"
         )

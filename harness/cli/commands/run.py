@@ -159,7 +159,7 @@ def command(
                 f"--resume: {out} has no interrupted run with these options; starting a new one"
             )
         console.print(
-            f"checking {plural(len(plan.visited), 'vocabulary', 'vocabularies')} with up to "
+            f"checking {plural(len(plan.visited), 'vocabulary')} with up to "
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )

@@ -24,7 +24,6 @@ from harness.studies.worst.session import SEARCHING, Watcher
 from harness.studies.worst.state import Aim
 from reports import worst as told
 from reports.blocks.units import plural
-from reports.cluster import Cluster as Units
 from reports.studies import of
 
 EPILOG = """
@@ -116,7 +115,7 @@ def command(
     finished, events = conducted(study, out, progress)
     for event in of(events, Searched):
         report = report_of(event.report)
-        page = told.page(report, Units.of(events))
+        page = told.page(report, events)
         show("worst", report.to_json(), page, out, as_json=as_json)
         if finished.complete and report.families:
             added = f"  added to {report.families}: see tokgate list families"
