@@ -198,7 +198,6 @@ NAMED = {"mkdtemp", "mkstemp", "TemporaryDirectory", "NamedTemporaryFile", "mkte
 
 NAMING = {
     Path("corpora/vocabularies/scratch.py"),  # the one place, whose files are swept
-    Path("corpora/whole_files.py"),  # beside the file that it takes the place of
     Path("corpora/vocabularies/tables_on_disk.py"),  # likewise
 }
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import pytest
 from rich.console import Console
 
-from harness.cli.progress.moving import Progress, nodes, summary
+from harness.cli.progress.moving import Progress, nodes
 from harness.cluster.usage import Usage
 from harness.events import (
     ClusterUsed,
@@ -122,10 +122,6 @@ def test_the_display_shows_it() -> None:
     assert "<second> is repeated: b-2: its node is gone" in lines
     assert "node c-3 is excluded because it keeps failing: OSError: no disk" in lines
     assert nodes(usage) == "1 node   1 of 2 slots busy   1 unit done   2 repeated"
-    assert summary(used()) == (
-        "3 nodes did 2 units in 9.0 s and were busy for 21% of that time, 2 repeated, "
-        "1 done before by an interrupted run, 2 nodes left"
-    )
 
 
 def test_pages_of_a_selftest_and_of_a_search_say_who_did_what() -> None:
