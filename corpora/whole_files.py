@@ -12,7 +12,7 @@ import contextlib
 import fcntl
 import os
 import re
-import tempfile
+import secrets
 import threading
 from pathlib import Path
 
@@ -36,25 +36,18 @@ def write(path: Path, data: bytes) -> None:
         _swept.add(known)
     if first:
         sweep(path.parent)
-    part, descriptor = _locked_part(path)
-    # Closing tells of errors that were put off, as on a network: that must come before the rename,
-    # and the lock must stay until after it. Two descriptors of one open file share the lock.
-    lock = os.dup(descriptor)
-    named = False
+    part, lock = _locked_part(path)
     try:
-        try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
-        finally:
-            os.close(descriptor)
-        part.chmod(0o666 & ~_umask())  # mkstemp makes private files
+        # Closing tells of errors that were put off, as on a network: that must come before the
+        # rename, and the lock must stay until after it. Two descriptors of one file share the lock.
+        with os.fdopen(os.dup(lock), "wb") as file:
+            file.write(data)
         part.replace(path)
-        named = True
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
     finally:
-        if not named:
-            with contextlib.suppress(OSError):
-                part.unlink()
         os.close(lock)
 
 
@@ -77,13 +70,13 @@ def _locked_part(path: Path) -> tuple[Path, int]:
     """A new part, and a descriptor of it that is locked."""
     while True:
         # Two threads may write the same file: each has a part of its own.
-        prefix = f".{path.name[:40]}."
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=".part")
+        part = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.part")
+        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         with contextlib.suppress(OSError):
             # Where nothing can be locked, nobody finds the lock free, and a part may stay.
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
-            return Path(name), descriptor
+            return part, descriptor
         os.close(descriptor)  # it was swept before it was locked
 
 
@@ -99,12 +92,3 @@ def _abandoned(path: Path) -> bool:
         return True
     finally:
         os.close(descriptor)
-
-
-def _umask() -> int:
-    """The mask of new files, read without setting it: other threads make files meanwhile."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("Umask:"):
-                return int(line.split()[1], 8)
-    return 0o022

@@ -42,8 +42,8 @@ def write_all(
     page's commands name this folder. Else as :func:`write`.
     """
     page = html.render(record, series, out.absolute(), known)
-    others = [(file, FORMATS[name](record)) for name, file in FILES.items() if name != "html"]
-    write([(FILES["html"], page), *others], out)
+    texts = [page if name == "html" else FORMATS[name](record) for name in FILES]
+    write(zip(FILES.values(), texts, strict=True), out)
 
 
 def write(files: Iterable[tuple[str, str]], out: Path) -> tuple[int, int]:

@@ -19,7 +19,6 @@ from harness.events import (
 )
 from harness.events.timing import MEBIBYTE, THREADS
 from reports.blocks import (
-    COLOURS,
     SIZES,
     Axis,
     Banner,
@@ -232,8 +231,8 @@ def by_size(table: BenchTable, colours: Mapping[str, int]) -> Plot | None:
         known = [(float(at), one) for at in table.sizes if (one := line.leading(at))]
         place, points = colours.get(line.name, 0), [(x, speed.best) for x, speed in known]
         spread = [(x, speed.slowest, speed.best) for x, speed in known]
-        dash, wide = line.answer == "different" or place >= COLOURS, line.name == table.base
-        made = Series(line.marked, points, place % COLOURS, dash=dash, wide=wide, spread=spread)
+        dash, wide = line.answer == "different", line.name == table.base
+        made = Series(line.marked, points, place, dash=dash, wide=wide, spread=spread)
         series += [made] * bool(known)
     if not series or len(table.sizes) < 2:  # one size is one column of dots: ratios say more
         return None

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.verdict.diff import Diff, Growth, Scaling, State
-from reports.blocks import Banner, Block, Inline, Items, Paragraph, Section, Span, Table
+from reports.blocks import Banner, Block, Items, Paragraph, Section, Span, Table
+from reports.blocks.units import exponent
 from reports.words import smallest, title
 
 SIDE = ("verdict", "exponent")
@@ -69,13 +70,13 @@ def blocks_of(result: Diff, texts: Sequence[str]) -> Iterator[Block]:
     ]
     yield Paragraph(f"Changed: {', '.join(changed)}" if changed else None, "quiet")
     for state in State:
-        rows: list[list[Inline]] = [
-            [
+        rows = [
+            (
                 f"{title(one.example)} on {one.contract}{' (expected)' * one.expected}",
                 Span(smallest(one.example), "literal"),
                 (Span(one.example.id, "code"), " ", Span(one.bucket, "code")),
                 one.note,
-            ]
+            )
             for one in result.of(state)
         ]
         columns = "What | Smallest input | Finding | Note"
@@ -93,8 +94,7 @@ def _grown(row: Scaling) -> str:
     """``bpe.heap on runs, tekken: linear (1.02) → superlinear (1.97), in time``."""
     old, new = (
         "not measured" if side is None
-        else side[0] if side[1] is None
-        else f"{side[0]} ({side[1]:.2f})"
+        else side[0] + exponent(side[1])
         for side in (row.old, row.new)
     )  # fmt: skip
     where = f"{row.implementation} on {row.family}, {row.vocabulary}"

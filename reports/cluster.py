@@ -2,59 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import asdict
 from operator import attrgetter
 from typing import Any
 
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
 from reports.blocks import Paragraph, Section, Table
 from reports.blocks.units import plural
-from reports.studies import bad
+from reports.studies import bad, last
 
-UNKNOWN = {"tries": 1, "seconds": None, "cases": None}
-"""What is not known of a unit that an earlier driver had performed."""
+Units = dict[str, dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """All that events tell of it. used: None where the run was cut off before it was summed up.
+def performed(events: Collection[Event]) -> Units:
+    """Every unit that was performed, by its name, with what is known of it.
 
-    units: those that were performed, by name. tries: how often one was begun; resumed: for an
-    earlier driver.
+    Of one that an earlier driver had performed (``resumed``), seconds and cases are not known.
     """
+    unknown = {"tries": 1, "seconds": None, "cases": None}
+    return {
+        one.unit: {**unknown, **asdict(one), "resumed": isinstance(one, UnitResumed)}
+        for one in events
+        if isinstance(one, UnitDone | UnitResumed)
+    }
 
-    used: ClusterUsed | None = None
-    units: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, events: Iterable[Event]) -> Cluster:
-        """What these events tell."""
-        used, units = None, {}
-        for event in events:
-            match event:
-                case ClusterUsed():
-                    used = event
-                case UnitDone() | UnitResumed():
-                    units[event.unit] = {
-                        "unit": event.unit, "node": event.node,
-                        **{key: getattr(event, key, none) for key, none in UNKNOWN.items()},
-                        "resumed": isinstance(event, UnitResumed),
-                    }  # fmt: skip
-        return cls(used, units)
+def summary(events: Collection[Event]) -> dict[str, Any]:
+    """The whole as plain data, under its name in ``summary.json``; nothing without a cluster.
 
-    def __bool__(self) -> bool:
-        """Whether the run had a cluster at all."""
-        return self.used is not None or bool(self.units)
-
-    def summary(self) -> dict[str, object]:
-        """It as plain data, for ``summary.json``."""
-        told = asdict(self.used) if self.used else {"retried": {}, "nodes": []}
-        return {
-            **{name: told.get(name) for name in ("seconds", "efficiency", "bytes", "retried")},
-            "nodes": sorted(told["nodes"], key=lambda one: one["node"]),
-            "units": [*self.units.values()],
-        }
+    Where the run was cut off before it was summed up, the units alone are known.
+    """
+    used, units = last(events, ClusterUsed), [*performed(events).values()]
+    told = asdict(used) if used else {"retried": {}, "nodes": []}
+    whole = {
+        **{name: told.get(name) for name in ("seconds", "efficiency", "bytes", "retried")},
+        "nodes": sorted(told["nodes"], key=lambda one: one["node"]),
+        "units": units,
+    }
+    return {"cluster": whole} if used or units else {}
 
 
 def sentences(used: ClusterUsed) -> Iterator[str]:
@@ -75,23 +61,17 @@ def sentences(used: ClusterUsed) -> Iterator[str]:
             yield f"{node.node} took no part any more: {node.left}"
 
 
-def sections(cluster: Cluster, *, page: bool = False) -> list[Section]:
+def sections(events: Collection[Event], *, page: bool = False) -> list[Section]:
     """What reports tell of it, or a page alone; nothing where there was none."""
-    if not cluster:
-        return []
-    used = cluster.used
+    used, units = last(events, ClusterUsed), performed(events)
     nodes = [
         (one.node, one.slots, one.units, bad(one.lost), one.cases, f"{one.seconds:.1f}")
         for one in sorted(used.nodes if used else [], key=attrgetter("node"))
     ]
+    columns = "Node | Slots: | Units: | Lost: | Cases: | Seconds:"
     blocks = [
         *(Paragraph(line, "quiet") for line in (sentences(used) if used else ())),
-        Table(
-            "Nodes",
-            "Node | Slots: | Units: | Lost: | Cases: | Seconds:",
-            nodes,
-            "What each node did",
-        ),
-        Paragraph(f"{plural(len(cluster.units), 'unit')} in all.", "quiet"),
+        Table("Nodes", columns, nodes, "What each node did"),
+        Paragraph(f"{plural(len(units), 'unit')} in all.", "quiet"),
     ]
-    return [Section("Cluster", blocks, "cluster", page=page)]
+    return [Section("Cluster", blocks, "cluster", page=page)] if used or units else []

@@ -15,10 +15,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from corpora.plain_text import one_line
-from harness.events import Found, cause_of
+from harness.events import UNEXAMINED, Found, cause_of
 from reports.blocks.units import plural
-from reports.record import FAILING_EXPECTATIONS, Bucket, RunRecord, Verdict
+from reports.record import Bucket, RunRecord
 from reports.words import smallest
+
+FAILED = {"stale": "was exercised and did not show", "expired": "is past its date"}
+"""What is wrong with an expectation, by its status."""
 
 FALLBACK = "tokgate-out/report.html"
 """The place of an alert where neither is known. It need not be in the repository: the alert then
@@ -47,27 +50,25 @@ def faults(record: RunRecord) -> Iterator[Fault]:
     """All of them, the worst first."""
     default = place(record)
     for one in record.failures:
-        name, where = one.implementation, one.vocabulary
-        title, path = f"{name} failed to start on {where}", place(record, [name])
-        yield Fault("start", title, (one.message,), path, (name, where))
+        who = one.implementation, one.vocabulary
+        title = f"{one.implementation} failed to start on {one.vocabulary}"
+        yield Fault("start", title, (one.message,), place(record, who[:1]), who)
     for bucket in record.unexpected:
-        example, title = bucket.example, one_line(bucket.headline)
-        path, text = place(record, example.culprits), tuple(told(bucket, example))
-        yield Fault(example.check, title, text, path, (cause_of(bucket.name),), bucket)
+        example, path = bucket.example, place(record, bucket.example.culprits)
+        text, cause = tuple(told(bucket, example)), (cause_of(bucket.name),)
+        yield Fault(example.check, one_line(bucket.headline), text, path, cause, bucket)
     for judged in record.growth_judged:
         if judged.outcome == "fail":
-            name, where, family = judged.implementation, judged.vocabulary, judged.family
-            title = f"{name} grows faster than its bound {judged.bound} on {family}"
-            text, path = (f"Vocabulary {where}.", judged.line), place(record, [name])
-            yield Fault("scaling", title, text, path, (name, where, family))
+            about = judged.implementation, judged.vocabulary, judged.family
+            title = f"{about[0]} grows faster than its bound {judged.bound} on {judged.family}"
+            text = f"Vocabulary {judged.vocabulary}.", judged.line
+            yield Fault("scaling", title, text, place(record, about[:1]), about)
     for entry in record.expectations:
-        if entry.status in FAILING_EXPECTATIONS:
-            gone = entry.status == "stale"
-            said = "was exercised and did not show" if gone else "is past its date"
-            title = f"The expectation {entry.bucket} {said}"
+        if entry.status in FAILED:
+            title = f"The expectation {entry.bucket} {FAILED[entry.status]}"
             identity = entry.status, entry.bucket, entry.vocabulary, *entry.implementations
             yield Fault("expectation", title, (entry.reason,), default, identity)
-    if record.verdict is Verdict.NOT_EXAMINED:
+    if record.verdict == UNEXAMINED:
         for line in record.reasons:
             yield Fault("gate", "Not examined", (line,), default, (line,))
     if not record.complete:

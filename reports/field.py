@@ -26,7 +26,7 @@ from reports.blocks import (
     Table,
     markdown,
 )
-from reports.blocks.units import interval, plural
+from reports.blocks.units import exponent, plural
 from reports.record import BAD_GROWTH, RunRecord
 from reports.speeds import tables
 from reports.words import smallest
@@ -138,7 +138,7 @@ def document(
     }
     return {
         "schema": SCHEMA,
-        "summary": f"{plural(kinds.total(), 'match', 'matches')}: {counts}",
+        "summary": f"{kinds.total():,} matches: {counts}",
         "time": time,
         "command": command,
         "complete": complete,
@@ -183,8 +183,8 @@ def page(survey: Document) -> Page:
     defects = survey["defects"]
     known = sum(bool(one["expected"]) for one in defects)
     said = (
-        f"{plural(len(survey['libraries']), 'library', 'libraries')} on "
-        f"{plural(len(survey['vocabularies']), 'vocabulary', 'vocabularies')}. "
+        f"{plural(len(survey['libraries']), 'library')} on "
+        f"{plural(len(survey['vocabularies']), 'vocabulary')}. "
         f"{survey['summary']}; {plural(len(defects) - known, 'difference')}, and {known} known."
     )
     cut_off = "Interrupted: what had been run by then." * (not survey["complete"])
@@ -270,6 +270,5 @@ def _growth(one: Document) -> str:
     """A measurement of growth, in words."""
     if one["exponent"] is None:
         return str(one["note"] or one["verdict"])
-    between = interval(one["low"], one["high"])
-    sure = f" ({between})" if between else ""
-    return f"{one['law'] or one['verdict']}, exponent {one['exponent']:.2f}{sure}"
+    how = exponent(one["exponent"], one["low"], one["high"])
+    return f"{one['law'] or one['verdict']}, exponent{how}"

@@ -37,7 +37,7 @@ from reports.proposing import entries
 from reports.record import Bucket, RunRecord
 from reports.text import clipped, code_points, literal, surface, visible
 from reports.trends import history_of
-from reports.words import SEVERITIES, input_of, severity, smallest, spoken
+from reports.words import SEVERITIES, severity, smallest, spoken
 
 MAX_LINES = 1_000
 """Buckets in the index; those beyond are counted."""
@@ -147,7 +147,7 @@ def card(
     again: the command that asks again, where it is not to replay the run's finding.
     """
     finding = bucket.example
-    name, data, word = finding.id, input_of(finding), severity(finding)
+    name, data, word = finding.id, finding.input, severity(finding)
     shown, size = literal(data), plural(len(data), "byte")
     permanent = Span((Span("Permanent link to finding ", "sr"), name), "permalink", f"#{name}")
     if not finding.minimal:
@@ -162,7 +162,7 @@ def card(
         Paragraph(None if bucket.reason is None else reason, "why"),
         Paragraph(finding.difference, "difference"),
         Heading(("Input ", Span(size, "quiet")), 4),
-        Code(shown.cut, "" if shown.missing else f"the input of finding {name}", "literal"),
+        Code(str(shown), "" if shown.missing else f"the input of finding {name}", "literal"),
         *([Tokens(list(code_points(data, POINTS)), "Code points", "points")] if data else []),
         Heading("Outcomes", 4),
         Group([_outcome(one, finding) for one in finding.partition], "groups"),
@@ -199,18 +199,13 @@ def _outcome(group: Outcome, finding: Found) -> Group:
     at, total = first or 0, max(group.total, len(group.ids))
     start = max(0, at - BEFORE)
     stop = max(start, min(len(group.ids), at + AFTER))
-    rest = {"before": min(start, total), "after": total - stop}
-    before, after = (
-        [Token(f"… {plural(left, 'token')} {where}", state="rest")] * (left > 0)
-        for where, left in rest.items()
-    )
-    ended = encoded and first is not None and first >= total
-    tokens = [
-        *before,
-        *(_token(group, place, first) for place in range(start, stop)),
-        *[Token("end", state="end first")] * ended,
-        *after,
-    ]
+    tokens = [_token(group, place, first) for place in range(start, stop)]
+    if encoded and first is not None and first >= total:
+        tokens.append(Token("end", state="end first"))
+    if start and total:
+        tokens.insert(0, Token(f"… {plural(min(start, total), 'token')} before", state="rest"))
+    if total > stop:
+        tokens.append(Token(f"… {plural(total - stop, 'token')} after", state="rest"))
     if encoded and not tokens:
         tokens = [Token("no tokens", state="rest")]
     what: list[Block] = [Tokens(tokens)] if tokens else []
@@ -308,12 +303,12 @@ def _further(bucket: Bucket, record: RunRecord) -> Iterator[Block]:
     more.sort(key=lambda pair: pair[1] is not pair[0].example)  # an example of each variant first
     if len(more) < 2:
         return
-    rows: list[list[Inline]] = [
-        [
-            kind_in(one.name), visible(input_of(found), 120),
+    rows = [
+        (
+            kind_in(one.name), visible(found.input, 120),
             (f"{found.contract} · {found.id} ", _script(found)),
             badge(one), one.count if found is one.example else None,
-        ]
+        )
         for one, found in more
     ]  # fmt: skip
     title = plural(len(more), "input")

@@ -102,7 +102,7 @@ def _corpus(one: ForcedCorpus) -> Iterator[Block]:
         f"{one.listed_short:,}"
     )
     differing = "".join(
-        f" {pair} ought to agree, and differ at {plural(number, 'boundary', 'boundaries')}."
+        f" {pair} ought to agree, and differ at {plural(number, 'boundary')}."
         for pair, number in one.differing.items()
     )
     text = (
@@ -162,29 +162,20 @@ def aligned(witness: ForcedWitness) -> Aligned:
     parted = (at for at, (a, b) in enumerate(pairs) if a != b or start)
     alike = next(parted, len(witness.ids))
     skipped = max(0, alike - ALIKE_SHOWN)
-    shown = slice(skipped, skipped + CELLS)
     sides = (
         ("forced", witness.ids, forced, start), ("canonical", witness.canonical, canonical, 0),
     )  # fmt: skip
-    ends = [start + sum(map(len, data[shown])) for _, _, data, start in sides]
     rows = []
-    for (name, ids, data, start), end in zip(sides, ends, strict=True):
-        more = max(0, len(data) - shown.stop)
-        # What a row leaves out: tokens, and bytes for which it has none.
-        gaps = [
-            (f"{plural(skipped, 'token')} alike", min(1, skipped)),
-            ("", start),
-            ("", max(ends) - end),
-            (plural(more, "more token"), min(1, more)),
-        ]
-        before, open_, close, after = (
-            [Token(text, state="gap", span=span)] * bool(span) for text, span in gaps
-        )
-        row = [*before, *open_]
-        for at, (one, token) in [*enumerate(zip(data, ids, strict=False))][shown]:
+    for name, ids, data, before in sides:
+        row = [Token(f"{plural(skipped, 'token')} alike", state="gap")] * bool(skipped)
+        row += [Token("", state="gap", span=before)] * bool(before)
+        tokens = [*enumerate(zip(data, ids, strict=False))][skipped:]
+        for at, (one, token) in tokens[:CELLS]:
             state = "" if at < alike else "first" if at == alike else "other"
             row.append(Token(surface(one), [str(token)], state, len(one)))
-        rows.append((name, [*row, *close, *after]))
+        more = len(tokens) - CELLS
+        row += [Token(plural(more, "more token"), state="gap")] * (more > 0)
+        rows.append((name, row))
     return Aligned(rows, "Forced and canonical tokens, aligned")
 
 
@@ -211,7 +202,7 @@ def found(
             rows.append([policy, Cell(f"no error in {plural(count, 'grammar')}", "ok"), *[""] * 4])
         for one in sorted(own, key=lambda one: one.worth, reverse=True):
             texts = [one.context + one.forced, *one.sentences, b"", b""]
-            shown = [literal(text, SENTENCE_SHOWN).cut for text in texts[:3]]
+            shown = [str(literal(text, SENTENCE_SHOWN)) for text in texts[:3]]
             rows.append([policy, one.kind, Cell(str(one.depth), "bad"), *shown])
     every = ", ".join(f"{count:,} against {policy}" for policy, count in tried.items())
     columns = "Policy | Kind | Depth | Forced | And then | Or"

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from corpora.plain_text import one_line
+from harness.events import FAIL
 from reports.blocks.units import plural
 from reports.faults import Fault, faults, place
-from reports.record import RunRecord, Verdict
+from reports.record import RunRecord
 
 EACH = 10
 """Annotations of one kind that GitHub keeps of a step."""
@@ -28,9 +29,9 @@ def wanted(environment: Mapping[str, str]) -> bool:
 def render(record: RunRecord) -> str:
     """What fails the gate as errors, what is amiss besides as warnings, at most ten of each."""
     errors, warnings = list(faults(record)), list[Fault]()
-    if record.verdict is Verdict.INCOMPLETE:
+    if not record.complete:
         warnings.append(errors.pop())
-    elif record.verdict is Verdict.FAIL and not errors:
+    elif record.verdict == FAIL and not errors:
         errors.append(Fault("gate", "tokgate", (record.reason,), place(record)))
     for one in record.withdrawn:
         warnings.append(Fault("", "withdrawn", (one.line,), place(record, [one.implementation])))

@@ -9,12 +9,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from harness.events import FamiliesMeasured, GrowthJudged, Measured
 from impls import registry
 from reports.blocks import (
-    COLOURS,
     SIZES,
     Axis,
     Block,
     Cell,
-    Cells,
     Code,
     Column,
     Details,
@@ -28,7 +26,7 @@ from reports.blocks import (
     Span,
     Table,
 )
-from reports.blocks.units import duration, figure, interval, plural, size, usable
+from reports.blocks.units import duration, exponent, figure, plural, size, usable
 from reports.record import BAD_GROWTH, RunRecord
 from reports.studies import grouped
 
@@ -85,7 +83,7 @@ def sections(record: RunRecord) -> list[Section]:
     left_out = [
         Paragraph(
             f"On {one.vocabulary} there was no time for growth on {len(one.left_out)} of "
-            f"{plural(len(one.chosen), 'chosen family', 'chosen families')} (of {one.known} "
+            f"{plural(len(one.chosen), 'chosen family')} (of {one.known} "
             f"known): {', '.join(one.left_out)}.",
             "quiet",
         )
@@ -117,11 +115,11 @@ def _faults(record: RunRecord, judged: Judged) -> Table:
         if one.verdict in BAD_GROWTH and cell_of(one) not in judged
     ]
     told.sort(key=lambda row: row[1] == "inconclusive")
-    rows: list[list[Inline]] = [
-        [
+    rows = [
+        (
             Span(said, f"tally {style}"), one.implementation, one.family, one.vocabulary,
             one.measure, limit, line,
-        ]
+        )
         for said, style, one, limit, line in told
     ]  # fmt: skip
     return Table(
@@ -145,9 +143,7 @@ def plot(
     for row in rows:
         points, name = usable(row.points), row.implementation
         if row.measure == first.measure and points:
-            place, wide = places.get(name, 0), name in candidates
-            dash = place >= COLOURS
-            series.append(Series(name, points, place % COLOURS, dash=dash, wide=wide))
+            series.append(Series(name, points, places.get(name, 0), wide=name in candidates))
     if not series:
         return None
     across = SIZES if first.axis == "bytes" else Axis("count", first.axis, 2)
@@ -172,10 +168,8 @@ def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
     tables = grouped(measured, lambda m: m.vocabulary)
     for number, (vocabulary, rows) in enumerate(tables.items()):
         # As nothing but the clock decides who was measured first: references, then by name.
-        across = sorted(
-            grouped(rows, lambda m: m.implementation),
-            key=lambda one: (one not in record.references, one),
-        )
+        who = {row.implementation for row in rows}
+        across = sorted(who, key=lambda one: (one not in record.references, one))
         families = [
             grouped(of, lambda m: m.implementation)
             for of in grouped(rows, lambda m: m.family).values()
@@ -186,8 +180,7 @@ def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
         for place, cells in enumerate(families):
             first = [of[0] for of in cells.values()]
             made, anchor = plot(first, places, candidates), f"growth-{number}-{place}"
-            drawn = made is not None and place < MOST_PLOTS // len(tables)
-            if made and drawn:
+            if drawn := place < MOST_PLOTS // len(tables) and made is not None:
                 caption = Span(first[0].family, "strong"), f" on {vocabulary}"
                 figures.append(Figure(caption, [made, *_largest(first)], anchor))
             fields = [_field(cells.get(name, []), judged, f"#{anchor}" * drawn) for name in across]
@@ -224,12 +217,12 @@ def _field(rows: Sequence[Measured], judged: Judged, href: str) -> Span:
         return Span(Span("not measured", "sr"), "cell none")
     decided, known = deciding(rows), [judged.get(cell_of(row)) for row in rows]
     verdict = decided.verdict
-    exponent = "" if decided.exponent is None else f"{decided.exponent:.2f}"
+    shown = exponent(decided.exponent).lstrip()
     hungry = any(row.memory_verdict in {"hungry", "superlinear"} for row in rows)
     said = "; ".join(reading(row, bound) for row, bound in zip(rows, known, strict=True))
-    spoken = None if verdict == "linear" and exponent else Span(f" {verdict}", "sr")
+    spoken = None if verdict == "linear" and shown else Span(f" {verdict}", "sr")
     return Span(
-        (MARKS.get(verdict, "") + exponent + " M" * hungry, spoken),
+        (MARKS.get(verdict, "") + shown + " M" * hungry, spoken),
         f"cell {verdict}" + " broken" * any(one and one.outcome == "fail" for one in known),
         href,
         f"{decided.implementation} on {decided.family}: {said}",
@@ -238,13 +231,12 @@ def _field(rows: Sequence[Measured], judged: Judged, href: str) -> Span:
 
 def reading(row: Measured, judged: GrowthJudged | None = None) -> str:
     """One measurement in words, and what the gate holds it to."""
-    around, steady = interval(row.low, row.high), row.constant and row.verdict == "linear"
+    steady = row.constant and row.verdict == "linear"
     unit = "ns" if row.measure == "time" else row.measure
-    between = f" ({around})" if around else ""
     by = f" ({row.memory_per_byte:,.1f} bytes a byte)" if row.memory_per_byte else ""
     said = [
         f"{row.measure}: {row.verdict}",
-        row.exponent is not None and f"exponent {row.exponent:.2f}{between}",
+        row.exponent is not None and f"exponent{exponent(row.exponent, row.low, row.high)}",
         row.law and f"best as {row.law}",
         steady and f"{figure(row.constant or 0)} {unit} a byte",
         row.memory_verdict and f"memory {row.memory_verdict}{by}",
@@ -265,7 +257,7 @@ def worst(measured: Sequence[Measured]) -> Iterator[Table]:
     ]
     timed.sort(key=lambda cost: -cost[0])
     for vocabulary, here in grouped(timed, lambda cost: cost[3].vocabulary).items():
-        rows: list[Cells] = []
+        rows = []
         for name, costs in grouped(here, lambda cost: cost[3].implementation).items():
             cost, x, y, row = costs[0]
             bad = Span(f" {row.verdict}", f"tally {row.verdict}")
@@ -273,7 +265,7 @@ def worst(measured: Sequence[Measured]) -> Iterator[Table]:
             median = costs[(len(costs) - 1) // 2][0]
             code = [Code(row.expression, what, "literal")] * bool(row.expression)
             rows.append(
-                [
+                (
                     name,
                     (row.family, bad if row.verdict != "linear" else None),
                     Cell(size(x), sort=x),
@@ -281,7 +273,7 @@ def worst(measured: Sequence[Measured]) -> Iterator[Table]:
                     Cell(f"{figure(cost * 1e9)} ns", sort=cost),
                     f"{cost / median:,.1f}" if len(costs) > 1 else "",
                     Cell(style="expression", blocks=code),
-                ]
+                )
             )
         yield Table(
             f"Worst timings on {vocabulary}",

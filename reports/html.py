@@ -25,7 +25,7 @@ from reports.blocks import (
     html,
 )
 from reports.blocks.units import plural
-from reports.record import FAILING_EXPECTATIONS, VERDICTS, RunRecord, Verdict
+from reports.record import FAILING, VERDICTS, RunRecord
 from reports.studies import grouped
 
 STATUSES = {
@@ -72,7 +72,7 @@ def blocks_of(
     yield from trends.sections(series)
     yield from forced.sections(record)
     yield from _expectations(record)
-    yield from cluster.sections(record.cluster)
+    yield from cluster.sections(record.kept.values())
     yield _inputs(record)
     yield _run(record, folder)
 
@@ -81,10 +81,11 @@ def _verdict(record: RunRecord) -> Banner:
     """What the gate said, and what the run said of it, but for what the findings say below."""
     counted = plural(len(record.unexpected), "unexpected finding")
     told = [r for r in record.reasons if not r.startswith(counted) and r != record.reason]
-    cut_off = record.verdict is Verdict.INCOMPLETE
-    stamp = "Incomplete: the run may not have reached what is missing below." * cut_off
+    stamp = "Incomplete: the run may not have reached what is missing below." * (
+        not record.complete
+    )
     more = [Items(told, ""), Items(record.notes, "quiet")]
-    return Banner(VERDICTS[record.verdict][0], record.reason, record.verdict.value, more, stamp)
+    return Banner(VERDICTS[record.verdict][0], record.reason, record.verdict, more, stamp)
 
 
 def _numbers(record: RunRecord) -> Facts:
@@ -108,18 +109,18 @@ def _expectations(record: RunRecord) -> Iterator[Section]:
     blocks: list[Block] = []
     about = grouped(record.expectations, lambda one: one.status)
     for status, (badge, style, words) in STATUSES.items():
-        failing = status in FAILING_EXPECTATIONS
-        rows: list[list[Inline]] = [
-            [
+        failing = status in FAILING
+        rows = [
+            (
                 Span(badge, f"badge {style}"), Span(one.bucket, "code"),
                 ", ".join(one.implementations), Span(one.reason, "iso", one.link or ""),
-            ]
+            )
             for one in about.get(status, [])
             if failing or present.issuperset(one.implementations)
         ]  # fmt: skip
         if rows:
             told.append(f"{len(rows):,} {words}")
-            title = f"{plural(len(rows), 'entry', 'entries')} {words}"
+            title = f"{plural(len(rows), 'entry')} {words}"
             columns = "Status | Signature | Implementations | Reason"
             table = Table(f"Expectations, {title}", columns, rows, header=1)
             blocks.append(Details(title, [table], open=failing))

@@ -86,7 +86,7 @@ def _count(element: ET.Element, cases: Sequence[Case]) -> None:
 
 def _cases(record: RunRecord) -> Iterator[Case]:
     """The verdict, every cell of the matrix, and what is demanded besides."""
-    verdict, said = record.verdict.value, "\n".join(record.reasons)
+    verdict, said = record.verdict, "\n".join(record.reasons)
     yield Case("gate", "verdict", ENDS[verdict], record.reason, verdict, said)
     for cell in matrix(record).values():
         yield from _cell(record, cell)

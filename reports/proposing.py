@@ -15,7 +15,6 @@ from harness.checks import inputless
 from harness.events import ExpectationJudged, Found, GrowthJudged, Measured, any_kind, by_cause
 from harness.verdict.expectations import Expectation
 from reports.studies import grouped
-from reports.words import input_of
 
 REASON = "TODO: say why this is known"
 """This stands in place of the reason, which nobody but the user knows."""
@@ -52,7 +51,7 @@ def entries(
 
     def covered(one: Found) -> bool:
         # By the run, or by what the file has by now.
-        name, data = one.bucket, input_of(one)
+        name, data = one.bucket, one.input
         return one.expected is not None or any(
             e.covers(name, one.vocabulary) and e.explains(name, data, inputless=inputless(name))
             for e in known
@@ -73,7 +72,7 @@ def entry(
     alike: Sequence[Found], bucket: str, versions: Mapping[str, str], *, broad: bool
 ) -> Proposal:
     """Return the entry for the findings of one bucket on a vocabulary."""
-    inputs = list(dict.fromkeys(map(input_of, alike)))[:EXAMPLES]
+    inputs = list(dict.fromkeys(one.input for one in alike))[:EXAMPLES]
     ranges = ", ".join(
         f"{json.dumps(name)} = {json.dumps(_range(versions.get(name, '')))}"
         for name in dict.fromkeys(name for one in alike for name in one.culprits)

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
-from harness.events import FAIL as FAILED
-from harness.events import PASS as PASSED
 from harness.events import (
+    FAIL,
+    PASS,
     UNEXAMINED,
     BatchDone,
     Campaign,
@@ -36,8 +35,6 @@ from harness.events import (
     Measured,
     Started,
     TextsCompared,
-    TextsGiven,
-    TextsRead,
     UnitDone,
     UnitResumed,
     VocabularyLoaded,
@@ -48,12 +45,11 @@ from harness.events import (
 )
 from harness.verdict.coverage import Coverage
 from reports.blocks.units import plural
-from reports.cluster import Cluster
-from reports.studies import grouped
+from reports.studies import Kind, grouped, of
 from reports.texts import document
 from reports.words import SEVERITIES, listed, severity, spoken, title
 
-FAILING_EXPECTATIONS = frozenset({"stale", "expired"})
+FAILING = frozenset({"stale", "expired"})
 
 BAD_GROWTH = frozenset({"superlinear", "failed"})
 """Verdicts on growth that a reader wants to know of."""
@@ -66,9 +62,7 @@ KINDS_SHOWN = 8
 
 LATEST: dict[type[Event], Sequence[str]] = {
     Campaign: (),
-    TextsGiven: (),
     ClusterUsed: (),
-    TextsRead: ("vocabulary",),
     FamiliesMeasured: ("vocabulary",),
     UnitDone: ("unit",),
     UnitResumed: ("unit",),
@@ -81,37 +75,24 @@ LATEST: dict[type[Event], Sequence[str]] = {
 EVERY = frozenset({TextsCompared, ForcedWitness})
 """Those of which reports show every one."""
 
-Kind = TypeVar("Kind", bound=Event)
 
-
-class Verdict(StrEnum):
-    """What the gate said; ``incomplete`` where the run did not come to its end.
-
-    ``not-examined``: nothing that was examined is wrong, but something that the user named was not
-    examined.
-    """
-
-    PASS = PASSED
-    FAIL = FAILED
-    NOT_EXAMINED = UNEXAMINED
-    INCOMPLETE = "incomplete"
-
+INCOMPLETE = "incomplete"
+"""The verdict where the run did not come to its end; the others are those of the gate."""
 
 VERDICTS = {
-    Verdict.PASS: ("PASSED", "ok"),
-    Verdict.FAIL: ("FAILED", "bad"),
-    Verdict.NOT_EXAMINED: ("NOT EXAMINED", "warn"),
-    Verdict.INCOMPLETE: ("INCOMPLETE", "warn"),
+    PASS: ("PASSED", "ok"),
+    FAIL: ("FAILED", "bad"),
+    UNEXAMINED: ("NOT EXAMINED", "warn"),
+    INCOMPLETE: ("INCOMPLETE", "warn"),
 }
 """Each verdict as a word, with its style on a terminal."""
 
 
-def verdict_of(finished: Finished | None) -> Verdict:
+def verdict_of(finished: Finished | None) -> str:
     """The verdict of a run; only one that came to its end can pass or fail."""
     if finished is None or not finished.complete:
-        return Verdict.INCOMPLETE
-    known = {one.value: one for one in Verdict}
-    return known.get(finished.verdict, Verdict.FAIL)
+        return INCOMPLETE
+    return finished.verdict if finished.verdict in VERDICTS else FAIL
 
 
 @dataclass(frozen=True)
@@ -213,7 +194,7 @@ class RunRecord:
 
     def of(self, kind: type[Kind]) -> list[Kind]:
         """The events of a kind that reports show besides the coverage."""
-        return [one for one in self.kept.values() if isinstance(one, kind)]
+        return of(self.kept.values(), kind)
 
     @cached_property
     def growth_judged(self) -> list[GrowthJudged]:
@@ -228,17 +209,12 @@ class RunRecord:
     @cached_property
     def texts(self) -> dict[str, Any] | None:
         """What became of the user's texts; None where there were none."""
-        return document(self.kept.values())
+        return document(self.coverage, self.of(TextsCompared))
 
     @property
     def campaign(self) -> Campaign | None:
         """The campaign that this was a session of."""
         return next(iter(self.of(Campaign)), None)
-
-    @cached_property
-    def cluster(self) -> Cluster:
-        """What a cluster did."""
-        return Cluster.of(self.kept.values())
 
     @cached_property
     def healers(self) -> Mapping[tuple[str, str], float]:
@@ -256,7 +232,7 @@ class RunRecord:
         return self.coverage.complete
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> str:
         """The gate's verdict."""
         return verdict_of(self.finished)
 
@@ -357,32 +333,29 @@ class RunRecord:
     @cached_property
     def reason(self) -> str:
         """Why the verdict is what it is, in one sentence."""
-        found, failing = (
-            self.unexpected,
-            [one for one in self.expectations if one.status in FAILING_EXPECTATIONS],
-        )
-        counted, cases = plural(len(found), "unexpected finding"), plural(self.cases, "case")
-        match self.verdict:
-            case Verdict.INCOMPLETE:
-                seen = counted if found else "nothing unexpected"
-                ended = "The run did not come to its end, so nothing can be concluded"
-                return f"{ended}: {cases} run, {seen} so far."
-            case Verdict.PASS if self.of(ForcedCorpus) and not self.implementations:
+        found, verdict = self.unexpected, self.verdict
+        if verdict == INCOMPLETE:
+            seen = plural(len(found), "unexpected finding") if found else "nothing unexpected"
+            return (
+                "The run did not come to its end, so nothing can be concluded: "
+                f"{plural(self.cases, 'case')} run, {seen} so far."
+            )
+        if verdict == PASS:
+            if self.of(ForcedCorpus) and not self.implementations:
                 return f"Exact forced no wrong token in {plural(self.cases, 'text')} of the corpus."
-            case Verdict.PASS:
-                expected = plural(len(self.buckets) - len(found), "expected divergence")
-                shown = f"; {expected} shown" if self.buckets else ""
-                return f"No unexpected finding in {self._extent()}{shown}."
-            case Verdict.NOT_EXAMINED if len(self.reasons) > 1:
-                number = len(self.reasons)
-                return f"Nothing that was examined is wrong, but {number} things were not examined."
+            expected = plural(len(self.buckets) - len(found), "expected divergence")
+            shown = f"; {expected} shown" if self.buckets else ""
+            return f"No unexpected finding in {self._extent()}{shown}."
+        if verdict == UNEXAMINED and len(self.reasons) > 1:
+            number = len(self.reasons)
+            return f"Nothing that was examined is wrong, but {number} things were not examined."
         counts = (
             (found, "unexpected finding"),
-            (failing, "stale or expired expectation"),
+            ([e for e in self.expectations if e.status in FAILING], "stale or expired expectation"),
             (self.failures, "implementation"),
         )
         said = [plural(len(some), what) for some, what in counts if some]
-        if not said or self.verdict is Verdict.NOT_EXAMINED:
+        if not said or verdict == UNEXAMINED:
             return self.reasons[0] if self.reasons else "The gate does not hold."
         failed = " that failed to start" if self.failures else ""
         worst = ""
@@ -399,5 +372,5 @@ class RunRecord:
         rest = f" ({idle:,} more took no part)" if idle else ""
         judged = {contract for (contract, _, _), n in self.coverage.judged.items() if n}
         places = {one.vocabulary for one in self.contracts if one.id in judged}
-        vocabularies = plural(len(places), "vocabulary", "vocabularies")
+        vocabularies = plural(len(places), "vocabulary")
         return f"{what} of {plural(len(who), 'implementation')}{rest} on {vocabularies}"

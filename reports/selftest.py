@@ -13,7 +13,7 @@ from typing import Any
 from harness.events import Event, Finished
 from harness.studies.selftest.events import HuntDone, MistakeJudged, SelftestStarted
 from reports import cluster
-from reports.blocks import Banner, Cell, Inline, Items, Page, Paragraph, Section, Span, Table
+from reports.blocks import Banner, Cell, Items, Page, Paragraph, Section, Span, Table
 from reports.blocks.units import duration, figure, plural
 from reports.studies import complete, of
 from reports.text import literal
@@ -126,11 +126,12 @@ def medians(events: Sequence[Event]) -> tuple[float | None, float | None]:
 
 def to_json(events: Sequence[Event]) -> str:
     """``selftest.json``: all that was told, and the tables made of it."""
-    finished, used = of(events, Finished)[-1], cluster.Cluster.of(events)
+    finished = of(events, Finished)[-1]
     seconds, cases = medians(events)
-    judged: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
-    for one in of(events, MistakeJudged):
-        judged[bool(one.check)] += [{**asdict(one), "caught": one.caught, "rightly": one.rightly}]
+    judged = [
+        {**asdict(one), "caught": one.caught, "rightly": one.rightly}
+        for one in of(events, MistakeJudged)
+    ]
     whole = {
         "complete": complete(events),
         "verdict": finished.verdict,
@@ -141,10 +142,10 @@ def to_json(events: Sequence[Event]) -> str:
         "median_cases": cases,
         "generators": by_generator(events),
         "checks": by_check(events),
-        "mistakes": judged[True],
-        "controls": judged[False],
+        "mistakes": [one for one in judged if one["check"]],
+        "controls": [one for one in judged if not one["check"]],
         "hunts": [asdict(one) for one in of(events, HuntDone)],
-        **({"cluster": used.summary()} if used else {}),
+        **cluster.summary(events),
     }
     return json.dumps(whole, indent=1)
 
@@ -170,7 +171,7 @@ def page(events: Sequence[Event]) -> Page:
         _section("What each generator brings out", "Generator | Tried", GENERATORS, generators),
         Items(idle(generators), "warn"),
         _mistakes(planted),
-        *cluster.sections(cluster.Cluster.of(events), page=True),
+        *cluster.sections(events, page=True),
     ]
     return Page("tokgate: selftest", "selftest", blocks, skip="tables")
 
@@ -213,14 +214,14 @@ def _mistakes(planted: Sequence[MistakeJudged]) -> Section:
         nobody: Sighting = {"generator": "", "all_seconds": None, "cases": 0}
         first = [nobody, *_descending(one)][-1]
         missed = "not hunted" if one.trouble else "escaped"
-        row: list[Inline] = [
+        row = (
             Span(one.name, "code"), one.summary, one.vocabulary,
             "caught" if one.rightly else "misnamed" if one.caught else missed,
             ", ".join(one.named),
-            Span(literal(base64.b64decode(one.input_b64), INPUT_SHOWN).cut, "code"),
+            Span(str(literal(base64.b64decode(one.input_b64), INPUT_SHOWN)), "code"),
             first["generator"], shown(first["all_seconds"], duration),
             shown(first["all_cases"]) if first["cases"] else None,
-        ]  # fmt: skip
+        )  # fmt: skip
         rows.append(row)
     columns = (
         "Mistake | What is wrong | Vocabulary | Verdict | Found as | Smallest input | First by | "

@@ -10,7 +10,7 @@ from corpora.plain_text import one_line
 from harness.events import Measured
 from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
 from reports.blocks import Cell, Cells, Section, Span, Table
-from reports.blocks.units import per_cent
+from reports.blocks.units import exponent, per_cent
 from reports.growth import rank
 from reports.record import RunRecord
 from reports.studies import bad
@@ -97,7 +97,7 @@ def worst(word: str, href: str, expected: Sequence[bool]) -> Cell:
         return Cell(Span("none", "quiet"), sort=place)
     known = sum(expected)
     counts = f" {len(expected) - known:,} unexpected, {known:,} expected"
-    return Cell((Span(word or "defect", href=href), Span(counts, "quiet")), sort=place)
+    return Cell((Span(word, href=href), Span(counts, "quiet")), sort=place)
 
 
 def growth(rows: Sequence[Measured | RunGrowth]) -> Cell:
@@ -110,8 +110,7 @@ def growth(rows: Sequence[Measured | RunGrowth]) -> Cell:
 
 def tally(one: Measured | RunGrowth) -> Span:
     """A verdict on growth with its exponent."""
-    exponent = "" if one.exponent is None else f" {one.exponent:.2f}"
-    return Span(f"{one.verdict}{exponent}", f"tally {one.verdict}")
+    return Span(one.verdict + exponent(one.exponent), f"tally {one.verdict}")
 
 
 def wilson(hits: int, number: int) -> tuple[float, float]:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.events import FamiliesMeasured, ForcedCorpus, ForcedWitness, kind_in
+from harness.events import FAIL, FamiliesMeasured, ForcedCorpus, ForcedWitness, kind_in
 from harness.verdict import gaps
-from reports.record import Bucket, RunRecord, Verdict
+from reports import cluster
+from reports.record import Bucket, RunRecord
 from reports.studies import grouped
 
 STARTED = ("seed", "suite", "budget", "command", "time", "machine", "confinement")
@@ -48,7 +49,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
     }
     return {
         "complete": record.complete,
-        "verdict": "fail" if record.verdict is Verdict.INCOMPLETE else record.verdict.value,
+        "verdict": record.verdict if record.complete else FAIL,
         "reason": record.reason,
         "reasons": record.reasons,
         "notes": record.notes,
@@ -94,7 +95,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
             {"policy": f.method, **asdict(f), "non_canonical_sequences": f.non_canonical}
             for f in record.forced
         ],
-        **({"cluster": record.cluster.summary()} if record.cluster else {}),
+        **cluster.summary(record.kept.values()),
     }
 
 

@@ -8,14 +8,14 @@ messages) is for :mod:`corpora.plain_text`.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-import numpy as np
+from itertools import accumulate
 
 from corpora.plain_text import escape, shows
-from reports.blocks import Inline, Span, Token
+from reports.blocks import Span, Token
 from reports.blocks.units import plural
 
 _REORDERING = frozenset({"R", "AL", "AN"})
@@ -23,17 +23,25 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
 
 _UNNAMED = {"Cc": "<control>", "Co": "<private use>", "Cn": "<unassigned>", "Cs": "<surrogate>"}
 
-LONG_PERIOD = 64
-"""Longest repeated unit that :func:`literal` looks for, in bytes: pumps of families are short."""
-LEAST_REPEATED = 4
-"""Repetitions that are worth folding."""
+LEAST_FOLDED = 32
+"""Bytes of a repetition that is worth folding."""
+LONG = 400
+"""Bytes without a long repetition that are too many for a line."""
 WORTH_FOLDING = 100
 """Inputs up to this many bytes are written out, repeated or not: they fit on a line."""
+
+_REPEATED = re.compile(
+    rb"""(?P<before>.{0,400}?)
+    (?P<unit> [^\x80-\xbf] .{0,63}? | [\x80-\xbf]{1,64}?)  # text is not cut within a character
+    (?P=unit){3,}+""",
+    re.DOTALL | re.VERBOSE,
+)
+"""The next part of an input that is repeated: pumps of families are short."""
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A Python expression for an input, cut to a limit.
+    """A Python expression for an input, cut to a limit; as text, with what is not shown.
 
     code: evaluates to the input (str where it is UTF-8, else bytes) if ``missing`` is 0.
     missing: bytes of the input that are not shown.
@@ -42,37 +50,32 @@ class Literal:
     code: str
     missing: int = 0
 
-    @property
-    def cut(self) -> str:
-        """The code, with ``…`` where something is missing."""
-        return self.code + "…" * bool(self.missing)
+    def __str__(self) -> str:
+        more = f" and {plural(self.missing, 'more byte')}" if self.missing else ""
+        return self.code + more
 
 
 def literal(data: bytes, limit: int = 400) -> Literal:
     """``data`` as a Python expression of about ``limit`` characters at most.
 
-    A long repetition, with what stands before and after it, is folded: ``'a' * 1000000 + 'b'``.
+    Long repetitions are folded, if that makes it fit: ``'a' * 1000000 + 'b'``.
     """
     folded = _folded(data) if len(data) > WORTH_FOLDING else ""
     if folded and len(folded) <= limit:
         return Literal(folded)
-    shown = min(len(data), limit)
-    while True:
-        end = shown  # at a character boundary, so that valid text stays a str
-        while 0 < end < len(data) and data[end] & 0xC0 == 0x80:
-            end -= 1
-        head = data[: end or shown]
-        code = _plain(head)
-        if len(code) <= limit or shown <= 1:
-            return Literal(code, len(data) - len(head))
-        shown = max(1, shown * limit // (len(code) + limit // 8))
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        head = data if len(data) <= limit and len(repr(data)) <= limit else data[: limit // 4]
+        return Literal(repr(head), len(data) - len(head))
+    length = accumulate((len(_in_literal(char)) for char in text[:limit]), initial=3)
+    shown = text[: sum(so_far <= limit for so_far in length) - 1]
+    return Literal(_quoted(shown), len(data) - len(shown.encode()))
 
 
-def visible(data: bytes, limit: int = 400) -> Inline:
+def visible(data: bytes, limit: int = 400) -> Span:
     """The same for a report."""
-    shown = literal(data, limit)
-    more = Span(f" and {plural(shown.missing, 'more byte')}", "quiet") if shown.missing else None
-    return Span(shown.code, "literal"), more
+    return Span(str(literal(data, limit)), "literal")
 
 
 def clipped(text: str, limit: int) -> str:
@@ -109,12 +112,8 @@ def code_points(data: bytes, limit: int) -> Iterator[Token]:
         yield Token("… more follow", state="rest")
 
 
-def _plain(data: bytes) -> str:
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return repr(data)
-    return "'" + "".join(map(_in_literal, text)) + "'"
+def _quoted(text: str) -> str:
+    return f"'{''.join(map(_in_literal, text))}'"
 
 
 def _in_literal(char: str) -> str:
@@ -123,23 +122,24 @@ def _in_literal(char: str) -> str:
 
 
 def _folded(data: bytes) -> str:
-    """``prefix + unit * count + suffix`` for a repetition around the middle, if there is one."""
-    middle, signs = len(data) // 2, np.frombuffer(data, np.uint8)
-    probe = min(LONG_PERIOD, len(data) // 4)
-    for period in range(1, probe + 1):
-        if data[middle : middle + probe] != data[middle - period : middle - period + probe]:
+    """The input with its long repetitions folded, if it becomes short: ``'a' * 1000000 + 'b'``."""
+    parts, plain, end = list[tuple[bytes, int]](), b"", 0
+    while found := _REPEATED.match(data, end):
+        start, end, unit = found.end("before"), found.end(), found["unit"]
+        if end - start < LEAST_FOLDED:
+            plain += found[0]
             continue
-        # Between two of these places every sign is as that of one period before.
-        breaks = np.flatnonzero(signs[period:] != signs[:-period])
-        after = int(np.searchsorted(breaks, middle - period))
-        start = int(breaks[after - 1]) + 1 if after else 0
-        end = int(breaks[after]) + period if after < len(breaks) else len(data)
-        # The unit begins at a character boundary where there is one, so that text stays text.
-        start += next((i for i in range(period) if data[start + i] & 0xC0 != 0x80), 0)
-        count = (end - start) // period
-        if count >= LEAST_REPEATED:
-            parts = data[:start], data[start : start + period], data[start + count * period :]
-            write = _plain if all(_plain(part)[0] == "'" for part in parts) else repr
-            prefix, unit, suffix = (write(part) if part else "" for part in parts)
-            return " + ".join(filter(None, (prefix, f"{unit} * {count}", suffix)))
-    return ""
+        parts += [(plain + found["before"], 1), (unit, (end - start) // len(unit))]
+        plain = b""
+    if len(data) > end + LONG:
+        return ""
+    parts.append((plain + data[end:], 1))
+    try:
+        written = [_quoted(part.decode()) for part, _ in parts]
+    except UnicodeDecodeError:
+        written = [repr(part) for part, _ in parts]
+    return " + ".join(
+        code + f" * {times}" * (times > 1)
+        for code, (part, times) in zip(written, parts, strict=True)
+        if part
+    )

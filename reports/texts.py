@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from harness.events import Event
-from harness.events.texts import TextsCompared, TextsGiven, TextsRead, TokenCounts
+from harness.events import TextsCompared
+from harness.verdict.coverage import Coverage
 from reports.blocks import Details, Items, Paragraph, Section, Table
 from reports.blocks.units import plural
-from reports.studies import bad, last, of
+from reports.studies import bad
 
 FIRST_SHOWN = 20
 """Differing documents of one implementation under one contract that are named."""
@@ -39,44 +39,42 @@ DIGEST = (1 << 63) - 1
 Document = Mapping[str, Any]
 
 
-def document(events: Iterable[Event]) -> dict[str, Any] | None:
-    """All that events tell of the user's texts, as ``summary.json`` has it; None without texts.
+def document(coverage: Coverage, found: Iterable[TextsCompared]) -> dict[str, Any] | None:
+    """All that a run tells of the user's texts, as ``summary.json`` has it; None without texts.
 
     read: by vocabulary, its last event. compared: everybody over all documents, as
     :class:`harness.events.texts.TokenCounts`, with the first that differ. alone: the tokens of
     those that had nobody to be compared with. digests: of all ids.
     """
-    every = list(events)
-    if (given := last(every, TextsGiven)) is None:
+    if coverage.given is None:
         return None
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    compared: dict[tuple[str, str], dict[str, Any]] = {}
     alone, digests = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for event in of(every, TextsCompared):
+    for event in found:
         where = event.contract
         for name, one in event.counts.items():
-            empty = {**asdict(TokenCounts(one.against)), "first": []}
-            row = rows.setdefault((where, name), empty)
-            for kind, number in asdict(one).items():
-                row[kind] = number if kind == "against" else row[kind] + number
+            counts = asdict(one)
+            about = {"contract": where, "implementation": name, "against": counts.pop("against")}
+            none = {**about, **dict.fromkeys(counts, 0), "first": []}
+            row = compared.setdefault((where, name), none)
+            for kind, number in counts.items():
+                row[kind] += number
             row["first"] += [asdict(each) for each in event.first if each.implementation == name]
             del row["first"][FIRST_SHOWN:]
         alone.update({(where, name): tokens for name, tokens in event.alone.items()})
         digests.update({(where, name): digest for name, digest in event.digests.items()})
-    told = {
-        "compared": rows,
-        "alone": {place: {"tokens": tokens} for place, tokens in alone.items()},
-        "digests": {place: {"digest": f"{n & DIGEST:016x}"} for place, n in digests.items()},
-    }
     return {
-        **asdict(given),
-        "read": [*{one.vocabulary: asdict(one) for one in of(every, TextsRead)}.values()],
-        **{
-            kind: [
-                {"contract": where, "implementation": name, **row}
-                for (where, name), row in of.items()
-            ]
-            for kind, of in told.items()
-        },
+        **asdict(coverage.given),
+        "read": [asdict(one) for one in coverage.texts.values()],
+        "compared": [*compared.values()],
+        "alone": [
+            {"contract": where, "implementation": name, "tokens": tokens}
+            for (where, name), tokens in alone.items()
+        ],
+        "digests": [
+            {"contract": where, "implementation": name, "digest": f"{digest & DIGEST:016x}"}
+            for (where, name), digest in digests.items()
+        ],
     }
 
 

@@ -66,7 +66,7 @@ def sections(series: Sequence[Trend]) -> list[Section]:
         for step in found
     ]
     told.sort(key=lambda one: -_when(*one[:2]))
-    further = plural(len(known) - MAX_PLOTS, "further series", "further series")
+    further = len(known) - MAX_PLOTS
     table = Table(
         "Steps",
         "Since | What | Before: | After: | Change: | Version",
@@ -80,7 +80,7 @@ def sections(series: Sequence[Trend]) -> list[Section]:
         Paragraph(INTRODUCTION, "quiet"),
         table,
         Group([_figure(*one, place) for place, one in enumerate(known[:MAX_PLOTS])], "trends"),
-        Paragraph(f"{further} not drawn." if len(known) > MAX_PLOTS else None, "quiet"),
+        Paragraph(f"{further:,} further series not drawn." if further > 0 else None, "quiet"),
     ]
     return [Section("Trends", blocks, "trends")] if known else []
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 
 from harness.checks import CHECKS
 from harness.checks.base import Check, Severity
 from harness.events import Found, Group
 from harness.events.causes import KIND, STAGE, slots_of
-from reports.blocks.units import plural
 from reports.text import literal
 
 SEVERITIES = tuple(Severity)
@@ -63,7 +61,7 @@ def listed(names: Sequence[str], most: int = 0) -> str:
 
 def check_of(finding: Found) -> Check | None:
     """Its check; None for one that this version of tokgate does not have."""
-    return CHECKS.get(finding.check.replace("_", "-").replace(" ", "-"))
+    return CHECKS.get(finding.check)
 
 
 def dead(finding: Found) -> Group | None:
@@ -118,12 +116,6 @@ def spoken(finding: Found) -> str:
     return f"{who} {does}" + ("" if finding.mistake else f" {listed(parts[0].implementations, 1)}")
 
 
-def input_of(finding: Found) -> bytes:
-    """The input of a finding."""
-    return base64.b64decode(finding.input_b64)
-
-
 def smallest(finding: Found, limit: int = INPUT_SHOWN) -> str:
     """Its input as a Python literal of about so many characters, and what is left out of it."""
-    shown = literal(input_of(finding), limit)
-    return shown.code + (f" and {plural(shown.missing, 'more byte')}" if shown.missing else "")
+    return str(literal(finding.input, limit))

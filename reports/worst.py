@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from harness.events import Event
 from harness.studies.worst.results import Entry, Report
 from reports import cluster
 from reports.blocks import (
-    COLOURS,
     SIZES,
     Axis,
     Banner,
@@ -24,8 +24,7 @@ from reports.blocks import (
     Span,
     Table,
 )
-from reports.blocks.units import interval, plural, rate, size, usable
-from reports.cluster import Cluster
+from reports.blocks.units import exponent, plural, rate, size, usable
 
 PEERS = 2
 """Listed families drawn behind what was found, besides the control."""
@@ -77,16 +76,15 @@ def how(report: Report) -> str:
     places = "" if report.guided is None else f", {report.guided} places in its source"
     ended = f"; ended early: {report.ended}" if report.ended else ""
     rounds = plural(report.compared, "round") if report.compared else "no whole round"
-    grown = f", growth in {report.grown or 'no whole round, for want of time'}"
     return (
         f"{report.readings:,} inputs in {report.seconds:.0f} s, {report.generations:,} "
         f"generations, {report.kinds} kinds of pattern kept{places}, seed {report.seed}{ended}; "
-        f"measured in {rounds} at {size(report.size)}{grown if report.compared else ''}"
+        f"measured in {rounds} up to twice {size(report.size)}"
     )
 
 
-def page(report: Report, used: Cluster) -> Page:
-    """``worst.html``. used: what a cluster did for it."""
+def page(report: Report, events: Collection[Event]) -> Page:
+    """``worst.html``. events: of a cluster that it used."""
     said, left = verdict(report), f"{report.implementation} {report.left}." if report.left else ""
     added = ("Added to ", Span(report.families, "code"), ".") if report.families else None
     again = Code(report.command, "the command that repeats this search")
@@ -101,7 +99,7 @@ def page(report: Report, used: Cluster) -> Page:
         *(_pattern(number, row) for number, row in enumerate(report.found, 1)),
         _listed(report),
         Section("This search", [again, Paragraph(added)], "search", page=True),
-        *cluster.sections(used, page=True),
+        *cluster.sections(events, page=True),
     ]
     return Page(f"tokgate: worst inputs of {title(report)}", "worst inputs", blocks, "inputs")
 
@@ -116,12 +114,11 @@ def _pattern(number: int, row: Entry) -> Section:
 def _costs(report: Report, row: Entry) -> Cells:
     """Nanoseconds a byte, times those of prose, and the exponent."""
     base = report.control.a_byte if report.control else None
-    between = interval(row.low, row.high)
-    exponent = f" {row.exponent:.2f} ({between})" if row.exponent is not None and between else ""
+    grown = exponent(row.exponent, row.low, row.high)
     return [
         f"{row.a_byte or 0:,.0f}" if row.length is None else Cell("no answer", "bad", "9e99"),
         rate(row.a_byte / base) if row.a_byte and base else "",
-        Cell((Span(row.verdict, f"tally {row.verdict}"), exponent), sort=row.exponent or -1.0),
+        Cell((Span(row.verdict, f"tally {row.verdict}"), grown), sort=row.exponent or -1.0),
     ]
 
 
@@ -172,19 +169,16 @@ def _listed(report: Report) -> Section:
 
 def overlay(report: Report) -> Plot | None:
     """All that was found in one plot, by number; dashed behind it, the worst listed, and prose."""
+    lines = [(f"{number}: {row.kind}", row, False) for number, row in enumerate(report.found, 1)]
     behind = [*report.listed[:PEERS], *filter(None, [report.control])]
-    named = [(f"{number}: {row.kind}", row, False) for number, row in enumerate(report.found, 1)]
-    drawn = [
-        (name, points, dash)
-        for name, row, dash in [*named, *((row.name, row, True) for row in behind)]
-        if (points := usable(row.points))
-    ]
-    if all(dash for *_, dash in drawn):
-        return None
+    lines += [(row.name, row, True) for row in behind]
+    drawn = [(name, row, dash) for name, row, dash in lines if usable(row.points)]
     series = [
-        Series(name, points, place % COLOURS, dash=dash)
-        for place, (name, points, dash) in enumerate(drawn)
+        Series(name, usable(row.points), place, dash=dash)
+        for place, (name, row, dash) in enumerate(drawn)
     ]
+    if all(one.dash for one in series):
+        return None
     slowest = max(series, key=lambda one: one.points[-1][1]).name
     label = f"{len(series)} inputs of {title(report)}; slowest at the end: {slowest}"
     return Plot(label, SIZES, Axis("time", "", 10), series)

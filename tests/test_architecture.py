@@ -94,14 +94,6 @@ def test_imports_run_one_way() -> None:
     assert {str(path): found for path in SOURCES if (found := breaches(path))} == {}
 
 
-def test_the_rule_can_be_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = tmp_path / "impls" / "wrong.py"
-    wrong.parent.mkdir()
-    wrong.write_text("import json\nfrom harness import cli\nimport corpora.generators.base\n")
-    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
-    assert breaches(wrong) == ["harness", "harness.cli", "corpora.generators.base"]
-
-
 def module_name(path: Path) -> str:
     """The dotted name of a source file."""
     parts = path.relative_to(ROOT).with_suffix("").parts
@@ -183,13 +175,6 @@ def test_the_rooms_of_the_harness_stand_in_order() -> None:
     assert present == set(HARNESS)
 
 
-def test_a_circle_would_be_seen() -> None:
-    graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set[str]()}
-    assert circles(graph) == [{"a", "b", "c"}]
-    assert circles({"a": {"b"}, "b": set()}) == []
-    assert circles(rooms({"x.a": {"y.b"}, "y.c": {"x.d"}}, lambda name: name[0])) == [{"x", "y"}]
-
-
 def test_a_file_is_read_in_one_sitting() -> None:
     lengths = {str(path): len(path.read_text().splitlines()) for path in SOURCES}
     assert {path: length for path, length in lengths.items() if length > LONGEST} == {}
@@ -208,18 +193,11 @@ def test_all_that_is_printed_is_printed_on_a_display() -> None:
     assert {str(path): lines for path in SOURCES if (lines := consoles(path))} == {}
 
 
-def test_another_console_would_be_seen(tmp_path: Path) -> None:
-    wrong = tmp_path / "wrong.py"
-    wrong.write_text("import rich.console\nrich.console.Console(stderr=True).print('x')\n")
-    assert consoles(wrong) == [2]
-
-
 NAMED = {"mkdtemp", "mkstemp", "TemporaryDirectory", "NamedTemporaryFile", "mktemp"}
 """What makes temporary files that have a name, and so stay when their maker is killed."""
 
 NAMING = {
     Path("corpora/vocabularies/scratch.py"),  # the one place, whose files are swept
-    Path("corpora/whole_files.py"),  # beside the file that it takes the place of
     Path("corpora/vocabularies/tables_on_disk.py"),  # likewise
 }
 
@@ -233,14 +211,6 @@ def named_temporaries(path: Path) -> set[str]:
 def test_temporary_files_are_made_where_they_are_swept() -> None:
     named = {path.relative_to(ROOT) for path in SOURCES if named_temporaries(path)}
     assert named == NAMING
-
-
-def test_another_temporary_file_would_be_seen(tmp_path: Path) -> None:
-    wrong = tmp_path / "wrong.py"
-    wrong.write_text("import tempfile\ndef f() -> tempfile.TemporaryDirectory: ...\n")
-    assert named_temporaries(wrong) == set()
-    wrong.write_text("from tempfile import mkdtemp\nmkdtemp()\ntempfile.NamedTemporaryFile()\n")
-    assert named_temporaries(wrong) == {"mkdtemp", "NamedTemporaryFile"}
 
 
 RUNNING = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "multiprocessing"}
@@ -281,21 +251,42 @@ def test_nothing_that_comes_from_elsewhere_is_unpickled() -> None:
     assert {name: found for name, found in reading.items() if found} == UNPICKLING
 
 
-def test_unpickling_would_be_seen(tmp_path: Path) -> None:
-    wrong = tmp_path / "wrong.py"
-    wrong.write_text(
-        "import pickle, marshal\nimport pickle as p\nfrom multiprocessing import connection\n"
-        "pickle.loads(b'')\npickle.Unpickler\nnumpy.load('x', allow_pickle=True)\npickle.dumps(1)\n"
-    )
-    assert sorted(unpickling(wrong)) == [
-        "allow_pickle", "from multiprocessing", "marshal", "pickle", "pickle.Unpickler",
-        "pickle.loads",
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("rule", "line", "found"),
+    [
+        (breaches, "import json\nfrom harness import cli\nimport corpora.generators.base",
+         ["harness", "harness.cli", "corpora.generators.base"]),
+        (consoles, "import rich\nrich.console.Console(stderr=True).print('x')", [2]),
+        (named_temporaries, "def f() -> tempfile.TemporaryDirectory: ...", set()),
+        (named_temporaries, "mkdtemp()\ntempfile.NamedTemporaryFile()",
+         {"mkdtemp", "NamedTemporaryFile"}),
+        (unpickling, "import pickle, marshal\npickle.dumps(1)\npickle.loads(b'')",
+         ["marshal", "pickle.loads"]),
+        (unpickling, "import pickle as p\nfrom multiprocessing import connection",
+         ["pickle", "from multiprocessing"]),
+        (unpickling, "pickle.Unpickler\nnumpy.load('x', allow_pickle=True)",
+         ["pickle.Unpickler", "allow_pickle"]),
+    ],
+)  # fmt: skip
+def test_each_rule_can_be_broken(
+    rule: Callable[[Path], object],
+    line: str,
+    found: object,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wrong = tmp_path / "impls" / "wrong.py"
+    wrong.parent.mkdir()
+    wrong.write_text(line)
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    assert rule(wrong) == found
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [{"a", "b", "c"}]
 
 
 def test_importing_compiles_nothing() -> None:
     code = (
         "import sys, harness.cli.application, harness.studies.default, impls.registry as r;"
+        "import harness.testing;"
         "[r.resolve(name).about for name in r.registered()];"
         "sys.exit('numba' in sys.modules)"
     )
@@ -341,10 +332,12 @@ for name in {imported!r}:
 from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies.sources import resolve
 from impls.forced.exact import Exact
-from impls.forced.context import Context
-from impls.forced.tokenizers import tokenizer_of
+from impls.forced.interface import Context
+from impls.forced.piece_tokenizer import PieceTokenizer
+from impls.forced.tokenizer import Tokenizer
 for name in {vocabularies!r}:
-    tokenizer = tokenizer_of(resolve(name))
+    vocabulary = resolve(name)
+    tokenizer = (PieceTokenizer if vocabulary.pieces else Tokenizer)(vocabulary)
     context = Context(b"the ", tokenizer.encode(b"the "))
     grammar = FiniteLanguage([b"Id", b"Name 1"])
     healed = Exact(tokenizer).heal(context, b"order", grammar)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,38 @@ _TRAINED: dict[str, tuple[str, str]] = {
 """Name to (file in ``data``, summary)."""
 
 
+TOY_FILES: dict[str, str] = {
+    "toy_file_words": (
+        "a tokenizer.json of whole words: a Replace, five pre-tokenizers, added tokens of every "
+        "flag, a template for texts and pairs"
+    ),
+    "toy_file_characters": (
+        "a tokenizer.json of BPE over characters with byte fallback, with six normalizers and four "
+        "decoders"
+    ),
+    "toy_file_subwords": (
+        "a tokenizer.json of WordPiece: Nmt before BertNormalizer, and a short limit on words"
+    ),
+    "toy_file_scores": (
+        "a tokenizer.json of Unigram: scores that tie, and a Metaspace that marks the beginning of "
+        "the text alone"
+    ),
+    "toy_file_affixes": (
+        "a tokenizer.json of BPE with a prefix of continuations and a suffix of ends: lowered, and "
+        "parted by white space, script and length"
+    ),
+    "toy_file_dropout": (
+        "a tokenizer.json of byte-level BPE with dropout, which is otherwise as any"
+    ),
+}
+"""Name to summary of the files ``data/NAME.json``.
+
+Most have steps that the plain model cannot express, and each step's every flag shows in ids, as
+nobody can find a mistake that does not show. They are run where they are named, and by those alone
+who read the file themselves."""
+
+_DATA = Path(__file__).parent / "data"
+
 _TOY_ALGORITHMS = {"toy_unigram": "unigram", "toy_characters": "spm", "toy_wordpiece": "wordpiece"}
 """The algorithm of each toy that is not byte-level byte-pair encoding."""
 
@@ -80,14 +113,23 @@ def embedded() -> dict[str, str]:
 
 
 def load(name: str) -> Vocabulary:
-    """Load one of :func:`embedded`. Raises VocabularyError where its package is not installed."""
+    """Load one of :func:`embedded`, or of :data:`TOY_FILES`.
+
+    Raises VocabularyError where its package is not installed.
+    """
     if name in TOYS:
         return TOYS[name][1]()
+    if name in TOY_FILES:
+        from corpora.vocabularies import tokenizer_json  # noqa: PLC0415
+
+        document = json.loads((_DATA / f"{name}.json").read_text("utf-8"))
+        # Without the white space of the file, as the content is a part of its fingerprint.
+        content = json.dumps(document, ensure_ascii=False).encode()
+        return tokenizer_json.from_bytes(content, name, None)
     if name in _TRAINED:
         from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
 
-        here = Path(__file__).parent / "data"
-        return sentencepiece_model.load(here / _TRAINED[name][0], vocabulary_id=name)
+        return sentencepiece_model.load(_DATA / _TRAINED[name][0], vocabulary_id=name)
     # Found without importing: mistral_common's own import takes seconds.
     spec = importlib.util.find_spec("mistral_common")
     if spec is None or not spec.submodule_search_locations:

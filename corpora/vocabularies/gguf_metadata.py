@@ -1,13 +1,16 @@
-"""The metadata of a GGUF file: ``tokenizer.ggml.*`` as Python values, nothing in it trusted.
+"""GGUF as a container: its fields read and written; nothing that is read is trusted.
 
 The reader of the ``gguf`` package maps whole files into memory and believes the counts in them, so
 that a damaged count costs gigabytes or minutes; this one checks each against the bytes that are
-left. The format: llama.cpp's ``docs/gguf.md``, versions 2 and 3, of either byte order.
+left. Its writer makes a call for each of the 400,000 texts of a large vocabulary; ours writes the
+same bytes, as a test holds. The format: llama.cpp's ``docs/gguf.md``, versions 2 and 3, of either
+byte order.
 """
 
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +24,15 @@ Value = str | bool | int | float | list[str] | NDArray[np.generic]
 
 PREFIX = "tokenizer.ggml."
 
+_VERSION = 3
+
 _SCALARS = {
     **{0: "u1", 1: "i1", 2: "u2", 3: "i2", 4: "u4", 5: "i4", 6: "f4"},
     **{7: "?", 10: "u8", 11: "i8", 12: "f8"},
 }
 """The format's types of numbers to NumPy's."""
 
-_STRING, _ARRAY = 8, 9
+_UINT8, _UINT32, _INT32, _FLOAT32, _BOOL, _STRING, _ARRAY = 0, 4, 5, 6, 7, 8, 9
 
 _DEEPEST = 4
 """Arrays of arrays: the format allows them, no known field is one, and they are passed over."""
@@ -66,64 +71,70 @@ class _Reader:
         found: dict[str, Value] = {}
         for number in range(count):
             self.field = f"field {number + 1}"
-            name = self._string()
+            name = self._decoded(self._string())
             if name in found:
                 raise self._corrupt(f"{shown(name)} stands twice")
             self.field = name if len(name) < 80 else shown(name)
-            kind = self._integer("I")
+            value = self._value(self._integer("I"))
             if name.startswith(PREFIX):
-                found[name] = self._value(kind)
-            else:
-                self._pass(kind)
+                found[name] = self._kept(value)
         return found
 
-    def _value(self, kind: int) -> Value:
+    def _kept(self, value: Any) -> Value:
+        """A value with its texts decoded. Those of other fields need not be UTF-8."""
+        if isinstance(value, bytes):
+            return self._decoded(value)
+        if not isinstance(value, list):
+            kept: Value = value
+            return kept
+        texts: list[str] = []
+        try:
+            for one in value:
+                texts.append(one.decode())  # noqa: PERF401 (its place is told)
+        except UnicodeDecodeError as error:
+            raise VocabularyError(
+                self.source, f"{self.field}[{len(texts)}] is not UTF-8 ({error.reason})", COPY
+            ) from None
+        except AttributeError:  # an array in an array
+            raise self._corrupt(f"type {_ARRAY}") from None
+        return texts
+
+    def _decoded(self, raw: bytes) -> str:
+        try:
+            return raw.decode()
+        except UnicodeDecodeError as error:
+            raise VocabularyError(
+                self.source, f"{self.field} is not UTF-8 ({error.reason})", COPY
+            ) from None
+
+    def _value(self, kind: int, depth: int = 0) -> Any:
+        """Bytes, a number, an array of numbers, or a list of bytes or of such arrays."""
         if kind == _STRING:
             return self._string()
         if kind != _ARRAY:
-            number: Value = self._numbers(kind, 1)[0].item()
-            return number
+            return self._numbers(kind, 1)[0].item()
         kind, count = self._integer("I"), self._integer("Q")
         if kind == _STRING:
             return self._strings(count)
-        return self._numbers(kind, count)
+        if kind != _ARRAY:
+            return self._numbers(kind, count)
+        if depth == _DEEPEST or count > len(self.content) - self.at:
+            raise self._corrupt("an array too deep or too long")
+        return [self._value(_ARRAY, depth + 1) for _ in range(count)]
 
-    def _pass(self, kind: int, depth: int = 0) -> None:
-        """Go on to the end of a value of another field."""
-        if kind == _STRING:
-            self._take(self._integer("Q"))
-        elif kind != _ARRAY:
-            self._numbers(kind, 1)
-        else:
-            kind, count = self._integer("I"), self._integer("Q")
-            if kind not in (_STRING, _ARRAY):
-                self._numbers(kind, count)
-                return
-            if depth == _DEEPEST or count > len(self.content) - self.at:
-                raise self._corrupt("an array too deep or too long")
-            for _ in range(count):
-                self._pass(kind, depth + 1)
-
-    def _strings(self, count: int) -> list[str]:
+    def _strings(self, count: int) -> list[bytes]:
         """An array of strings; a loop of its own, as vocabularies have a million of them."""
-        if count > (len(self.content) - self.at) // 8:
+        content, at, end = self.content, self.at, len(self.content)
+        if count > (end - at) // 8:
             raise self._corrupt(f"{count} strings")
         length_of = struct.Struct(f"{self.order}Q").unpack_from
-        content, at, end = self.content, self.at, len(self.content)
-        found: list[str] = []
-        try:
-            for _ in range(count):
-                start = at + 8
-                at = start + length_of(content, at)[0]
-                if at > end:
-                    raise self._corrupt("the file ends within it")
-                found.append(content[start:at].decode())
-        except UnicodeDecodeError as error:
-            raise VocabularyError(
-                self.source, f"{self.field}[{len(found)}] is not UTF-8 ({error.reason})", COPY
-            ) from None
-        except struct.error:
-            raise self._corrupt("the file ends within it") from None
+        found: list[bytes] = []
+        for _ in range(count):
+            start = at + 8
+            at = start + length_of(content, at)[0] if start <= end else end + 1
+            if at > end:
+                raise self._corrupt("the file ends within it")
+            found.append(content[start:at])
         self.at = at
         return found
 
@@ -137,18 +148,12 @@ class _Reader:
             numbers = np.not_equal(np.frombuffer(raw, np.uint8), 0)
         return numbers
 
-    def _string(self) -> str:
-        raw = self._take(self._integer("Q"))
-        try:
-            return raw.decode()
-        except UnicodeDecodeError as error:
-            raise VocabularyError(
-                self.source, f"{self.field} is not UTF-8 ({error.reason})", COPY
-            ) from None
+    def _string(self) -> bytes:
+        return self._take(self._integer("Q"))
 
     def _integer(self, code: str) -> int:
-        size = struct.calcsize(f"{self.order}{code}")
-        number: int = struct.unpack(f"{self.order}{code}", self._take(size))[0]
+        form = f"{self.order}{code}"
+        number: int = struct.unpack(form, self._take(struct.calcsize(form)))[0]
         return number
 
     def _take(self, size: int) -> bytes:
@@ -162,3 +167,39 @@ class _Reader:
             fault = f"has more than {MAX_FILE_BYTES:,} bytes of metadata, or is corrupt"
             return VocabularyError(self.source, f"{fault} ({self.field}: {what})", LARGER)
         return VocabularyError(self.source, f"is a corrupt GGUF file ({self.field}: {what})", COPY)
+
+
+def write(model: str, fields: dict[str, Any]) -> bytes:
+    """A GGUF file with ``tokenizer.ggml.<name>`` for each of ``fields``, but for empty lists."""
+    # Any architecture will do: what differs between them are tensors.
+    named: dict[str, Any] = {"general.architecture": "llama", f"{PREFIX}model": model}
+    for name, value in fields.items():
+        if not isinstance(value, list | bytes) or value:
+            named[PREFIX + name] = value
+    parts = [GGUF_MAGIC, struct.pack("<IQQ", _VERSION, 0, len(named))]
+    for key, value in named.items():
+        parts += [_text(key), *_written(value)]
+    return b"".join(parts)
+
+
+def _text(text: str) -> bytes:
+    encoded = text.encode()
+    return struct.pack("<Q", len(encoded)) + encoded
+
+
+def _written(value: bool | int | str | bytes | list[Any]) -> list[bytes]:
+    """The number of a value's type, and the value; bytes are an array of numbers."""
+    if isinstance(value, bool):
+        return [struct.pack("<I?", _BOOL, value)]
+    if isinstance(value, int):
+        return [struct.pack("<II", _UINT32, value)]
+    if isinstance(value, str):
+        return [struct.pack("<I", _STRING), _text(value)]
+    if isinstance(value, bytes):
+        kind, items = _UINT8, [value]
+    elif isinstance(value[0], str):
+        kind, items = _STRING, list(map(_text, value))
+    else:
+        kind = _INT32 if isinstance(value[0], int) else _FLOAT32
+        items = [np.array(value, f"<{_SCALARS[kind]}").tobytes()]
+    return [struct.pack("<IIQ", _ARRAY, kind, len(value)), *items]

@@ -378,11 +378,7 @@ class Vocabulary:
         """A SentencePiece ``.model`` file, likewise. Raises VocabularyError."""
         if self.native is not None and self.format == "sentencepiece":
             return self.native.content
-        writer = _writer("sentencepiece_proto")
-        trouble = writer.trouble(self)
-        if trouble is not None:
-            raise VocabularyError(self.id, trouble, "there is no .model file of it")
-        content: bytes = writer.to_model_proto(self)
+        content: bytes = _writer("sentencepiece_model").to_model_proto(self)
         return content
 
     def as_tiktoken(self) -> bytes:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from corpora.vocabularies.improper import encodings_by_merges, encodings_by_valid_splits
-from corpora.vocabularies.merges import NO_RANK, Spellings
+from corpora.vocabularies.merges import NO_RANK, cuts_by_rank, encode_by_pairs, pair_table
 from corpora.vocabularies.model import Algorithm, Alphabet, PieceType, RankOrder
 from corpora.vocabularies.remarks import remarks
 from corpora.vocabularies.tables_on_disk import kept_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from corpora.vocabularies.merges import PairTable
     from corpora.vocabularies.model import Vocabulary
 
 _EXAMPLES = 3
@@ -75,8 +75,8 @@ def _self_encoding(vocabulary: Vocabulary) -> list[Problem]:
     if vocabulary.rank_order is RankOrder.IDS:
         return _self_encoding_by_rank(tokens)
     ids = vocabulary.ids
-    symbols: list[list[int]] = []
-    owners: list[int] = []
+    table = pair_table(vocabulary.merges)
+    lost: list[int] = []
     characters = vocabulary.alphabet is Alphabet.CHARACTERS
     pieces = vocabulary.pieces
     texts = {p.text: i for i, p in enumerate(pieces) if p.type is not PieceType.BYTE}
@@ -89,47 +89,83 @@ def _self_encoding(vocabulary: Vocabulary) -> list[Problem]:
             parts = [texts.get(character, -1) for character in token.decode()]
         else:
             parts = [_byte(vocabulary, byte) for byte in token]
-        if len(parts) > 1:
-            owners.append(token_id)
-            symbols.append(parts)
-    encoded = encodings_by_merges(vocabulary.merges, symbols)
-    lost = [
-        owner for owner, result in zip(owners, encoded.tolist(), strict=True) if owner != result
-    ]
-    return _problem(
-        "not-self-encoding",
-        _spelled(vocabulary.tokens, lost),
-        len(lost),
-        "tokens do not encode to themselves",
-    )
+        if len(parts) > 1 and encode_by_pairs(parts, table) != [token_id]:
+            lost.append(token_id)
+    what = "tokens do not encode to themselves"
+    return _of_tokens("not-self-encoding", vocabulary.tokens, lost, what)
 
 
 def _self_encoding_by_rank(tokens: list[bytes | None]) -> list[Problem]:
-    spellings = Spellings.of(tokens)
-    counts, _, _ = spellings.reduce(np.full(len(tokens), NO_RANK, dtype=np.int64))
-    by_rank = np.nonzero(counts > 1)[0].tolist()
-    without, lost = encodings_by_valid_splits(spellings)
-    lost_ids, without_ids = np.nonzero(lost)[0].tolist(), np.nonzero(without)[0].tolist()
+    ids: dict[bytes, int] = {}
+    for token_id, token in enumerate(tokens):
+        if token:
+            ids.setdefault(token, token_id)
+    long = [(i, token) for i, token in enumerate(tokens) if token is not None and len(token) > 1]
+    table, without = _valid_splits(long, ids)
+    lost = [
+        i
+        for i, token in long
+        if encode_by_pairs((ids.get(token[k : k + 1], -1) for k in range(len(token))), table) != [i]
+    ]
+    by_rank = [i for i, token in long if len(cuts_by_rank(token, ids)) > 2]
+    what = "tokens do not encode to themselves"
     return [
-        *_problem(
-            "not-self-encoding",
-            _spelled(tokens, lost_ids),
-            len(lost_ids),
-            "tokens do not encode to themselves with one valid split a token",
-        ),
-        *_problem(
+        *_of_tokens("not-self-encoding", tokens, lost, f"{what} with one valid split a token"),
+        *_of_tokens(
             "no-valid-split",
-            _spelled(tokens, without_ids),
-            len(without_ids),
+            tokens,
+            without,
             "tokens of several bytes have no valid split into two earlier tokens",
         ),
-        *_problem(
+        *_of_tokens(
             "not-self-encoding-by-rank",
-            _spelled(tokens, by_rank),
-            len(by_rank),
-            "tokens do not encode to themselves where any neighbours may merge (tiktoken)",
+            tokens,
+            by_rank,
+            f"{what} where any neighbours may merge (tiktoken)",
         ),
     ]
+
+
+def _valid_splits(
+    tokens: Iterable[tuple[int, bytes]], ids: Mapping[bytes, int]
+) -> tuple[PairTable, list[int]]:
+    """One split a token, as linear encoders derive it; and the tokens that have none.
+
+    It is the one with the longest left part whose two parts are earlier tokens and a valid pair
+    (docs/algorithms.md, pair validity). A pair's rank is the id of its result.
+    """
+    table: PairTable = {}
+    halves: dict[int, tuple[int, int]] = {}
+    without: list[int] = []
+    for token_id, token in tokens:
+        for cut in range(len(token) - 1, 0, -1):
+            left, right = ids.get(token[:cut], token_id), ids.get(token[cut:], token_id)
+            if max(left, right) < token_id and _valid(left, right, table, halves):
+                table[left, right] = (token_id, token_id)
+                halves[token_id] = (left, right)
+                break
+        else:
+            without.append(token_id)
+    return table, without
+
+
+def _valid(left: int, right: int, table: PairTable, halves: Mapping[int, tuple[int, int]]) -> bool:
+    """Whether encoding keeps two tokens apart: undo the newer one until single bytes meet."""
+    limit = NO_RANK
+    while True:
+        if table.get((left, right), (limit,))[0] < limit:
+            return False
+        undo_left = left > right
+        limit = left if undo_left else right + 1
+        if (left if undo_left else right) not in halves:  # a byte: the other one is undone
+            undo_left = not undo_left
+            limit = left if undo_left else right + 1
+            if (left if undo_left else right) not in halves:
+                return True
+        if undo_left:
+            left = halves[left][1]
+        else:
+            right = halves[right][0]
 
 
 def _byte(vocabulary: Vocabulary, byte: int) -> int:
@@ -143,12 +179,8 @@ def _merge_order(vocabulary: Vocabulary) -> list[Problem]:
         return []  # the ids are the order, or scores are
     merged = vocabulary.merges.merged
     behind = np.nonzero(merged < np.maximum.accumulate(merged))[0] if len(merged) else merged
-    return _problem(
-        "ids-not-merge-order",
-        _spelled(vocabulary.tokens, merged[behind][:_EXAMPLES].tolist()),
-        len(behind),
-        "merges come after one of a higher id: ranks are not ids",
-    )
+    what = "merges come after one of a higher id: ranks are not ids"
+    return _of_tokens("ids-not-merge-order", vocabulary.tokens, merged[behind].tolist(), what)
 
 
 def _merge_duplicates(vocabulary: Vocabulary) -> list[Problem]:
@@ -166,11 +198,8 @@ def _merge_duplicates(vocabulary: Vocabulary) -> list[Problem]:
         return problems  # every split of a piece is a merge there, by definition
     results, ways = np.unique(merges.merged, return_counts=True)
     several = results[ways > 1].tolist()
-    return problems + _problem(
-        "several-merges",
-        _spelled(vocabulary.tokens, several),
-        len(several),
-        "tokens have several merges",
+    return problems + _of_tokens(
+        "several-merges", vocabulary.tokens, several, "tokens have several merges"
     )
 
 
@@ -229,8 +258,11 @@ def _problem(kind: str, examples: Sequence[str], count: int, what: str) -> list[
     return [Problem(kind, count, tuple(examples), f"{count:,} {what}{shown}")]
 
 
-def _spelled(tokens: Sequence[bytes | None], ids: Sequence[int]) -> list[str]:
-    return [_show(tokens[token_id]) for token_id in ids[:_EXAMPLES]]
+def _of_tokens(
+    kind: str, tokens: Sequence[bytes | None], ids: Sequence[int], what: str
+) -> list[Problem]:
+    """A problem of these tokens, or none without any."""
+    return _problem(kind, [_show(tokens[i]) for i in ids[:_EXAMPLES]], len(ids), what)
 
 
 def _show(token: bytes | None) -> str:

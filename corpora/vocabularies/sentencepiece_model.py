@@ -1,4 +1,4 @@
-"""SentencePiece's own files (``.model``), read from the protocol buffer.
+"""SentencePiece's own files (``.model``), read from the protocol buffer and written as one.
 
 Unigram and BPE are in the plain model. So are models of characters, which are BPE without a merge.
 Models of words, and of characters with longer pieces, are run by those alone who read the file.
@@ -6,7 +6,6 @@ Models of words, and of characters with longer pieces, are run by those alone wh
 
 from __future__ import annotations
 
-import math
 from array import array
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from google.protobuf.message import DecodeError
 
 from corpora.vocabularies.limits import COPY, MAX_IDS, MAX_PROTO_BYTES, check_count, check_tokens
+from corpora.vocabularies.merges import merges_from_scores
 from corpora.vocabularies.model import (
     Algorithm,
     Alphabet,
@@ -131,13 +131,11 @@ def from_pieces(
     for piece_id in columns.of_types(PieceType.CONTROL):
         specials.setdefault(columns[piece_id].text, piece_id)
     specials.pop("", None)
-    tokens = tuple(_spellings(columns))
+    tokens = tuple(spellings(columns))
     where = source_path or vocabulary_id
     check_tokens(tokens, where)
     merges = Merges.none()
     if algorithm is Algorithm.BPE:
-        from corpora.vocabularies.merges import merges_from_scores  # noqa: PLC0415 (Numba takes a second)
-
         merges = merges_from_scores(columns, where)
     return Vocabulary(
         id=vocabulary_id,
@@ -166,12 +164,7 @@ def byte_of(text: str) -> int | None:
     return None
 
 
-def is_odd(score: float) -> bool:
-    """Whether a score cannot take part in sums and comparisons."""
-    return math.isnan(score) or math.isinf(score)
-
-
-def _spellings(pieces: Pieces) -> list[bytes | None]:
+def spellings(pieces: Pieces) -> list[bytes | None]:
     """The bytes of each piece that text becomes; None for the others."""
     found: list[bytes | None] = list(pieces.spelled)
     for piece_id in pieces.of_types(PieceType.BYTE):
@@ -182,12 +175,73 @@ def _spellings(pieces: Pieces) -> list[bytes | None]:
     return [token or None for token in found]  # GGUF files have empty texts for holes
 
 
+_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+"""Flags that the normalizer of a file has under the names of the plain model's."""
+
+
 def _normalizer(proto: Any) -> Normalizer:
     spec = proto.normalizer_spec
     return Normalizer(
         charsmap=bytes(spec.precompiled_charsmap) or None,
-        add_dummy_prefix=spec.add_dummy_prefix,
-        remove_extra_whitespaces=spec.remove_extra_whitespaces,
-        escape_whitespaces=spec.escape_whitespaces,
         treat_whitespace_as_suffix=proto.trainer_spec.treat_whitespace_as_suffix,
+        **{flag: getattr(spec, flag) for flag in _FLAGS},
     )
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def trouble(vocabulary: Vocabulary) -> str | None:
+    """Why no ``.model`` can be made of a vocabulary, in one line; None if one can."""
+    if not vocabulary.pieces:
+        return "has no SentencePiece pieces"
+    if vocabulary.algorithm is Algorithm.BPE and vocabulary.rank_order is not RankOrder.SCORES:
+        return "its merges have no scores, which a .model needs"
+    if vocabulary.normalizer.form is not None:
+        return f"normalizes to {vocabulary.normalizer.form}, which a .model cannot say"
+    return unknown_trouble(vocabulary)
+
+
+def unknown_trouble(vocabulary: Vocabulary) -> str | None:
+    """Why SentencePiece loads no ``.model`` with these pieces: it asks for one unknown piece.
+
+    Holes of a GGUF file are unknown tokens for who converted it, so that it may have hundreds.
+    """
+    unknown = sum(piece.type is PieceType.UNKNOWN for piece in vocabulary.pieces)
+    if unknown == 1:
+        return None
+    return f"has {unknown} unknown pieces, and SentencePiece takes a model with exactly one"
+
+
+def to_model_proto(vocabulary: Vocabulary) -> bytes:
+    """A serialized ``ModelProto`` with which SentencePiece encodes as with the original.
+
+    VocabularyError for a vocabulary without pieces, for merges whose order is not that of the
+    scores, and for a Unicode normalization form (a ``.model`` has only its charsmap).
+    """
+    from sentencepiece import sentencepiece_model_pb2  # noqa: PLC0415 (slow to import)
+
+    fault = trouble(vocabulary)
+    if fault is not None:
+        raise VocabularyError(vocabulary.id, fault, "there is no .model file of it")
+    proto = sentencepiece_model_pb2.ModelProto()
+    for piece in vocabulary.pieces:
+        proto.pieces.add(piece=piece.text, score=piece.score, type=int(piece.type))
+    trainer = proto.trainer_spec
+    trainer.model_type = 1 if vocabulary.algorithm is Algorithm.UNIGRAM else 2
+    trainer.vocab_size = len(vocabulary.pieces)
+    trainer.byte_fallback = vocabulary.byte_fallback
+    trainer.treat_whitespace_as_suffix = vocabulary.normalizer.treat_whitespace_as_suffix
+    if vocabulary.unk_id is not None:
+        trainer.unk_id = vocabulary.unk_id
+        trainer.unk_piece = vocabulary.pieces[vocabulary.unk_id].text
+    trainer.user_defined_symbols.extend(
+        piece.text for piece in vocabulary.pieces if piece.type is PieceType.USER_DEFINED
+    )
+    spec, normalizer = proto.normalizer_spec, vocabulary.normalizer
+    spec.name = "user_defined" if normalizer.charsmap else "identity"
+    spec.precompiled_charsmap = normalizer.charsmap or b""
+    for flag in _FLAGS:
+        setattr(spec, flag, getattr(normalizer, flag))
+    content: bytes = proto.SerializeToString()
+    return content

@@ -11,11 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies import embedded, toy_files
-from corpora.vocabularies.embedded import RANDOM
+from corpora.vocabularies import embedded
+from corpora.vocabularies.embedded import RANDOM, TOY_FILES
 from corpora.vocabularies.model import NativeFile, Vocabulary, VocabularyError
 from corpora.vocabularies.reading import GGUF_MAGIC, HALF, line_of, read_bytes
-from corpora.vocabularies.toy_files import TOY_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,10 +55,8 @@ def resolve(source: str) -> Vocabulary:
         from corpora.vocabularies import drawn  # noqa: PLC0415 (hardly ever needed)
 
         return drawn.named(source)
-    if source in embedded.embedded():
+    if source in embedded.embedded() or source in TOY_FILES:
         return embedded.load(source)
-    if source in TOY_FILES:
-        return toy_files.load(source)
     if "#" in source and not Path(source).exists():
         name, pattern = _with_pattern(source)
         return load_path(Path(name), pattern)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.limits import COPY, MAX_IDS, check_count, check_tokens
+from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, NativeFile, Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import special_tokens_of, splits_and_own_spelling
 from corpora.vocabularies.reading import read_bytes, shown
@@ -68,8 +69,6 @@ def from_ranks(
     check_count(size, MAX_IDS, "ids", source_path or vocabulary_id)
     padded = (*tokens, *([None] * (size - len(tokens))))
     check_tokens(padded, source_path or vocabulary_id)
-    from corpora.vocabularies.merges import merges_from_ranks  # noqa: PLC0415 (Numba takes a second)
-
     return Vocabulary(
         id=vocabulary_id,
         algorithm=Algorithm.BPE,

@@ -34,8 +34,9 @@ from corpora.vocabularies.model import (
     Vocabulary,
     VocabularyError,
 )
+from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.reading import HALF, decode_json, read_bytes, shown, shown_json
-from corpora.vocabularies.sentencepiece_model import byte_of
+from corpora.vocabularies.sentencepiece_model import byte_of, spellings
 from corpora.vocabularies.tokenizer_json_added import kept_of, shared_ids, with_kept
 
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ Json = dict[str, Any]
 _Id = Annotated[int, msgspec.Meta(ge=0, lt=MAX_IDS)]
 
 
-class _AddedEntry(msgspec.Struct):
+class _AddedEntry(msgspec.Struct, rename={"text": "content"}):
     id: _Id
-    content: str
+    text: str
     special: bool = False
     single_word: bool = False
     lstrip: bool = False
@@ -125,13 +126,23 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     given = with_kept(given, found) if found.remark else given
     digest = "" if given is content else hashlib.sha256(content).hexdigest()
     file = NativeFile(given, dropout=dropout, sha256=digest, understood=found.remark)
+    base = Vocabulary(
+        id=vocabulary_id,
+        algorithm=Algorithm.BPE,
+        format="tokenizer.json",
+        tokens=(),
+        rank_order=RankOrder.MERGES,
+        special_tokens={token.text: token.id for token in added if token.special},
+        added_tokens=added,
+        source_path=source,
+    )
     try:
-        vocabulary = _expressed(document, added, vocabulary_id, source)
+        vocabulary = _expressed(document, base, where)
         unlike = native.unlike(document.normalizer, document.pre_tokenizer, vocabulary)
         if unlike:
             raise Unexpressed(where, unlike)
     except Unexpressed as error:
-        vocabulary = _unexpressed(document, added, vocabulary_id, source)
+        vocabulary = _unexpressed(document, base, where)
         check_tokens(vocabulary.tokens, where)
         shared = shared_ids(document.model, added, where)
         return replace(vocabulary, native=replace(file, unexpressed=error.steps, shared=shared))
@@ -139,27 +150,39 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     return replace(vocabulary, native=file)
 
 
-def _expressed(
-    document: _File, added: tuple[AddedToken, ...], vocabulary_id: str, source: str | None
-) -> Vocabulary:
-    """The vocabulary in terms of the plain model. Raises Unexpressed where that has none."""
-    where = source or vocabulary_id
+def _expressed(document: _File, base: Vocabulary, where: str) -> Vocabulary:
+    """The vocabulary in terms of the plain model. Raises Unexpressed where that has none.
+
+    base: a vocabulary without tokens, which has what all kinds of models have.
+    """
     if bytes(memoryview(document.model)[:1]) != b"{":
         raise VocabularyError(where, "has no model", f"give a tokenizer.json; {HALF}")
-    kind = _kind(document, where)
+    kind, added = _kind(document, where), base.added_tokens
     if kind == "BPE":
         bpe = decode_json(document.model, _Bpe, where, "model")
         pipeline = steps.read(document.normalizer, document.pre_tokenizer, where)
-        maker = _byte_bpe if pipeline.byte_level else _character_bpe
-        vocabulary = maker(bpe, added, pipeline, vocabulary_id, source)
-    elif kind == "Unigram":
+        vocab = _vocab(bpe.vocab, where)
+        if not vocab:
+            raise Unexpressed(where, ("model.vocab without a token",))
+        _check_affixes(bpe, where)
+        native.check_added(vocab, added, where)
+        size = max([*vocab.values(), *(entry.id for entry in added)]) + 1
+        texts: list[str | None] = [None] * size
+        for text, token_id in vocab.items():
+            texts[token_id] = text
+        of_kind = _byte_bpe if pipeline.byte_level else _character_bpe
+        made = of_kind(
+            bpe, vocab, texts, replace(base, normalizer=pipeline.normalizer), pipeline, where
+        )
+        return replace(made, merges=_merges(bpe, vocab, where))
+    if kind == "Unigram":
         unigram = decode_json(document.model, _Unigram, where, "model")
         pipeline = steps.read(document.normalizer, document.pre_tokenizer, where)
-        vocabulary = _unigram(unigram, added, pipeline, vocabulary_id, source)
-    elif kind == "WordPiece":
+        return _unigram(unigram, replace(base, normalizer=pipeline.normalizer), pipeline, where)
+    if kind == "WordPiece":
         wordpiece = decode_json(document.model, _WordPiece, where, "model")
         native.check_added(_vocab(wordpiece.vocab, where), added, where)
-        vocabulary = wordpiece_file.from_json(
+        return wordpiece_file.from_json(
             wordpiece_file.Model(
                 _vocab(wordpiece.vocab, where),
                 wordpiece.unk_token,
@@ -169,16 +192,14 @@ def _expressed(
             document.normalizer,
             document.pre_tokenizer,
             added,
-            vocabulary_id,
-            source,
+            base.id,
+            base.source_path,
         )
-    elif kind == "WordLevel":
+    if kind == "WordLevel":
         raise Unexpressed(where, ("model WordLevel",))
-    else:
-        raise VocabularyError(
-            where, f"model.type is {shown(kind)}", "there are BPE, Unigram, WordPiece and WordLevel"
-        )
-    return vocabulary
+    raise VocabularyError(
+        where, f"model.type is {shown(kind)}", "there are BPE, Unigram, WordPiece and WordLevel"
+    )
 
 
 def _kind(document: _File, where: str) -> str:
@@ -198,26 +219,12 @@ def _dropout(document: _File, where: str) -> float:
 def _added(document: _File, where: str) -> tuple[AddedToken, ...]:
     entries = document.added_tokens or ()
     check_count(len(entries), MAX_IDS, "added tokens", where)
-    return tuple(
-        AddedToken(
-            text=entry.content,
-            id=entry.id,
-            special=entry.special,
-            single_word=entry.single_word,
-            lstrip=entry.lstrip,
-            rstrip=entry.rstrip,
-            normalized=entry.normalized,
-        )
-        for entry in entries
-    )
+    return tuple(AddedToken(**msgspec.structs.asdict(entry)) for entry in entries)
 
 
-def _unexpressed(
-    document: _File, added: tuple[AddedToken, ...], vocabulary_id: str, source: str | None
-) -> Vocabulary:
+def _unexpressed(document: _File, base: Vocabulary, where: str) -> Vocabulary:
     """What is known of a vocabulary that the plain model cannot express: tokens, by their texts."""
-    where = source or vocabulary_id
-    kind = _kind(document, where)
+    kind, added = _kind(document, where), base.added_tokens
     if kind == "Unigram":
         unigram = decode_json(document.model, _Unigram, where, "model")
         texts = dict(enumerate(text for text, _ in unigram.vocab))
@@ -242,36 +249,27 @@ def _unexpressed(
     if unk_id is not None and not 0 <= unk_id < len(tokens):
         raise VocabularyError(where, f"model.unk_id is {unk_id}", "it must be a piece's id")
     marked = native.marks_spaces(document.normalizer, document.pre_tokenizer, where)
-    return Vocabulary(
-        id=vocabulary_id,
+    return replace(
+        base,
         algorithm=algorithm,
-        format="tokenizer.json",
         tokens=tuple(tokens),
         alphabet=Alphabet.BYTES if byte_level else Alphabet.CHARACTERS,
-        rank_order=RankOrder.MERGES,
         normalizer=Normalizer(escape_whitespaces=marked),
-        special_tokens=_specials(added),
-        added_tokens=added,
         unk_id=unk_id,
-        source_path=source,
     )
 
 
 def _byte_bpe(
     model: _Bpe,
-    added: tuple[AddedToken, ...],
+    vocab: dict[str, int],
+    texts: list[str | None],
+    base: Vocabulary,
     pipeline: steps.Pipeline,
-    vocabulary_id: str,
-    source: str | None,
+    where: str,
 ) -> Vocabulary:
-    where = source or vocabulary_id
-    vocab = _vocab(model.vocab, where)
-    if not vocab:
-        raise Unexpressed(where, ("model.vocab without a token",))
-    _check_affixes(model, where)
-    native.check_added(vocab, added, where)
-    tokens: list[bytes | None] = [None] * _size(vocab, added)
-    aside = {token.id: token for token in added}
+    """Byte-level BPE, but for its merges. texts: of each id, without added tokens."""
+    tokens: list[bytes | None] = [None] * len(texts)
+    aside = {token.id for token in base.added_tokens}
     for text, token_id in vocab.items():
         if token_id in aside:
             continue
@@ -279,38 +277,25 @@ def _byte_bpe(
         if token is None:
             raise Unexpressed(where, (f"the token {shown_json(text)} beyond the byte alphabet",))
         tokens[token_id] = token or None  # an empty text, which no merge makes, is a hole
-    for entry in added:
+    for entry in base.added_tokens:
         tokens[entry.id] = None if entry.special else entry.text.encode()
-    return Vocabulary(
-        id=vocabulary_id,
-        algorithm=Algorithm.BPE,
-        format="tokenizer.json",
+    return replace(
+        base,
         tokens=tuple(tokens),
-        merges=_merges(model, vocab, where),
-        rank_order=RankOrder.MERGES,
         splits=pipeline.splits,
-        normalizer=pipeline.normalizer,
-        special_tokens=_specials(added),
-        added_tokens=added,
         ignore_merges=bool(model.ignore_merges),
-        source_path=source,
     )
 
 
 def _character_bpe(
     model: _Bpe,
-    added: tuple[AddedToken, ...],
+    vocab: dict[str, int],
+    texts: list[str | None],
+    base: Vocabulary,
     pipeline: steps.Pipeline,
-    vocabulary_id: str,
-    source: str | None,
+    where: str,
 ) -> Vocabulary:
-    """BPE in the manner of Llama 2. Its pieces have no scores: all are 0.0."""
-    where = source or vocabulary_id
-    vocab = _vocab(model.vocab, where)
-    if not vocab:
-        raise Unexpressed(where, ("model.vocab without a token",))
-    _check_affixes(model, where)
-    native.check_added(vocab, added, where)
+    """BPE in the manner of Llama 2, but for its merges. Its pieces have no scores: all are 0.0."""
     if pipeline.splits or pipeline.words:
         raise Unexpressed(where, ("a pre_tokenizer that splits before a BPE over characters",))
     fallback = bool(model.byte_fallback)
@@ -322,45 +307,14 @@ def _character_bpe(
         raise Unexpressed(where, ("model.fuse_unk false",))
     if model.ignore_merges:
         raise Unexpressed(where, ("model.ignore_merges of a BPE over characters",))
-    _check_bytes(added, fallback, where)
-    texts: list[str | None] = [None] * _size(vocab, added)
-    for text, token_id in vocab.items():
-        texts[token_id] = text
-    for entry in added:
-        texts[entry.id] = entry.text
     unk_id = None if unk is None else vocab[unk]
-    types = _types(texts, added, unk_id, fallback)
-    pieces = tuple(Piece(text or "", 0.0, kind) for text, kind in zip(texts, types, strict=True))
-    return Vocabulary(
-        id=vocabulary_id,
-        algorithm=Algorithm.BPE,
-        format="tokenizer.json",
-        tokens=tuple(_spelling(piece) for piece in pieces),
-        merges=_merges(model, vocab, where),
-        pieces=pieces,
-        alphabet=Alphabet.CHARACTERS,
-        rank_order=RankOrder.MERGES,
-        normalizer=pipeline.normalizer,
-        special_tokens=_specials(added),
-        added_tokens=added,
-        unk_id=unk_id,
-        byte_fallback=fallback,
-        ignore_merges=bool(model.ignore_merges),
-        source_path=source,
-    )
+    return _of_pieces(base, texts, [0.0] * len(texts), unk_id, fallback, where)
 
 
-def _unigram(
-    model: _Unigram,
-    added: tuple[AddedToken, ...],
-    pipeline: steps.Pipeline,
-    vocabulary_id: str,
-    source: str | None,
-) -> Vocabulary:
-    where = source or vocabulary_id
+def _unigram(model: _Unigram, base: Vocabulary, pipeline: steps.Pipeline, where: str) -> Vocabulary:
     if pipeline.splits or pipeline.byte_level:
         raise Unexpressed(where, ("a pre_tokenizer other than Metaspace before a Unigram model",))
-    scored, unk_id = model.vocab, model.unk_id
+    scored, unk_id, added = model.vocab, model.unk_id, base.added_tokens
     check_count(len(scored), MAX_IDS, "pieces", where)
     if unk_id is not None and not 0 <= unk_id < len(scored):
         raise VocabularyError(where, f"model.unk_id is {unk_id}", "it must be a piece's id")
@@ -369,65 +323,47 @@ def _unigram(
     native.check_added(
         {text: place for place, (text, _) in enumerate(scored)}, added, where, len(scored)
     )
-    fallback = bool(model.byte_fallback)
-    _check_bytes(added, fallback, where)
-    size = max([len(scored), *(entry.id + 1 for entry in added)])
-    texts: list[str | None] = [text for text, _ in scored] + [None] * (size - len(scored))
-    for entry in added:
-        texts[entry.id] = entry.text
-    types = _types(texts, added, unk_id, fallback)
-    scores = [score for _, score in scored] + [0.0] * (size - len(scored))
-    pieces = tuple(
-        Piece(text or "", score, kind)
-        for text, score, kind in zip(texts, scores, types, strict=True)
-    )
-    return Vocabulary(
-        id=vocabulary_id,
-        algorithm=Algorithm.UNIGRAM,
-        format="tokenizer.json",
-        tokens=tuple(_spelling(piece) for piece in pieces),
-        pieces=pieces,
-        alphabet=Alphabet.CHARACTERS,
-        rank_order=RankOrder.SCORES,
-        normalizer=pipeline.normalizer,
-        special_tokens=_specials(added),
-        added_tokens=added,
-        unk_id=unk_id,
-        byte_fallback=fallback,
-        source_path=source,
-    )
+    beyond = max([len(scored), *(entry.id + 1 for entry in added)]) - len(scored)
+    texts: list[str | None] = [*(text for text, _ in scored), *[None] * beyond]
+    scores = [*(score for _, score in scored), *[0.0] * beyond]
+    base = replace(base, algorithm=Algorithm.UNIGRAM, rank_order=RankOrder.SCORES)
+    return _of_pieces(base, texts, scores, unk_id, bool(model.byte_fallback), where)
 
 
-def _check_bytes(added: tuple[AddedToken, ...], fallback: bool, where: str) -> None:
-    """That no byte piece is an added token as well, as a piece has one type. Raises Unexpressed."""
-    twice = [token.text for token in added if fallback and byte_of(token.text) is not None]
-    if twice:
+def _of_pieces(
+    base: Vocabulary,
+    texts: list[str | None],
+    scores: list[float],
+    unk_id: int | None,
+    fallback: bool,
+    where: str,
+) -> Vocabulary:
+    """A vocabulary of SentencePiece's pieces, with their types as far as the file tells them.
+
+    texts: of each id, None for holes, which are UNUSED, and for added tokens.
+    """
+    twice = [t.text for t in base.added_tokens if fallback and byte_of(t.text) is not None]
+    if twice:  # a piece has one type
         raise Unexpressed(where, (f"the added token {shown_json(twice[0])}, a byte piece, too",))
-
-
-def _types(
-    texts: list[str | None], added: tuple[AddedToken, ...], unk_id: int | None, fallback: bool
-) -> list[PieceType]:
-    """SentencePiece's types, as far as the file tells them; holes are UNUSED."""
+    for entry in base.added_tokens:
+        texts[entry.id] = entry.text
     types = [PieceType.UNUSED if text is None else PieceType.NORMAL for text in texts]
-    if fallback:
-        for token_id, text in enumerate(texts):
-            if text is not None and byte_of(text) is not None:
-                types[token_id] = PieceType.BYTE
-    for entry in added:
+    for token_id, text in enumerate(texts):
+        if fallback and text is not None and byte_of(text) is not None:
+            types[token_id] = PieceType.BYTE
+    for entry in base.added_tokens:
         types[entry.id] = PieceType.CONTROL if entry.special else PieceType.USER_DEFINED
     if unk_id is not None:
         types[unk_id] = PieceType.UNKNOWN
-    return types
-
-
-def _spelling(piece: Piece) -> bytes | None:
-    if piece.type in (PieceType.CONTROL, PieceType.UNKNOWN) or not piece.text:
-        return None
-    if piece.type is PieceType.BYTE:
-        byte = byte_of(piece.text)
-        return None if byte is None else bytes([byte])
-    return piece.text.encode()
+    pieces = tuple(map(Piece, [text or "" for text in texts], scores, types))
+    return replace(
+        base,
+        tokens=tuple(spellings(Pieces.of(pieces))),
+        pieces=pieces,
+        alphabet=Alphabet.CHARACTERS,
+        unk_id=unk_id,
+        byte_fallback=fallback,
+    )
 
 
 def _vocab(vocab: dict[str, Any] | None, where: str, *, shared: bool = False) -> dict[str, int]:
@@ -483,11 +419,3 @@ def _check_affixes(model: _Bpe, where: str) -> None:
     steps = tuple(f"model.{field} {shown_json(value)}" for field, value in given if value)
     if steps:
         raise Unexpressed(where, steps)
-
-
-def _specials(added: tuple[AddedToken, ...]) -> dict[str, int]:
-    return {entry.text: entry.id for entry in added if entry.special}
-
-
-def _size(vocab: dict[str, int], added: tuple[AddedToken, ...]) -> int:
-    return max([*vocab.values(), *(entry.id for entry in added)]) + 1

@@ -16,6 +16,7 @@ import numpy as np
 
 from corpora.vocabularies import wordpiece_file
 from corpora.vocabularies.byte_alphabet import spell
+from corpora.vocabularies.merges import encode_by_pairs, pair_table
 from corpora.vocabularies.model import (
     AddedToken,
     Algorithm,
@@ -285,12 +286,12 @@ def _all_proper(vocabulary: Vocabulary) -> bool:
     """
     if vocabulary.rank_order is RankOrder.IDS or not _all_merge(vocabulary):
         return _all_merge(vocabulary)
-    from corpora.vocabularies.improper import encodings_by_merges  # noqa: PLC0415 (loads Numba)
-
-    longer = {text: one for text, one in vocabulary.ids.items() if len(text) > 1}
-    symbols = [[vocabulary.ids.get(bytes([byte]), -1) for byte in text] for text in longer]
-    encoded: list[int] = encodings_by_merges(vocabulary.merges, symbols).tolist()
-    return encoded == [*longer.values()]
+    table, ids = pair_table(vocabulary.merges), vocabulary.ids
+    return all(
+        encode_by_pairs((ids.get(bytes([byte]), -1) for byte in text), table) == [token_id]
+        for text, token_id in ids.items()
+        if len(text) > 1
+    )
 
 
 def _all_merge(vocabulary: Vocabulary) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import (
     Algorithm,
     Merges,
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 def _by_ids(
     name: str, tokens: Sequence[bytes], splits: tuple[str, ...] = (), ignore_merges: bool = False
 ) -> Vocabulary:
-    from corpora.vocabularies.merges import merges_from_ranks  # noqa: PLC0415 (Numba takes a second)
-
     return Vocabulary(
         id=name,
         algorithm=Algorithm.BPE,

@@ -100,6 +100,10 @@ class Model:
     max_word: int
 
 
+_FLAGS = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+"""Flags of a BertNormalizer, which the plain model has under the same names."""
+
+
 class _Step(msgspec.Struct):
     """A normalizer or a pre-tokenizer: of the latter only the type counts."""
 
@@ -163,32 +167,20 @@ def _typed(step: object, where: str, field: str) -> _Step:
 
 def _normalizer(step: object, where: str) -> dict[str, bool]:
     """The flags of a BertNormalizer; all off without one. No ``strip_accents`` is ``lowercase``."""
-    names = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
     if step is None:
-        return dict.fromkeys(names, False)
+        return dict.fromkeys(_FLAGS, False)
     typed = _typed(step, where, "normalizer")
     if typed.type != "BertNormalizer":
         raise Unexpressed(where, (f"normalizer {shown_json(typed.type)} of a WordPiece model",))
-    strip = typed.strip_accents
-    return {
-        "clean_text": typed.clean_text,
-        "handle_chinese_chars": typed.handle_chinese_chars,
-        "strip_accents": typed.lowercase if strip is None else strip,
-        "lowercase": typed.lowercase,
-    }
+    strip = typed.lowercase if typed.strip_accents is None else typed.strip_accents
+    return {flag: getattr(typed, flag) for flag in _FLAGS} | {"strip_accents": strip}
 
 
 def json_steps(vocabulary: Vocabulary) -> Json:
     """Of these what comes before and after the model."""
     rules = _rules(vocabulary)
     return {
-        "normalizer": {
-            "type": "BertNormalizer",
-            "clean_text": rules.clean_text,
-            "handle_chinese_chars": rules.handle_chinese_chars,
-            "strip_accents": rules.strip_accents,
-            "lowercase": rules.lowercase,
-        },
+        "normalizer": {"type": "BertNormalizer"} | {flag: getattr(rules, flag) for flag in _FLAGS},
         "pre_tokenizer": {"type": "BertPreTokenizer"},
         "decoder": {"type": "WordPiece", "prefix": rules.prefix, "cleanup": True},
     }
@@ -308,20 +300,13 @@ def gguf_trouble(vocabulary: Vocabulary) -> str | None:
 def to_gguf_fields(vocabulary: Vocabulary) -> Json:
     """The ``tokenizer.ggml.*`` fields of a GGUF file; holes are named as its converter does."""
     rules, texts = _rules(vocabulary), gguf_texts(vocabulary)
-    specials = set(vocabulary.special_tokens.values())
     size = max([len(vocabulary.tokens) - 1, *texts]) + 1
+    types = [PieceType.NORMAL if i in texts else PieceType.UNUSED for i in range(size)]
+    for token_id in vocabulary.special_tokens.values():
+        types[token_id] = PieceType.CONTROL
     fields: Json = {
         "tokens": [texts.get(token_id, f"[PAD{token_id}]") for token_id in range(size)],
-        "token_type": [
-            int(
-                PieceType.CONTROL
-                if token_id in specials
-                else PieceType.NORMAL
-                if token_id in texts
-                else PieceType.UNUSED
-            )
-            for token_id in range(size)
-        ],
+        "token_type": [int(kind) for kind in types],
         "unknown_token_id": vocabulary.unk_id,
         "normalizer.lowercase": rules.lowercase,
         "normalizer.strip_accents": rules.strip_accents,

@@ -8,7 +8,6 @@ from corpora.families import user
 from corpora.families.catalog import families
 from corpora.generators import catalog
 from corpora.vocabularies import drawn, embedded
-from corpora.vocabularies.toy_files import TOY_FILES
 from harness.checks import CHECKS, MEASURES
 from harness.core.quiet import aside
 from impls import registry
@@ -29,7 +28,7 @@ def rows(kind: str) -> list[Row]:
         case "vocabs":
             found = {
                 **embedded.embedded(),
-                **{name: why for name, (why, _) in TOY_FILES.items()},
+                **embedded.TOY_FILES,
                 **{f"{embedded.RANDOM}{kind}:SEED": why for kind, (why, _) in drawn.KINDS.items()},
             }
         case "generators":

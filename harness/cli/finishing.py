@@ -11,8 +11,8 @@ from harness.cli.display import Display
 from harness.cli.options import command_line
 from harness.cli.progress.moving import Progress
 from harness.cli.records import opened, reported
+from harness.engine.flow import USUAL, execute
 from harness.engine.planning import Plan
-from harness.engine.runner import USUAL, execute
 from harness.events import by_cause
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
@@ -21,7 +21,7 @@ from reports.closing import closing, run_summary, told
 from reports.texts import sections
 
 if TYPE_CHECKING:
-    from harness.engine.units import Ways
+    from harness.engine.flow import Ways
 
 
 def perform(
@@ -33,7 +33,7 @@ def perform(
 ) -> int:
     """Carry out a plan into a folder, write all reports, and return the verdict's exit status.
 
-    ways: as :func:`harness.engine.runner.execute` takes it. whole: is called where the run
+    ways: as :func:`harness.engine.flow.execute` takes it. whole: is called where the run
     came to its own end. Raises LedgerError, OutputError.
     """
     opened(ledger)  # one that cannot be used is told before the run

@@ -10,7 +10,7 @@ import contextlib
 import queue
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from harness.cluster.executor import Done, UnitError
 from harness.events import NodeJoined, UnitStarted
@@ -25,15 +25,6 @@ NODE = "this machine"
 
 JOIN_SECONDS = 0.1
 """Between two looks at what a place has begun to keep meanwhile, when all is to end."""
-
-
-@runtime_checkable
-class Killable(Protocol):
-    """What a place keeps that can be ended while it is at work, from any thread."""
-
-    def kill(self) -> None:
-        """End it."""
-        ...
 
 
 class LocalExecutor:
@@ -114,7 +105,7 @@ class LocalExecutor:
         for thread in self._threads:
             while thread.is_alive():
                 for one in [one for keep in self._kept for one in list(keep.values())]:
-                    if isinstance(one, Killable):
+                    if hasattr(one, "kill"):
                         one.kill()
                 thread.join(JOIN_SECONDS)
 

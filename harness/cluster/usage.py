@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter
@@ -32,9 +33,10 @@ class Usage:
         self._clock = clock
         self._lock = threading.Lock()
         self._present: dict[str, float] = {}
-        self._slot_seconds = 0.0
-        self._first: float | None = None
-        self._last = 0.0
+        """Since when each node has been there that is there now."""
+        self._first = math.inf
+        """When the first unit was begun: a cluster that waits for its driver is not slow."""
+        self._last = self._slot_seconds = 0.0
         self._bytes = self._resumed = 0
         self.nodes: dict[str, NodeUsed] = {}
         self.underway: dict[str, str] = {}
@@ -48,46 +50,36 @@ class Usage:
 
     def consume(self, event: Event) -> None:
         """Take note of an event; those of other things are passed over."""
+        now = self._clock()
         with self._lock:
-            self._consume(event)
-
-    def _consume(self, event: Event) -> None:
-        match event:
-            case NodeJoined():
-                known = self.nodes.get(event.node)
-                fresh = known or NodeUsed(event.node, event.slots)
-                self.nodes[event.node] = replace(fresh, slots=event.slots, left="", excluded=False)
-                self._present[event.node] = self._clock()
-            case NodeLeft():
-                self._count_until_now(event.node)
-                self._present.pop(event.node, None)
-                self._change(event.node, left=event.reason, excluded=event.excluded)
-            case UnitStarted():
-                self._begin()
-                self.underway[event.unit] = event.node
-            case UnitLost():
-                self.underway.pop(event.unit, None)
-                self.lost[event.unit] += 1
-                self._change(event.node, lost=self._of(event.node).lost + 1)
-            case UnitDone():
-                self.underway.pop(event.unit, None)
-                self._last = self._clock()
-                self._bytes += event.bytes
-                was = self._of(event.node)
-                self._change(
-                    event.node,
-                    units=was.units + 1,
-                    cases=was.cases + event.cases,
-                    seconds=was.seconds + event.seconds,
-                )
-            case UnitResumed():
-                self._resumed += 1
-
-    def _begin(self) -> None:
-        """Count time from the first unit on: a cluster that waits for its driver is not slow."""
-        if self._first is None:
-            self._first = self._last = self._clock()
-            self._present = dict.fromkeys(self._present, self._first)
+            match event:
+                case NodeJoined(node, slots):
+                    self._change(node, slots=slots, left="", excluded=False)
+                    self._present[node] = now
+                case NodeLeft(node, reason, excluded):
+                    self._slot_seconds += self._until(node, now)
+                    self._present.pop(node, None)
+                    self._change(node, left=reason, excluded=excluded)
+                case UnitStarted(unit, node):
+                    self._first = min(self._first, now)
+                    self.underway[unit] = node
+                case UnitLost(unit, node):
+                    self.underway.pop(unit, None)
+                    self.lost[unit] += 1
+                    self._change(node, lost=self._of(node).lost + 1)
+                case UnitDone(unit, node):
+                    self.underway.pop(unit, None)
+                    self._last = now
+                    self._bytes += event.bytes
+                    was = self._of(node)
+                    self._change(
+                        node,
+                        units=was.units + 1,
+                        cases=was.cases + event.cases,
+                        seconds=was.seconds + event.seconds,
+                    )
+                case UnitResumed():
+                    self._resumed += 1
 
     def _of(self, node: str) -> NodeUsed:
         return self.nodes.get(node) or NodeUsed(node, 0)
@@ -95,29 +87,22 @@ class Usage:
     def _change(self, node: str, **fields: object) -> None:
         self.nodes[node] = replace(self._of(node), **fields)  # type: ignore[arg-type]
 
-    def _count_until_now(self, node: str) -> None:
-        since = self._present.get(node)
-        if since is not None and self._first is not None:
-            self._slot_seconds += self._of(node).slots * (self._clock() - since)
+    def _until(self, node: str, end: float) -> float:
+        """The seconds of all slots of a node that is there, from the first unit on."""
+        since = max(self._present.get(node, math.inf), self._first)
+        return self._of(node).slots * max(0.0, end - since)
 
     def summary(self) -> ClusterUsed:
         """What it came to, up to the last unit that was done."""
         with self._lock:
-            return self._summary()
-
-    def _summary(self) -> ClusterUsed:
-        seconds = self._last - self._first if self._first is not None else 0.0
-        slots = self._slot_seconds + sum(
-            self._of(node).slots * max(0.0, self._last - since)
-            for node, since in self._present.items()
-        )
-        busy = sum(one.seconds for one in self.nodes.values())
-        return ClusterUsed(
-            seconds=round(seconds, 3),
-            efficiency=round(min(1.0, busy / slots), 4) if slots else 0.0,
-            units=sum(one.units for one in self.nodes.values()),
-            bytes=self._bytes,
-            resumed=self._resumed,
-            nodes=[replace(one, seconds=round(one.seconds, 3)) for one in self.nodes.values()],
-            retried=dict(sorted(self.lost.items())),
-        )
+            slots = self._slot_seconds + sum(self._until(one, self._last) for one in self._present)
+            busy = sum(one.seconds for one in self.nodes.values())
+            return ClusterUsed(
+                seconds=round(max(0.0, self._last - self._first), 3),
+                efficiency=round(min(1.0, busy / slots), 4) if slots else 0.0,
+                units=sum(one.units for one in self.nodes.values()),
+                bytes=self._bytes,
+                resumed=self._resumed,
+                nodes=[replace(one, seconds=round(one.seconds, 3)) for one in self.nodes.values()],
+                retried=dict(sorted(self.lost.items())),
+            )

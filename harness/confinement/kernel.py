@@ -28,8 +28,6 @@ NEW_MOUNTS, NEW_USER = 0x00020000, 0x10000000
 NO_SETUID, NO_DEVICES, BIND, RECURSIVE, SLAVE = 1 << 1, 1 << 2, 1 << 12, 1 << 14, 1 << 19
 CAPABILITIES = 0x20080522  # the version of the structure that capset takes
 
-POINTER_BYTES = struct.calcsize("P")
-
 RULESET = struct.Struct("<QQQ")
 RULE = struct.Struct("<Qi")
 
@@ -124,8 +122,7 @@ class Linux:
     def seccomp(self, program: bytes) -> None:
         """Hold all threads of this process to a filter."""
         number = SECCOMP.get(platform.machine())
-        # What the machine is called says nothing of an interpreter of 32 bits on it.
-        if number is None or POINTER_BYTES != 8:
+        if number is None:
             raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
         code = ctypes.create_string_buffer(program, len(program))
         # struct sock_fprog: the number of instructions, and where they are.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.core import exit_statuses
 from harness.core.interruption import exit_status
 from harness.core.writing import NO_ROOM, OutputError, cannot_write
-from harness.engine.opening import NamedFailed
+from harness.engine.state import NamedFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,6 +65,10 @@ class BrokenOff(Exception):
 
 
 def words_of(error: Exception) -> str:
-    """What an error is, in a line."""
+    """What an error is, and where it was raised, in a line."""
     line = str(error).split("\n", 1)[0].encode(errors="replace").decode()
-    return line if isinstance(error, BrokenOff) else f"{type(error).__name__}: {line}"
+    if isinstance(error, BrokenOff):
+        return line
+    frames = traceback.extract_tb(error.__traceback__)[-1:]
+    places = [f", at {Path(frame.filename).name}:{frame.lineno}" for frame in frames]
+    return "".join((f"{type(error).__name__}: {line}", *places))

@@ -1,37 +1,135 @@
-"""Who examines vocabularies, one after another, with the same workers.
+"""Who examines vocabularies, one after another, with the same workers; and what a study is, which
+is something that is done with each of them.
 
-Loading one goes on while what generators and families need is made; then the studies have it.
+Loading a vocabulary goes on while what generators and families need is made; then the studies have
+it. The engine knows none of these: who makes a run says which there are (``harness/studies``).
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from harness.engine.parts import Ended, Left
-from harness.engine.study import Session
+import msgspec
+
+from harness.engine.state import RunState
 from harness.events import Phase, Withdrawn
 from harness.verdict.bounds import own_candidates
 from harness.workers.pool import Stopped, WorkerPool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from corpora.vocabularies.model import Vocabulary
-    from harness.engine.parts import Part, Parts, Tell, Turn
-    from harness.engine.state import RunState
-    from harness.engine.study import Study
+    from harness.engine.state import Opened, Tell
 
 LEAST_SECONDS = 0.5
 """Seconds that a vocabulary gets at the least while the budget lasts."""
 
 
-class Examiner:
-    """Examines vocabularies of a run. jobs: how many do so at the same time."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Session:
+    """One vocabulary, loaded into its participants.
 
-    def __init__(self, run: RunState, parts: Parts, jobs: int) -> None:
-        self._run, self._parts, self._jobs = run, parts, jobs
+    pool: their workers. opened: who has loaded it, and under which contracts. end: when its
+    time for cases is over, on the monotonic clock; infinite where time is no limit.
+    """
+
+    pool: WorkerPool
+    source: str
+    vocabulary: Vocabulary
+    opened: Opened
+    end: float
+
+    @property
+    def over(self) -> bool:
+        """Whether its time for cases is over."""
+        return time.monotonic() > self.end
+
+
+class Study:
+    """Does its part with each session of a run, and tells it by events.
+
+    beside: whether it asks no worker of the session, so that it goes on beside the others. alone:
+    whether nothing may go on beside it, as it measures time.
+    """
+
+    beside = alone = False
+
+    def concerns(self, source: str) -> bool:
+        """Whether it has anything to do on a vocabulary."""
+        return True
+
+    def prepare(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
+        """Make what is made on first use, one thing a step, before the time of a run begins.
+
+        It takes seconds on a large vocabulary, which no clock could cut off.
+        """
+        yield from ()
+
+    def step(self, session: Session) -> None:
+        """Do its part with a session."""
+        raise NotImplementedError
+
+
+Studies = Callable[[RunState], Sequence[Study]]
+"""The studies of a vocabulary, given the run as it has it."""
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """A vocabulary to be examined now.
+
+    ahead: weights of this one and of all that nobody has begun. loading: seconds that loading took
+    so far, for each unit of weight. unmeasured: vocabularies on which growth is to be measured yet.
+    hung: who was found to time out, by whomever.
+    """
+
+    source: str
+    ahead: float
+    loading: float
+    unmeasured: int
+    hung: list[str] = []
+
+
+class Ended(msgspec.Struct, frozen=True, tag=True):
+    """How a part has ended. whole: all was done that its time was enough for.
+
+    loading: seconds that loading took, where it came to its end. tally: of the part, as
+    ``Tally.plain`` gives it. unexpected: whether there is a finding that nobody expects.
+    """
+
+    whole: bool = False
+    loading: float | None = None
+    tally: dict[str, Any] = {}
+    unexpected: bool = False
+
+
+class Left(msgspec.Struct, frozen=True):
+    """What a worker left behind when it ended, in a line.
+
+    contract, source, who: the last contract under which it was asked, its vocabulary, and all who
+    took part in it.
+    """
+
+    name: str
+    line: str
+    contract: str
+    source: str
+    who: list[str]
+
+
+class Examiner:
+    """Examines vocabularies of a run.
+
+    part: the run as a vocabulary has it, given what takes its events. jobs: how many examine at the
+    same time.
+    """
+
+    def __init__(
+        self, run: RunState, part: Callable[[Tell], RunState], studies: Studies, jobs: int
+    ) -> None:
+        self._run, self._part, self._studies, self._jobs = run, part, studies, jobs
         plan = run.plan
         own = own_candidates(plan.participants, plan.named, plan.references)
         self._pool = WorkerPool(plan.participants, plan.limits, watched=own)
@@ -45,16 +143,16 @@ class Examiner:
     def examine(self, turn: Turn, tell: Tell) -> Ended:
         """Examine a vocabulary. tell: takes the events. Raises what a study raises."""
         self._run.tally.hung.update(turn.hung)
-        part, whole, self._loading = self._parts.part(turn.source, tell), False, 0.0
+        part, whole, self._loading = self._part(tell), False, 0.0
         try:
-            whole = self._session(part, lambda: self._share(turn))
+            whole = self._session(part, turn)
         except Stopped:
             self._run.stop.set()
         return Ended(
             whole=whole,
             loading=self._loading or None,
-            tally=part.run.tally.plain(),
-            unexpected=part.run.tracker.unexpected,
+            tally=part.tally.plain(),
+            unexpected=part.tracker.unexpected,
         )
 
     def stop(self) -> None:
@@ -79,17 +177,18 @@ class Examiner:
         to_load = turn.loading * (turn.ahead - weight) / jobs
         return share(run.left, weight, turn.ahead, jobs, growth + to_load)
 
-    def _session(self, part: Part, seconds: Callable[[], float]) -> bool:
+    def _session(self, run: RunState, turn: Turn) -> bool:
         """Load a vocabulary, and give it to the studies for as many seconds as it has then.
 
         Returns whether all was done with it that its time was enough for.
         """
-        run, source, pool = part.run, part.source, self._pool
+        source, pool = turn.source, self._pool
+        studies = [study for study in self._studies(run) if study.concerns(source)]
         run.emit(Phase(f"loading {source}"))
         began = time.monotonic()
         vocabulary = run.plan.vocabularies[source]()
         opened = run.begin(pool, source, vocabulary)
-        steps = self._prepared(part, vocabulary)
+        steps = self._prepared(run, source, vocabulary, studies)
 
         def over() -> bool:
             return run.stop.is_set() or (run.left <= 0 and not run.plan.owed(source))
@@ -104,8 +203,8 @@ class Examiner:
             return False
         opened.announce()
         run.countdown.start()
-        session = Session(pool, source, vocabulary, opened, time.monotonic() + seconds())
-        self._study(run, session, part.studies)
+        end = time.monotonic() + self._share(turn)
+        study_all(run, Session(pool, source, vocabulary, opened, end), studies)
         for one in opened.contracts():
             self._asked |= dict.fromkeys(one.names, (one.id, source, list(one.names)))
         if run.stop.is_set():
@@ -116,32 +215,32 @@ class Examiner:
             run.emit(Withdrawn(name, vocabulary.id, reason))
         return True
 
-    def _study(self, run: RunState, session: Session, studies: Sequence[Study]) -> None:
-        """Give a session to the studies: some beside the others, some alone at the end."""
-        concerned = [study for study in studies if study.concerns(session.source)]
-        beside = [study for study in concerned if study.beside]
-        with ThreadPoolExecutor(max(1, len(beside)), thread_name_prefix="beside") as threads:
-            futures = [threads.submit(study.step, session) for study in beside]
-            try:
-                for study in concerned:
-                    if not study.beside and not study.alone:
-                        study.step(session)
-                for future in futures:
-                    future.result()
-            except BaseException:
-                run.stop.set()
-                raise
-        for study in concerned:
-            if study.alone and not run.stop.is_set():
-                study.step(session)
-
-    def _prepared(self, part: Part, vocabulary: Vocabulary) -> Iterator[str]:
+    def _prepared(
+        self, run: RunState, source: str, vocabulary: Vocabulary, studies: Sequence[Study]
+    ) -> Iterator[str]:
         """Have the studies make what they make on first use, step by step, where time counts."""
-        if part.run.countdown.seconds is None:
-            return
-        for study in part.studies:
-            if study.concerns(part.source):
-                yield from study.prepare(part.source, vocabulary)
+        if run.countdown.seconds is not None:
+            for study in studies:
+                yield from study.prepare(source, vocabulary)
+
+
+def study_all(run: RunState, session: Session, studies: Sequence[Study]) -> None:
+    """Give a session to the studies: some beside the others, some alone at the end."""
+    beside = [study for study in studies if study.beside]
+    with ThreadPoolExecutor(max(1, len(beside)), thread_name_prefix="beside") as threads:
+        futures = [threads.submit(study.step, session) for study in beside]
+        try:
+            for study in studies:
+                if not study.beside and not study.alone:
+                    study.step(session)
+            for future in futures:
+                future.result()
+        except BaseException:
+            run.stop.set()
+            raise
+    for study in studies:
+        if study.alone and not run.stop.is_set():
+            study.step(session)
 
 
 def share(left: float, weight: float, ahead: float, pools: int, reserved: float) -> float:

@@ -13,8 +13,10 @@ all of them, so that equal runs have equal results.
 from __future__ import annotations
 
 import time
+from bisect import bisect_left, bisect_right
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from harness.core.comparisons import Observation
@@ -385,19 +387,14 @@ def slow_ones(
 
 def telling_inputs(inputs: Sequence[bytes]) -> int:
     """How many of the first inputs tell how fast an implementation is; all where they are few."""
-    size = 0
-    for count, data in enumerate(inputs, 1):
-        size += len(data)
-        if size >= TELLING:
-            return count
-    return len(inputs)
+    return min(bisect_left(ends_of(inputs), TELLING) + 1, len(inputs))
 
 
 def first_bytes(inputs: Sequence[bytes], most: float) -> int:
     """How many of the first inputs have at most so many bytes together; one at the least."""
-    size = 0
-    for count, data in enumerate(inputs):
-        size += len(data)
-        if size > most:
-            return max(1, count)
-    return len(inputs)
+    return max(1, bisect_right(ends_of(inputs), most))
+
+
+def ends_of(inputs: Sequence[bytes]) -> list[int]:
+    """Where each input ends, one behind another."""
+    return list(accumulate(map(len, inputs)))

@@ -17,7 +17,6 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 from corpora import whole_files
-from harness.cluster.executor import Done
 from harness.core.writing import OutputError, cannot_write, write_whole, writing
 from harness.engine.planning import budget_text
 from harness.engine.portable import digest_of
@@ -34,28 +33,25 @@ FOLDER = ".units"
 """In the folder of the run."""
 
 
+PLAIN = (
+    "seed", "suite", "expectations", "bounds", "scaled", "walked", "measured", "families",
+    "fail_fast", "sampled", "only_texts", "limits",
+)  # fmt: skip
+"""The fields of a plan that are told apart as they are shown."""
+
+
 def identity(plan: Plan) -> dict[str, Any]:
     """Return all that decides what the vocabularies of a run come to, but for their own content."""
-    return {
-        "seed": plan.seed,
+    return {name: repr(getattr(plan, name)) for name in PLAIN} | {
         "budget": budget_text(plan),
-        "suite": repr(plan.suite),
         "vocabularies": plan.visited,
         "texts": [] if plan.texts is None else list(map(stamp, plan.texts.sources)),
-        "only texts": plan.only_texts,
         "implementations": plan.versions,
         "files": digest_of(plan),
-        "references": sorted(plan.references),
         "checks": [one.name for one in plan.checks],
         "generators": [one.name for one in plan.generators],
-        "expectations": repr(plan.expectations),
-        "bounds": repr(plan.bounds),
-        "measured": [list(plan.scaled), list(plan.walked), list(plan.measured)],
-        "families": [repr(one) for one in plan.families],
-        "fail fast": plan.fail_fast,
-        "sampled": plan.sampled,
+        "references": sorted(plan.references),
         "named": sorted(plan.named),
-        "limits": repr(plan.limits),
         "tokgate": importlib.metadata.version("tokgate"),
         "python": platform.python_version(),
     }
@@ -108,29 +104,18 @@ class Journal:
         """Whether anything is kept of these."""
         return any(self._path(name).exists() for name in names)
 
-    def kept(self, names: Sequence[str]) -> dict[str, Done]:
+    def kept(self, names: Sequence[str]) -> dict[str, bytes]:
         """Return what is kept of these, in their order; all else that is kept goes."""
-        found = {}
         with writing(self._folder):
             whole_files.sweep(self._folder)
             paths = {self._path(name): name for name in names}
-            for path in self._folder.glob("*.unit"):
-                if path not in paths:
-                    path.unlink()
-            for path, name in paths.items():
-                if path.exists():
-                    head, _, result = path.read_bytes().partition(b"\n")
-                    with contextlib.suppress(ValueError, KeyError, TypeError):
-                        how = json.loads(head)
-                        found[name] = Done(
-                            name, result, how["node"], "", how["tries"], how["seconds"]
-                        )
-        return found
+            for path in set(self._folder.glob("*.unit")) - paths.keys():
+                path.unlink()
+            return {name: path.read_bytes() for path, name in paths.items() if path.exists()}
 
-    def keep(self, done: Done) -> None:
+    def keep(self, name: str, result: bytes) -> None:
         """Keep a result. Raises OutputError."""
-        head = json.dumps({"node": done.node, "tries": done.tries, "seconds": done.seconds})
-        write_whole(self._path(done.name), head.encode() + b"\n" + done.result)
+        write_whole(self._path(name), result)
 
     def remove(self) -> None:
         """Remove all of it, as the run is whole."""

@@ -1,9 +1,16 @@
-"""Judging what was answered: the checks are put to a batch, and what they say is told."""
+"""Judging what was answered: the checks are put to a batch, and what they say is told.
+
+Violations are looked into one after another, beside the judges, who never wait for it: asking about
+one again, and making its input minimal, takes up to seconds. A judge that did so itself would keep
+its batch, and with it the run, waiting.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections import Counter
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +35,16 @@ if TYPE_CHECKING:
     from harness.engine.texts import Texts
     from harness.workers.pool import WorkerPool
 
+Kind = tuple[str, str, str | None, tuple[str, ...]]
+
 TIMED_OUT = Status.TIMED_OUT.label
+
+MOST_WAITING = 500
+"""Violations that wait to be looked into, at the most. A judge that has another one waits then:
+where everything is wrong, the time is better spent on what is known to be wrong."""
+
+LOOK_SECONDS = 0.05
+"""Seconds between two looks at whether the run was stopped, or its time for findings is over."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,13 +61,8 @@ class Judge:
     texts: the user's own, where there are any.
     """
 
-    def __init__(
-        self,
-        run: RunState,
-        texts: Texts | None = None,
-    ) -> None:
-        self._run = run
-        self._texts = texts
+    def __init__(self, run: RunState, texts: Texts | None = None) -> None:
+        self._run, self._texts = run, texts
         self._whole: dict[str, Contract] = {}
         self.coverage = Coverage()
         """What was examined so far, of the vocabularies that were judged here."""
@@ -70,27 +81,25 @@ class Judge:
         end: float = float("inf"),
         looked_into: Callable[[Suspicion], None] | None = None,
         always: Container[str] = (),
-    ) -> int:
-        """Put all checks to a batch that was answered; how many of its cases are at fault.
+    ) -> None:
+        """Put all checks to a batch that was answered.
 
         After ``end`` those that have further questions are left out. looked_into: called with each
         violation instead of looking into it at once. always: checks that take this batch, even if
         they sample.
         """
-        contract = seen.contract
-        at_fault: set[int] = set()
+        run, contract = self._run, seen.contract
         exercised: dict[str, dict[str, int]] = {}
         violations: dict[str, dict[str, int]] = {}
         forced: dict[str, dict[str, int]] = {}
-        for check in self._run.plan.checks:
-            if not check.applies(contract):
-                continue
+        for check in run.plan.checks:
             first, part = 0, seen
-            if self._run.plan.sampled:
+            if run.plan.sampled:
                 if check.name not in always and not due(check, batch, contract):
                     continue
                 first, part = sample(check, batch, seen)
-            if time.monotonic() > end and check.asks_further:
+            late = time.monotonic() > end and check.asks_further
+            if late or not check.applies(contract):
                 continue
             try:
                 judgement = judge(pool, check, part)
@@ -98,34 +107,26 @@ class Judge:
                 continue  # as if it had never been put
             exercised[check.name] = dict(judgement.exercised)
             forced |= {name: dict(counts) for name, counts in judgement.forced.items()}
-            blamed: Counter[str] = Counter()
-            suspicions: list[Suspicion] = []
-            for shown in judgement.violations:
-                violation = replace(shown, index=first + shown.index)
-                blamed.update(violation.culprits)
-                at_fault.add(violation.index)
-                if violation.check == "survival" and violation.stage == TIMED_OUT:
-                    self._run.tally.hung.update(violation.culprits)
-                # Of a batch that few have answered others may say which of two equals is wrong.
-                whole = self._whole.get(contract.id, contract) if violation.undecided else contract
-                case = self._case(batch, violation.index)
-                suspicions.append(Suspicion(pool, Entry(whole, violation, case)))
-            for suspicion in suspicions:
-                if self._run.stop.is_set():
-                    return len(at_fault)
-                if looked_into is not None:
-                    looked_into(suspicion)
-                else:
-                    self.look_into(suspicion)
+            blamed = Counter(name for one in judgement.violations for name in one.culprits)
             if blamed:
                 violations[check.name] = dict(blamed)
-        compared = comparisons(seen) if "equivalence" in exercised else 0
+            for shown in judgement.violations:
+                if shown.check == "survival" and shown.stage == TIMED_OUT:
+                    run.tally.hung.update(shown.culprits)
+            for shown in judgement.violations:
+                if run.stop.is_set():
+                    return
+                violation = replace(shown, index=first + shown.index)
+                # Of a batch that few have answered others may say which of two equals is wrong.
+                whole = self._whole.get(contract.id, contract) if violation.undecided else contract
+                entry = Entry(whole, violation, self._case(batch, violation.index))
+                (looked_into or self.look_into)(Suspicion(pool, entry))
         done = BatchDone(
             contract=contract.id,
             generator=batch.generator,
             cases=len(batch.inputs),
             bytes=len(seen.inputs.data),
-            comparisons=compared,
+            comparisons=comparisons(seen) if "equivalence" in exercised else 0,
             exercised=exercised,
             violations=violations,
             forced=forced,
@@ -136,13 +137,12 @@ class Judge:
                 if (declined := first_declined(results)) is not None
             },
         )
-        self._run.tracker.tell()
-        with self._run.lock:
+        run.tracker.tell()
+        with run.lock:
             self.coverage.consume(done)
-        self._run.emit(done)
+        run.emit(done)
         if self._texts is not None:
             self._texts.compared(seen, batch)
-        return len(at_fault)
 
     def look_into(self, one: Suspicion) -> None:
         """Hand a violation to the tracker, which asks again, and makes it minimal."""
@@ -178,3 +178,107 @@ def first_declined(results: Results) -> str | None:
         if results.status[index] == Status.UNSUPPORTED:
             return message.split("\n", 1)[0]
     return None
+
+
+class Inquiry:
+    """Looks into violations in a thread of its own, those of the rarest kind first.
+
+    look_into: called with one violation after another. stopped: whether the run was ended. over:
+    whether no more time is left for findings; what comes or waits then is not looked into. first:
+    called before any violation is looked into.
+    """
+
+    def __init__(
+        self,
+        look_into: Callable[[Suspicion], None],
+        stopped: Callable[[], bool],
+        over: Callable[[], bool],
+        first: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._look_into = look_into
+        self._stopped = stopped
+        self._over = over
+        self._first = first
+        self._waiting: dict[Kind, deque[Suspicion]] = {}
+        self._taken: Counter[Kind] = Counter()
+        self._changed = threading.Condition()
+        self._closing = False
+        self._hurried = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="inquiry")
+        self._ended = self._thread.submit(self._run)
+
+    def take(self, suspicion: Suspicion) -> None:
+        """Keep a violation until it is its turn; wait where too many are kept already."""
+        kind = kind_of(suspicion)
+        with self._changed:
+            while self._number() >= MOST_WAITING and not (self._hurried or self._idle()):
+                self._changed.wait(LOOK_SECONDS)
+            self._waiting.setdefault(kind, deque()).append(suspicion)
+            self._changed.notify_all()
+
+    def hurry(self) -> None:
+        """Let no judge wait any more: no new case is asked, so that little more is to come."""
+        with self._changed:
+            self._hurried = True
+            self._changed.notify_all()
+
+    def look(self) -> None:
+        """Raise what ended the thread, if anything did."""
+        if self._ended.done():
+            self._ended.result()
+
+    def finish(self) -> list[Suspicion]:
+        """Look into what is left, while there is time for it; gives what was not looked into.
+
+        Raises what the thread raised.
+        """
+        self._close()
+        self._ended.result()
+        return [one for ones in self._waiting.values() for one in ones]
+
+    def close(self) -> None:
+        """End after the violation that is being looked into; what is left is dropped."""
+        with self._changed:
+            self._waiting.clear()
+        self._close()
+        self._thread.shutdown(wait=True)
+
+    def _close(self) -> None:
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+
+    def _idle(self) -> bool:
+        """Whether nothing more is looked into."""
+        return self._stopped() or self._over() or self._ended.done()
+
+    def _number(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def _next(self) -> Suspicion | None:
+        """The violation to look into next, as soon as there is one; None at the end."""
+        with self._changed:
+            while not self._stopped() and not (self._closing and self._over()):
+                if self._waiting and not self._over():
+                    kind = min(self._waiting, key=self._taken.__getitem__)
+                    self._taken[kind] += 1
+                    suspicion = self._waiting[kind].popleft()
+                    if not self._waiting[kind]:
+                        del self._waiting[kind]
+                    self._changed.notify_all()
+                    return suspicion
+                if self._closing and not self._waiting:
+                    return None
+                self._changed.wait(LOOK_SECONDS)
+        return None
+
+    def _run(self) -> None:
+        self._first()
+        while (suspicion := self._next()) is not None:
+            self._look_into(suspicion)
+
+
+def kind_of(suspicion: Suspicion) -> Kind:
+    """What a violation seems to be before anything is asked about it."""
+    violation = suspicion.entry.violation
+    return suspicion.entry.contract.id, violation.check, violation.stage, tuple(violation.culprits)

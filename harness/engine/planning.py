@@ -12,7 +12,7 @@ from harness.engine.suites import parse_budget
 from harness.workers import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from corpora.families.base import Family
     from corpora.generators.base import Generator
@@ -162,3 +162,31 @@ def budget_text(plan: Plan) -> str:
     if plan.budget.cases is not None:
         return f"{plan.budget.cases}cases"
     return "none" if plan.budget.seconds is None else f"{plan.budget.seconds:g}s"
+
+
+def unfinished(tally: Tally) -> list[str]:
+    """A line on answers that time was not enough for, if there are any."""
+    counts = ", ".join(f"{name} ({count})" for name, count in sorted(tally.unanswered.items()))
+    return [f"stopped at the time limit with a batch unfinished: {counts}"] if counts else []
+
+
+def went_on(
+    awaited: Collection[str], least: Collection[str], settled: Collection[str], seconds: float
+) -> list[str]:
+    """A line on why a run took so much longer than its budget, if it did.
+
+    awaited: who might have hung. least: the vocabularies on which what was named was still to be
+    tested. settled: those on which differences were still to be looked into.
+    """
+    reasons = [
+        f"{what} {', '.join(sorted(names))}"
+        for what, names in (
+            ("to confirm a possible hang in", awaited),
+            ("to test what you named on", least),
+            ("to look into the differences found on", settled),
+        )
+        if names
+    ]
+    if not reasons or seconds <= 0:
+        return []
+    return [f"exceeded the budget by {seconds:.0f} s {', and '.join(reasons)}"]

@@ -30,7 +30,7 @@ from harness.engine.selection import SelectionError
 from impls.specs import COMMAND, from_anywhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
@@ -188,6 +188,22 @@ def write_sent(folder: Path, name: str, content: bytes) -> None:
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, content)
+
+
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write files that were packed below a folder. Raises OutputError, UnitError."""
+    for name, content in files.items():
+        write_sent(folder, name, content)
+
+
+def packed_files(folder: Path, below: Collection[str] = ("",)) -> dict[str, bytes]:
+    """The files of a folder by their paths in it. below: only those under one of these paths."""
+    return {
+        str(one.relative_to(folder)): one.read_bytes()
+        for part in below
+        for one in sorted((folder / part).rglob("*"))
+        if one.is_file()
+    }
 
 
 def digest_of(plan: Plan) -> dict[str, str]:

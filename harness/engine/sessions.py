@@ -18,8 +18,7 @@ from harness.core.outcomes import Status
 from harness.engine import claiming
 from harness.engine.copies import ExaminerProcess
 from harness.engine.ending import BrokenOff
-from harness.engine.examiner import Examiner
-from harness.engine.parts import Turn, Undivided
+from harness.engine.examiner import Examiner, Turn
 from harness.findings.entries import inputless
 from harness.workers import kept
 from impls import registry
@@ -28,69 +27,62 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from concurrent.futures import Future
 
-    from harness.engine.parts import Examines, Left, Parts
-    from harness.engine.state import RunState
-    from harness.engine.study import Study
+    from harness.engine.examiner import Ended, Left, Studies
+    from harness.engine.state import RunState, Tell
 
 
 class Sessions:
-    """Goes through the vocabularies of a run, for its studies.
+    """Goes through the vocabularies of a run, which share its tracker and its tally.
 
-    parts: makes the studies of each vocabulary, in place of those that all share. elsewhere: who
-    examines them, each in a thread of its own, in place of examiners of this machine.
+    A subclass may say where the events of a vocabulary go (:meth:`begin`), give it a tracker and a
+    tally of its own (:meth:`part`), and do something with what it came to (:meth:`end`).
     """
 
-    def __init__(
-        self,
-        run: RunState,
-        studies: Sequence[Study] = (),
-        parts: Parts | None = None,
-        elsewhere: Sequence[Examines] = (),
-    ) -> None:
-        self._run = run
-        self._parts = parts or Undivided(run, studies)
-        self._elsewhere = elsewhere
-        # What all vocabularies share is in one process.
-        most = (len(elsewhere) or run.plan.jobs) if parts else 1
-        self._jobs = max(1, min(most, len(run.plan.visited)))
-        self._examiners: list[Examines] = []
+    def __init__(self, run: RunState, studies: Studies) -> None:
+        self._run, self._studies = run, studies
+        self._examiners: list[Examiner | ExaminerProcess] = []
         self._left: list[Left] = []
-        self._unmeasured = set(run.plan.scaled)
-        self._weight = sum(map(run.plan.weight, run.plan.visited))
+        """What workers left behind."""
         self._loads: list[float] = []
 
-    def run(self, seconds: float | None) -> None:
-        """Go through all vocabularies, for ``seconds`` from the first case on (None: no limit).
+    def begin(self, source: str) -> Tell:
+        """Where the events of a vocabulary go that is about to be examined."""
+        return self._run.emit
+
+    def part(self, tell: Tell) -> RunState:
+        """The run as a vocabulary has it, in the process that examines it."""
+        run = self._run
+        return run if tell == run.emit else run.part(tell)
+
+    def end(self, source: str, ended: Ended) -> None:
+        """Take note of what a vocabulary came to."""
+
+    def run(self, seconds: float | None, sources: Sequence[str]) -> None:
+        """Go through vocabularies, for ``seconds`` from the first case on (None: no limit).
 
         An exception of an examiner, KeyboardInterrupt included, stops all and is raised again.
         """
-        if seconds != self._run.countdown.seconds:
-            self._run.countdown = Countdown(seconds)
-        try:
-            self._examine_all()
-        finally:
-            self._note_left()
-
-    def _examine_all(self) -> None:
         run, plan = self._run, self._run.plan
-        unvisited = Unvisited(plan.visited, embedded.algorithm, plan.weight)
+        if seconds != run.countdown.seconds:
+            run.countdown = Countdown(seconds)
+        jobs = max(1, min(plan.jobs, len(sources)))
+        self._unmeasured, self._weight = set(plan.scaled), sum(map(plan.weight, sources))
+        unvisited = Unvisited(sources, embedded.algorithm, plan.weight)
         with contextlib.ExitStack() as open_:
-            if not self._elsewhere:
-                with contextlib.suppress(OSError):  # who has no room for a worker says so later
-                    kept.ANEW.start()
-                    if any(registry.our_own(one.spec) for one in plan.participants):
-                        kept.OURS.start()  # it imports meanwhile, once for all examiners
-            for job in range(self._jobs):
-                examiner = self._begun(job)
+            open_.callback(self._note_left)
+            with contextlib.suppress(OSError):  # who has no room for a worker says so later
+                kept.ANEW.start()
+                if any(registry.our_own(one.spec) for one in plan.participants):
+                    kept.OURS.start()  # it imports meanwhile, once for all examiners
+            for _ in range(jobs):
+                examiner = self._begun(jobs)
                 open_.callback(examiner.close)
                 with run.lock:
                     self._examiners.append(examiner)
             # What ends one that was stopped meanwhile comes too late for those made since.
             if run.stop.is_set():
                 self.stop()
-            threads = open_.enter_context(
-                ThreadPoolExecutor(self._jobs, thread_name_prefix="sessions")
-            )
+            threads = open_.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="sessions"))
             futures = [
                 threads.submit(self._go_through, unvisited, job, examiner)
                 for job, examiner in enumerate(self._examiners)
@@ -114,20 +106,6 @@ class Sessions:
         for one in examiners:
             one.stop()
 
-    def _begun(self, job: int) -> Examines:
-        """The examiner of a job."""
-        if self._elsewhere:
-            return self._elsewhere[job]
-        if self._jobs == 1:
-            return Examiner(self._run, self._parts, 1)
-        others = [one for one in self._examiners if isinstance(one, ExaminerProcess)]
-        return ExaminerProcess(self._copied, others)
-
-    def _copied(self) -> Examiner:
-        """An examiner in its own process, which has no use for the locks of this one."""
-        self._run.lock = threading.Lock()
-        return Examiner(self._run, self._parts, self._jobs)
-
     def _note_left(self) -> None:
         """Tell what workers left behind, once for each implementation."""
         run = self._run
@@ -137,32 +115,44 @@ class Sessions:
                 status = Status.LEFT_PROCESSES
                 run.tracker.note(inputless(where, status, one.name, one.line, run.plan.seed))
 
-    def _go_through(self, unvisited: Unvisited, job: int, examiner: Examines) -> None:
+    def _begun(self, jobs: int) -> Examiner | ExaminerProcess:
+        """One of several examiners."""
+        if jobs == 1:
+            return Examiner(self._run, self.part, self._studies, 1)
+
+        def copied() -> Examiner:
+            """The examiner in its own process, which has no use for the locks of this one."""
+            self._run.lock = threading.Lock()
+            return Examiner(self._run, self.part, self._studies, jobs)
+
+        others = [one for one in self._examiners if isinstance(one, ExaminerProcess)]
+        return ExaminerProcess(copied, others)
+
+    def _go_through(
+        self, unvisited: Unvisited, job: int, examiner: Examiner | ExaminerProcess
+    ) -> None:
         """Have an examiner examine what is left to do, and end it, with its workers."""
+        run = self._run
         try:
-            self._have_examined(unvisited, job, examiner)
+            while not run.stop.is_set() and (source := unvisited.take(job)) is not None:
+                if run.left <= 0 and not run.plan.owed(source):
+                    run.note_unreached(source)
+                    continue
+                ended = examiner.examine(self._turn(source), self.begin(source))
+                self._unmeasured.discard(source)
+                if ended.loading is not None:
+                    with run.lock:
+                        self._loads.append(ended.loading / run.plan.weight(source))
+                self.end(source, ended)
+                if ended.unexpected and run.plan.fail_fast:
+                    self.stop()
         except BaseException as error:
             examiner.stop()
             # Where all is stopped anyway it does not matter how one of several has ended.
-            if not (isinstance(error, BrokenOff) and self._run.stop.is_set()):
+            if not (isinstance(error, BrokenOff) and run.stop.is_set()):
                 raise
         finally:
             self._left += examiner.close()
-
-    def _have_examined(self, unvisited: Unvisited, job: int, examiner: Examines) -> None:
-        run = self._run
-        while not run.stop.is_set() and (source := unvisited.take(job)) is not None:
-            if run.left <= 0 and not run.plan.owed(source):
-                run.note_unreached(source)
-                continue
-            ended = examiner.examine(self._turn(source), self._parts.begin(source))
-            self._unmeasured.discard(source)
-            if ended.loading is not None:
-                with run.lock:
-                    self._loads.append(ended.loading / run.plan.weight(source))
-            self._parts.end(source, ended)
-            if ended.unexpected and run.plan.fail_fast:
-                self.stop()
 
     def _turn(self, source: str) -> Turn:
         """A vocabulary, with what decides how long it is examined."""
@@ -188,8 +178,7 @@ class Unvisited:
         weight: Callable[[str], float] = lambda source: 1.0,
     ) -> None:
         self._left = list(sources)
-        self._algorithm = algorithm
-        self._weight = weight
+        self._algorithm, self._weight = algorithm, weight
         self._takers: dict[str, int] = {}
         """Who was the first to take a vocabulary of each algorithm."""
         self._lock = threading.Lock()
@@ -205,16 +194,14 @@ class Unvisited:
             if not self._left:
                 return None
             most = self._weight(self._left[0])
-            as_small = (one for one in self._left if self._weight(one) <= most)
-            own = (one for one in as_small if self._taker(one) in (None, taker))
+            own = (
+                one
+                for one in self._left
+                if self._weight(one) <= most
+                and self._takers.get(self._algorithm(one) or "", taker) == taker
+            )
             chosen = next(own, self._left[0])
             self._left.remove(chosen)
-            kind = self._algorithm(chosen)
-            if kind is not None:
+            if kind := self._algorithm(chosen):
                 self._takers.setdefault(kind, taker)
             return chosen
-
-    def _taker(self, source: str) -> int | None:
-        """Who has begun with the algorithm of a vocabulary."""
-        kind = self._algorithm(source)
-        return None if kind is None else self._takers.get(kind)

@@ -1,21 +1,37 @@
-"""What all parts of a run share: its plan and clock, what it has found, and how it is stopped."""
+"""What all parts of a run share: its plan and clock, what it has found, and how it is stopped; and
+a vocabulary in the implementations of a run: who has loaded it, and who could not."""
 
 from __future__ import annotations
 
+import copy
 import math
 import threading
 import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies.embedded import RANDOM
+from corpora.vocabularies.preflight import preflight
+from harness.core.comparisons import contracts_of, faulty, modes_of
 from harness.core.countdown import Countdown
-from harness.engine.opening import NamedFailed, Opened
+from harness.core.messages import Loaded
+from harness.core.outcomes import Status
+from harness.core.standing import references_of
 from harness.engine.planning import Plan, Tally
-from harness.events import NotReached, SlowOnce
+from harness.events import (
+    ContractOpened,
+    ImplementationFailed,
+    NotReached,
+    Preparing,
+    SlowOnce,
+    VocabularyLoaded,
+    VocabularyRefused,
+)
 from harness.findings.tracker import FindingTracker
 from harness.workers.claims import Claim, summed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
@@ -23,6 +39,7 @@ if TYPE_CHECKING:
     from harness.findings.folder import FindingsFolder
     from harness.workers.pool import WorkerPool
 
+    Tell = Callable[[Event], None]
 
 NO_TIME = "no time was left for it: give a larger --budget, or name it with --vocab"
 
@@ -43,6 +60,32 @@ LAST_SECONDS, MOST_LAST = 1.0, 0.1
 this share of a short budget."""
 
 
+IMPROPER = frozenset({"not-self-encoding", "no-valid-split", "not-self-encoding-by-rank"})
+"""Kinds of preflight problems that take away what the validity check rests on."""
+
+TELL_SECONDS = 1.0
+"""Seconds between two events about who is still loading."""
+
+LOOK_SECONDS = 0.02
+"""Seconds between two looks at who has loaded, while nothing else can be done."""
+
+
+class NamedFailed(Exception):
+    """An implementation that the user named cannot load a vocabulary, which ends the run.
+
+    trace: the message, of which the words of the error have the first line.
+    """
+
+    def __init__(self, name: str, vocabulary: str, trace: str) -> None:
+        super().__init__(name, vocabulary, trace)
+        self.trace = trace
+
+    def __str__(self) -> str:
+        name, vocabulary, trace = self.args
+        line = trace.split("\n", 1)[0]
+        return f"{name} cannot load {vocabulary}: {line}"
+
+
 def left_for_cases(countdown: Countdown) -> float:
     """The seconds until no new case is to be asked; infinite where time is no limit."""
     if countdown.seconds is None:
@@ -55,7 +98,7 @@ def last_seconds(budget: float) -> float:
     return max(LAST * budget, min(LAST_SECONDS, MOST_LAST * budget))
 
 
-def tracker_of(plan: Plan, emit: Callable[[Event], None], folder: FindingsFolder) -> FindingTracker:
+def tracker_of(plan: Plan, emit: Tell, folder: FindingsFolder) -> FindingTracker:
     """A tracker of what a plan finds, with its folders."""
     return FindingTracker(
         emit,
@@ -74,7 +117,7 @@ class RunState:
     found. stop: set when the run is to end. lock: guards the tally.
     """
 
-    def __init__(self, plan: Plan, emit: Callable[[Event], None], tracker: FindingTracker) -> None:
+    def __init__(self, plan: Plan, emit: Tell, tracker: FindingTracker) -> None:
         self.plan = plan
         self.emit = emit
         self.tracker = tracker
@@ -83,30 +126,26 @@ class RunState:
         self.countdown = Countdown(plan.budget.seconds)
         self._settled_by = -math.inf
         self.tally = Tally()
-        self.resumed = 0
-        """Vocabularies that an earlier sitting had done."""
-        self.going_on = ""
-        """How the user goes on with it, where it is interrupted: the end of a sentence."""
 
     @classmethod
-    def begun(cls, plan: Plan, emit: Callable[[Event], None], folder: FindingsFolder) -> RunState:
+    def begun(cls, plan: Plan, emit: Tell, folder: FindingsFolder) -> RunState:
         """A run with a tracker, which has the time that there is for findings."""
         run = cls(plan, emit, tracker_of(plan, emit, folder))
-        run.limit_tracker()
+        run.tracker.limit_by(run.left_for_findings)
         return run
 
-    def limit_tracker(self) -> None:
-        """Give the tracker the time that there is for findings, and no more."""
-        self.tracker.limit_by(self.left_for_findings)
+    def part(self, emit: Tell, folder: FindingsFolder | None = None) -> RunState:
+        """The run as one vocabulary has it: on the same clock, and stopped with this one.
 
-    def part(self, emit: Callable[[Event], None], tracker: FindingTracker) -> RunState:
-        """A run of its own for one vocabulary, on the same clock, and stopped with this one.
-
-        Who hangs, and was waited for, is known to all parts: nobody is waited for twice.
+        folder: for findings of its own, with a tracker and a tally of its own; else these are
+        shared. Who hangs, and was waited for, is known to all: nobody is waited for twice.
         """
-        part = RunState(self.plan, emit, tracker)
-        part.stop, part.lock, part.countdown = self.stop, self.lock, self.countdown
-        part.tally.hung, part.tally.awaited = self.tally.hung, self.tally.awaited
+        part = copy.copy(self)
+        part.emit = emit
+        if folder is not None:
+            part.tracker = tracker_of(self.plan, emit, folder)
+            part.tracker.limit_by(part.left_for_findings)
+            part.tally = Tally(hung=self.tally.hung, awaited=self.tally.awaited)
         return part
 
     @property
@@ -150,21 +189,116 @@ class RunState:
             known = map(Claim._make, self.tally.claims)
             self.tally.claims[:] = summed([*known, *pool.claims.take()])
 
-    def failed(self, name: str, vocabulary: str, message: str, *, refused: bool) -> None:
-        """Take note of one that could not load, or, refused, would not. Raises NamedFailed."""
-        if not refused and name in self.plan.named:
-            # Who was asked for by name and cannot run makes the whole run worthless.
-            raise NamedFailed(name, vocabulary, message)
-
     def begin(self, pool: WorkerPool, source: str, vocabulary: Vocabulary) -> Opened:
         """Have all that can run a vocabulary load it."""
-        opened = Opened(pool, source, vocabulary, self.plan, self.emit, self.failed)
+        opened = Opened(pool, source, vocabulary, self)
         opened.begin()
         return opened
 
-    def open(self, pool: WorkerPool, source: str, vocabulary: Vocabulary) -> list[Contract]:
-        """Load the vocabulary into all that can run it, and open its contracts."""
-        opened = self.begin(pool, source, vocabulary)
-        opened.wait(self.stop.is_set)
-        opened.announce()
-        return opened.contracts()
+
+@dataclass(slots=True)
+class Opened:
+    """One vocabulary in the workers of a pool. Not thread-safe."""
+
+    pool: WorkerPool
+    source: str
+    vocabulary: Vocabulary
+    run: RunState
+    _contracts: list[Contract] = field(default_factory=list)
+    _last_shown: float = 0.0
+    _failed: dict[str, str] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """Have everybody load who says that it can."""
+        vocabulary, plan = self.vocabulary, self.run.plan
+        faults = faulty(vocabulary, plan.participants)
+        able = [c for c in plan.participants if c.name not in faults]
+        possible = contracts_of(vocabulary, able, plan.references, proper=True)
+        if plan.only_texts:  # they are asked as they are tokenized in use, and in no other way
+            possible = possible[:1]
+        names = list(dict.fromkeys(name for one in possible for name in one.names))
+        # The workers load while this process looks at the vocabulary.
+        self.pool.begin_loading(vocabulary, names, modes_of(vocabulary))
+        problems = preflight(vocabulary)
+        proper = not any(problem.kind in IMPROPER for problem in problems)
+        messages = (problem.message for problem in problems)
+        self.run.emit(VocabularyLoaded.of(vocabulary, self.source, messages))
+        self._contracts = [replace(one, proper=proper) for one in possible]
+        self._take({name: Loaded(line, Status.ERRORED.label) for name, line in faults.items()})
+
+    def wait(self, stopped: Callable[[], bool], meanwhile: Iterator[object] | None = None) -> None:
+        """Wait until all have loaded or failed, or ``stopped`` turns true.
+
+        meanwhile: what is done, step by step, while there is nothing else to do.
+        """
+        while self.pool.loading() and not stopped():
+            if meanwhile is None or next(meanwhile, None) is None:
+                time.sleep(LOOK_SECONDS)
+            self._look()
+        self._look()
+
+    def _look(self) -> None:
+        """Take note of who has loaded by now, and tell now and then who has not."""
+        self._take(self.pool.settle())
+        loading = self.pool.loading()
+        now = time.monotonic()
+        if loading and now - self._last_shown > TELL_SECONDS:
+            self._last_shown = now
+            waiting = dict.fromkeys(loading, "")
+            self.run.emit(Preparing(self.vocabulary.id, list(self.pool.loaded()), waiting))
+
+    def contracts(self) -> list[Contract]:
+        """The contracts of the vocabulary, with those who have loaded it."""
+        found = [self._loaded(one) for one in self._contracts]
+        found = [one for one in found if one.participants]
+        compared = [one for one in found if len(one.participants) > 1]
+        return compared or found
+
+    def _loaded(self, contract: Contract) -> Contract:
+        """A contract without those who failed to load; another may be its reference then."""
+        left = contract.among(set(self.pool.loaded()))
+        if len(left.participants) == len(contract.participants):
+            return contract
+        references = references_of(
+            self.vocabulary, contract.algorithm, left.participants, self.run.plan.references
+        )
+        return replace(left, references=references)
+
+    def _take(self, failed: dict[str, Loaded]) -> None:
+        """Tell those who could not load, or would not.
+
+        Raises NamedFailed: who was asked for by name and cannot run makes the run worthless.
+        """
+        if self.pool.stopped:
+            return
+        drawn = self.source.startswith(RANDOM)  # it may be at fault: a refusal is an answer
+        for name, answer in failed.items():
+            message = answer.error or ""
+            line = message.split("\n", 1)[0]
+            if answer.unsupported:  # its own word: no failure
+                self._failed[name] = line
+            elif answer.refused and drawn:
+                self._failed[name] = f"refused: {line}"
+                self.run.emit(VocabularyRefused(name, self.vocabulary.id, message))
+            else:
+                self._failed[name] = f"could not load: {line}"
+                self.run.emit(ImplementationFailed(name, self.vocabulary.id, message))
+                if name in self.run.plan.named:
+                    raise NamedFailed(name, self.vocabulary.id, message)
+
+    def announce(self) -> None:
+        """Tell the contracts, once all have loaded; where nobody has, the reasons of all."""
+        for contract in self.contracts() or [one.among(()) for one in self._contracts]:
+            self.run.emit(
+                ContractOpened(
+                    id=contract.id,
+                    algorithm=contract.algorithm,
+                    vocabulary=self.vocabulary.id,
+                    mode=contract.mode.label,
+                    implementations=contract.names,
+                    references=sorted(contract.references & set(contract.names)),
+                    excluded={**contract.excluded, **self._failed},
+                    checks=[one.name for one in self.run.plan.checks if one.applies(contract)],
+                    exact=contract.exact,
+                )
+            )

@@ -85,13 +85,7 @@ class Texts:
     """The texts of one run, for all of its vocabularies."""
 
     def __init__(self, plan: Plan, emit: Callable[[Event], None]) -> None:
-        self._plan = plan
-        self._corpus = plan.texts
-        self._only = plan.only_texts
-        self._seed = plan.seed
-        self._sampled = sampled(plan)
-        self._long = any(generator is runs.GENERATOR for generator in plan.generators)
-        self._emit = emit
+        self._plan, self._emit = plan, emit
         self._shown: Counter[tuple[str, str]] = Counter()
         self._lock = threading.Lock()
 
@@ -108,25 +102,26 @@ class Texts:
         plan = self._plan
         # Where cases are counted, all take turns: a million bytes are one case like any other.
         timed = plan.budget.seconds is not None
-        longest, long = plan.suite.max_input, self._long and timed
+        longest, long = plan.suite.max_input, timed and runs.GENERATOR in plan.generators
         others = batches(plan.generators, vocabulary, plan.seed, longest, long=long, timed=timed)
-        if self._corpus is None:
+        if plan.texts is None:
             yield from others
             return
         mode = contracts[0].mode if contracts else modes_of(vocabulary)[0]
         own = self.batches(vocabulary, mode)
         for batch in own:
             yield batch
-            if not self._only and late():
+            if not plan.only_texts and late():
                 break
         for pair in _in_turn(others, own):
             yield from pair
 
     def batches(self, vocabulary: Vocabulary, mode: Mode) -> Iterator[Batch]:
         """All documents that the vocabulary can encode, in batches."""
-        assert self._corpus is not None
+        plan, corpus = self._plan, self._plan.texts
+        assert corpus is not None
         reading, unfit, number, start = Reading(), 0, 0, 0
-        seed = self._seed if self._sampled else None
+        seed = plan.seed if sampled(plan) else None
         restricted = vocabulary.byte_alphabet is not None
         began = time.monotonic()
         documents: list[Document] = []
@@ -136,7 +131,7 @@ class Texts:
             seconds = time.monotonic() - began
             self._emit(TextsRead(vocabulary.id, **asdict(reading), unfit=unfit, seconds=seconds))
 
-        for document in self._corpus.documents(seed, reading):
+        for document in corpus.documents(seed, reading):
             if restricted and not vocabulary.can_encode(document.data):
                 unfit += 1
                 continue
@@ -144,12 +139,12 @@ class Texts:
             size += len(document.data)
             if size >= most or len(documents) >= BATCH_CASES:
                 note()
-                yield _batch(documents, self._seed, number, start, mode)
+                yield _batch(documents, plan.seed, number, start, mode)
                 number, start = number + 1, start + len(documents)
                 documents, size, most = [], 0, BATCH_BYTES
         note()
         if documents:
-            yield _batch(documents, self._seed, number, start, mode)
+            yield _batch(documents, plan.seed, number, start, mode)
         note()
 
     def compared(self, seen: Observation, batch: Batch) -> None:

@@ -5,7 +5,7 @@ knows about them. Each event is one JSON object a line with its class name in ``
 without :class:`Finished` is an incomplete run.
 """
 
-from harness.events.base import Event, read_events, write_events
+from harness.events.base import Event, read_events
 from harness.events.campaign import Campaign, FindingFixed, Outlook
 from harness.events.causes import (
     any_kind,

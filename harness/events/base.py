@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeVar, dataclass_transform
@@ -79,8 +79,3 @@ def read_events(path: Path) -> Iterator[Event]:
             raise ValueError(f"line {number}: {error}") from error
         if event is not None:
             yield event
-
-
-def write_events(path: Path, events: Iterable[Event]) -> None:
-    """Write a record, for tests and conversions."""
-    path.write_text("".join(f"{event.to_json()}\n" for event in events), encoding="utf-8")

@@ -337,6 +337,11 @@ class Found(Event):
     """The mistake whose ids the one who is blamed gives, of those that are well known, if there is
     just one: ``merges equal-rank pairs from the right``."""
 
+    @property
+    def input(self) -> bytes:
+        """The input that shows it."""
+        return base64.b64decode(self.input_b64)
+
 
 @event
 class Counted(Event):

@@ -88,8 +88,11 @@ class Asking:
 
     @property
     def known(self) -> Mapping[bytes, str]:
-        """The minimal inputs of what is known of its signature, each with its bucket."""
-        return self.causes[self.entry.group].minimal
+        """The minimal inputs of what is known of its signature, each with its bucket.
+
+        As of now: another judge may add one at any moment.
+        """
+        return dict(self.causes[self.entry.group].minimal)
 
     def about(self, violation: Violation) -> Asking:
         """Questions about another violation of the same case."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import Violation, spellings
-from harness.core.outcomes import Encoded
+from harness.core.outcomes import Encoded, Outcome
 from harness.core.partition import Part
 from harness.events import Found, Group
 from harness.findings.entries import Entry
@@ -105,29 +105,19 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None
     if not violation.parts:
         return None, "no outcome to compare with"
     trusted, *others = violation.parts
-    blamed = set(violation.culprits)
     # Where one has died, others may differ from the trusted one, too.
-    concerned = [part for part in others if blamed & set(part.names)] or others
-    parts = [trusted, *concerned[:1]]
-    (ours, one), (theirs, other) = (
-        (" = ".join(part.names), part.outcome) for part in (parts[0], parts[-1])
-    )
-    if len(parts) < 2 or not isinstance(one, Encoded) or not isinstance(other, Encoded):
-        said = []
-        for part in parts:
-            what = part.outcome.status.label
-            if isinstance(part.outcome, Encoded):
-                size = len(part.outcome.ids)
-                what = f"{size} token{'' if size == 1 else 's'}"
-            elif message := part.outcome.message.split("\n", 1)[0]:
-                what += f" ({message})"
-            said.append(f"{' = '.join(part.names)}: {what}")
-        return None, "; ".join(said)
+    others.sort(key=lambda part: {*violation.culprits}.isdisjoint(part.names))
+    parts = [trusted, *others[:1]]
+    encodings = [part.outcome for part in parts if isinstance(part.outcome, Encoded)]
+    if len(encodings) < 2:
+        return None, "; ".join(f"{' = '.join(one.names)}: {_answer(one.outcome)}" for one in parts)
+    ours, theirs = (" = ".join(part.names) for part in parts)
+    one, other = encodings
     compared: list[tuple[Sequence[Any], Sequence[Any]]] = [(one.ids, other.ids)]
     if one.text == other.text and violation.check == "release-offsets":
         compared.append((one.offsets or (), other.offsets or ()))
-    for mine, hers in compared:
-        for at, pair in enumerate(zip_longest(mine, hers)):
+    for both in compared:
+        for at, pair in enumerate(zip_longest(*both)):
             if pair[0] != pair[1]:
                 left, right = (_token(value, vocabulary) for value in pair)
                 return at, f"token {at}: {left} in {ours}, {right} in {theirs}"
@@ -136,6 +126,14 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None
         return None, f"{theirs} decodes {right} where {ours} has {left}"
     spans = list(other.offsets or ())[:OFFSETS_SHOWN]
     return None, f"{theirs}: offsets {spans} do not fit the text"
+
+
+def _answer(outcome: Outcome) -> str:
+    """An outcome in a sentence."""
+    if isinstance(outcome, Encoded):
+        return f"{len(outcome.ids)} token{'' if len(outcome.ids) == 1 else 's'}"
+    line = outcome.message.split("\n", 1)[0]
+    return f"{outcome.status.label} ({line})" if line else outcome.status.label
 
 
 def _token(value: Any, vocabulary: Vocabulary) -> str:

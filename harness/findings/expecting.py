@@ -9,7 +9,7 @@ from functools import cached_property
 from harness.checks import inputless
 from harness.core.comparisons import Contract
 from harness.events import Found
-from harness.events.causes import SLOTS
+from harness.events.causes import KIND, STAGE, slots_of
 from harness.findings.describing import input_of
 from harness.findings.diagnosis import bucket
 from harness.findings.entries import Entry
@@ -85,10 +85,10 @@ class ExpectedFindings:
         vocabulary = entry.contract.vocabulary
         any_stage |= entry.explanation is None and vocabulary.normalizes
         for _, one in self.current:
-            label, kind, parts = entry.label, WHATEVER, one.bucket.split("/")
-            if len(parts) == SLOTS:
-                kind = parts[4]
-                label = replace(label, stage=parts[3]) if any_stage else label
+            slots, label = slots_of(one.bucket), entry.label
+            if slots and any_stage:
+                label = replace(label, stage=slots[STAGE])
+            kind = slots[KIND] if slots else WHATEVER
             if one.covers(bucket(label, entry.contract, kind), vocabulary.id):
                 return True
         return False

@@ -6,10 +6,8 @@ folder is written before its event, and each file appears whole or not at all.
 
 import hashlib
 import json
-import re
 import shutil
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from harness.core.participants import Participant
 from harness.core.writing import Lines, OutputError, cannot_write, write_whole, writing
 from harness.events import Event
 from harness.findings.describing import described, difference
-from harness.findings.recipes import Library, by_tokgate, own, plain_name
+from harness.findings.recipes import Library, library, plain_name
 from harness.findings.reproducer import reproducer
 from impls.interface import Recipe
 
@@ -74,47 +72,27 @@ class FindingsFolder:
         shutil.rmtree(self.path / "findings" / name, ignore_errors=True)
 
     def _library(self, participant: Participant, contract: Contract, asks: str) -> Library:
-        """How scripts run an implementation: by its own recipe if it has one, else by tokgate."""
-        with self._lock:
-            mine = self._placed(own, participant, contract)
-            if f"def {asks}(" in mine.recipe.code:
-                return mine
-            other = self._placed(by_tokgate, participant, contract)
-            return replace(other, left_out=mine.left_out)
-
-    def _placed(
-        self,
-        made: Callable[[Participant, Contract], Library],
-        participant: Participant,
-        contract: Contract,
-    ) -> Library:
-        """One of the two, with its file written: once, as the file with the vocabulary is large."""
-        key = made.__name__, participant.name, contract.id
-        if key not in self._libraries:
-            with writing(self.path):
-                library = made(participant, contract)
-            light = replace(library.recipe, artifact=b"")
-            path = self._place(library.recipe, contract)
-            self._libraries[key] = replace(library, recipe=light, path=path)
-        return self._libraries[key]
-
-    @staticmethod
-    def slug(vocabulary: str) -> str:
-        """The name of the folder below ``vocabularies`` with the files of a vocabulary."""
-        return plain_name(re.sub(r"[^\w.-]", "_", vocabulary))
+        """How scripts run an implementation, with its file written: once, as that is large."""
+        key = participant.name, contract.id, asks
+        with self._lock, writing(self.path):
+            if key not in self._libraries:
+                made = library(participant, contract, asks)
+                light = replace(made.recipe, artifact=b"")
+                path = self._place(made.recipe, contract)
+                self._libraries[key] = replace(made, recipe=light, path=path)
+            return self._libraries[key]
 
     def _place(self, recipe: Recipe, contract: Contract) -> str:
+        """Write the artifact of a recipe; its path relative to the folder of a finding."""
         if not recipe.artifact_name:
             return ""
-        path = self.path / "vocabularies" / self.slug(contract.vocabulary.id) / recipe.artifact_name
-        with writing(path):
-            there = path.read_bytes() if path.exists() else None
-            if there is not None and there != recipe.artifact:
-                # Another mode's, or another library's, of the same name.
-                digest = hashlib.sha256(recipe.artifact).hexdigest()[:8]
-                path = path.with_name(f"{digest}-{path.name}")
-            path.parent.mkdir(parents=True, exist_ok=True)
-        if there != recipe.artifact:
+        folder = self.path / "vocabularies" / plain_name(contract.vocabulary.id)
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / plain_name(recipe.artifact_name)
+        if path.exists() and path.read_bytes() != recipe.artifact:
+            # Another mode's, or another library's, of the same name.
+            path = folder / f"{hashlib.sha256(recipe.artifact).hexdigest()[:8]}-{path.name}"
+        if not path.exists():
             write_whole(path, recipe.artifact)
         return f"../../{path.relative_to(self.path)}"
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from corpora.generators import long_runs
 from harness.core.crowding import stretched
 from harness.core.outcomes import Inputs
+from harness.engine.examiner import Study
 from harness.engine.feed import PATIENCE, Feed
-from harness.engine.inquiry import Inquiry
-from harness.engine.judging import Judge
+from harness.engine.judging import Inquiry, Judge
 from harness.engine.least import Share, named_on
 from harness.engine.state import SETTLE_SECONDS
 from harness.engine.streams import Batch
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contract
+    from harness.core.comparisons import Contract, Observation
+    from harness.engine.examiner import Session
     from harness.engine.judging import Suspicion
     from harness.engine.state import RunState
-    from harness.engine.study import Session
     from harness.workers.pool import Pending, WorkerPool
 
 MOMENT = 2.0
@@ -50,11 +50,8 @@ IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""
 
 
-class Checks:
+class Checks(Study):
     """Asks the cases of a plan on one vocabulary after another, and judges the answers."""
-
-    beside = False
-    alone = False
 
     def __init__(self, run: RunState) -> None:
         self._run = run
@@ -116,48 +113,36 @@ class Checks:
             with pool.lasting(lambda usual: max(usual, run.left_for_findings())):
                 self._judge.examples(pool, contracts)
 
-        with contextlib.closing(
-            Inquiry(
-                self._judge.look_into,
-                run.stop.is_set,
-                lambda: run.left_for_findings() <= 0,
-                examples,
-            )
-        ) as inquiry:
-            feed = self._feed(session, contracts, inquiry)
+        def take(one: Suspicion) -> None:
+            """Have it looked into later, unless it is like others, which waits for nothing."""
+            if not run.tracker.alike(one.entry):
+                inquiry.take(one)
+
+        def judge(seen: Observation, batch: Batch) -> None:
+            self._judge.judge(pool, seen, batch, session.end, take)
+
+        inquiry = Inquiry(
+            self._judge.look_into, run.stop.is_set, lambda: run.left_for_findings() <= 0, examples
+        )
+        feed = Feed(pool, contracts, takes, judge)
+        with contextlib.closing(inquiry), contextlib.closing(feed):
             try:
-                self._ask_in_time(session, contracts, inquiry, feed)
+                self._ask_in_time(session, contracts, inquiry, feed, take)
                 self._settle(session, inquiry)
             except BaseException:
                 run.stop.set()
                 pool.kill()  # judges that wait for answers are told so
                 raise
-            finally:
-                feed.close()
         # Once nobody asks any more: whom the last look gave up is to answer in the next study.
         pool.limit_by(run.left_for_questions)
 
-    def _feed(self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry) -> Feed:
-        return Feed(
-            session.pool,
-            contracts,
-            takes,
-            lambda seen, batch: self._judge.judge(
-                session.pool, seen, batch, session.end, self._taker(inquiry)
-            ),
-        )
-
-    def _taker(self, inquiry: Inquiry) -> Callable[[Suspicion], None]:
-        """Hands on what is to be looked into, so that what is like others waits for nothing."""
-
-        def take(one: Suspicion) -> None:
-            if not self._run.tracker.alike(one.entry):
-                inquiry.take(one)
-
-        return take
-
     def _ask_in_time(
-        self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry, feed: Feed
+        self,
+        session: Session,
+        contracts: Sequence[Contract],
+        inquiry: Inquiry,
+        feed: Feed,
+        take: Callable[[Suspicion], None],
     ) -> None:
         run, pool = self._run, session.pool
 
@@ -191,7 +176,7 @@ class Checks:
         named = named_on(run.plan, session.source, present)
         checks = run.plan.asked.get("checks", ())
         share = Share(named, checks, self._judge.coverage)
-        self._ask_least(session, contracts, share, unanswered, cases, self._taker(inquiry))
+        self._ask_least(session, contracts, share, unanswered, cases, take)
 
     def _ask_least(
         self,

@@ -9,8 +9,8 @@ from harness.studies.forced.study import ForcedSample
 from harness.studies.growth.study import Growth
 
 if TYPE_CHECKING:
+    from harness.engine.examiner import Study
     from harness.engine.state import RunState
-    from harness.engine.study import Study
 
 
 def studies(run: RunState) -> list[Study]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.verdict.expectations import Expectation
 
+GIVEN = "given"
+"""The generator of what is given."""
+
 ANY_LENGTH = 1 << 40
 
 
@@ -47,10 +50,10 @@ def plan_of(
         vocabularies=loaders,
         participants=present,
         references=selection.references(references, present),
-        generators=[FunctionGenerator("given", "inputs that were given", given)],
+        generators=[FunctionGenerator(GIVEN, "inputs that were given", given)],
         checks=list(CHECKS.values()),
         expectations=expected,
-        suite=Suite("given", "inputs that were given", "1s", ANY_LENGTH, 0.0, 0),
+        suite=Suite(GIVEN, "inputs that were given", "1s", ANY_LENGTH, 0.0, 0),
         budget=Budget(),
         sampled=False,
         named=[name for name in names if judged is None or name in judged],

@@ -24,9 +24,8 @@ import impls
 from corpora.vocabularies import embedded
 from corpora.vocabularies.caches import compiled_folder
 from corpora.vocabularies.embedded import RANDOM
-from harness.core.comparisons import algorithm_of
 from harness.core.outcomes import Inputs
-from harness.engine.parts import Part
+from harness.engine.examiner import Study
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
@@ -39,17 +38,12 @@ from impls import registry
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.engine.parts import Ended, Tell
+    from harness.engine.examiner import Ended, Session
     from harness.engine.planning import Plan
-    from harness.engine.study import Session
     from harness.events import Event
-
-FIRST = 8.0
-"""The first vocabulary of an algorithm takes about so many times as long as another one, since the
-functions are compiled that the others find."""
 
 JUDGES = "the harness"
 """In place of an implementation: what generators, families and explanations need."""
@@ -77,9 +71,11 @@ def prepare(plan: Plan, emit: Callable[[Event], None], stop: threading.Event) ->
         named=(),
         asked={},
     )
-    progress = Progress(emit, weights(load() for load in part.vocabularies.values()))
-    preparations = Preparations(part, progress, missing, stop)
-    Sessions(preparations.whole, parts=preparations).run(None)
+    progress = Progress(emit, len(missing))
+    nothing = FindingTracker(progress.consume, lambda *_: None, (), plan.versions)
+    run = RunState(part, progress.consume, nothing)
+    run.stop = stop
+    Preparations(run, progress, missing).run(None, part.visited)
     return len(missing)
 
 
@@ -146,23 +142,11 @@ def compile_modules() -> None:
             compileall.compile_dir(folder, quiet=2)
 
 
-def weights(vocabularies: Iterable[Vocabulary]) -> dict[str, float]:
-    """How long each takes beside the others, by its id, so that the bar moves evenly."""
-    found: dict[str, float] = {}
-    algorithms: set[str] = set()
-    for one in vocabularies:
-        algorithm = algorithm_of(one)
-        found[one.id] = 1.0 if algorithm in algorithms else FIRST
-        algorithms.add(algorithm)
-    return found
-
-
 class Progress:
-    """Tells how much of the preparation is done. weights: of each vocabulary. Thread-safe."""
+    """Tells how much of the preparation is done. count: of vocabularies. Thread-safe."""
 
-    def __init__(self, emit: Callable[[Event], None], weights: Mapping[str, float]) -> None:
-        self._emit = emit
-        self._weights = weights
+    def __init__(self, emit: Callable[[Event], None], count: int) -> None:
+        self._emit, self._count = emit, count
         self._parts: dict[str, float] = {}
         """How much of each vocabulary that was begun is done, from 0 to 1."""
         self._lock = threading.Lock()
@@ -181,63 +165,34 @@ class Progress:
     def _noted(self, vocabulary: str, part: float) -> float:
         with self._lock:
             self._parts[vocabulary] = part
-            done = sum(part * self._weights[name] for name, part in self._parts.items())
-            return min(1.0, done / sum(self._weights.values()))
+            return min(1.0, sum(self._parts.values()) / self._count)
 
 
-class Preparations:
-    """The parts of a preparation (:class:`harness.engine.parts.Parts`).
-
-    missing: the markers of each vocabulary, which are made when all else is. stop: ends it.
-    """
+class Preparations(Sessions):
+    """The sessions of a preparation. missing: the markers of each vocabulary, which are made when
+    all else is. progress: told what is done."""
 
     def __init__(
-        self,
-        plan: Plan,
-        progress: Progress,
-        missing: Mapping[str, Sequence[Path]],
-        stop: threading.Event,
+        self, run: RunState, progress: Progress, missing: Mapping[str, Sequence[Path]]
     ) -> None:
-        self._plan, self._progress, self._missing = plan, progress, missing
-        self._nothing = FindingTracker(progress.consume, lambda *_: None, (), plan.versions)
-        self.whole = RunState(plan, progress.consume, self._nothing)
-        self.whole.stop = stop
-
-    def begin(self, source: str) -> Tell:
-        """See :class:`harness.engine.parts.Parts`."""
-        return self._progress.consume
-
-    def part(self, source: str, tell: Tell) -> Part:
-        """See :class:`harness.engine.parts.Parts`."""
-        state = self.whole.part(tell, self._nothing)
-        return Part(source, state, [Preparation(state)])
+        super().__init__(run, lambda part: [Preparation(part)])
+        self._progress, self._missing = progress, missing
 
     def end(self, source: str, ended: Ended) -> None:
-        """See :class:`harness.engine.parts.Parts`."""
+        """Note in the cache that all is made for a vocabulary."""
         if ended.whole:
-            self._progress.done(self._plan.vocabularies[source]().id)
+            self._progress.done(self._run.plan.vocabularies[source]().id)
             for marker in self._missing[source]:
                 marker.touch()
 
 
-class Preparation:
+class Preparation(Study):
     """Has everybody load each vocabulary, and makes what generators, families and judges make."""
-
-    beside = False
-    alone = False
 
     def __init__(self, run: RunState) -> None:
         self._run = run
         self._growth = Growth(run)
         self._forced = ForcedSample(run)
-
-    def concerns(self, source: str) -> bool:
-        """Whether there is anything to prepare: there always is."""
-        return source in self._run.plan.vocabularies
-
-    def prepare(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
-        """Nothing comes before the step: it has all the time that it takes."""
-        yield from ()
 
     def step(self, session: Session) -> None:
         """Make what is made on first use."""

@@ -134,10 +134,10 @@ class Coverage:
     """The fold. Each field is what the events of that name say, the latest of each counting.
 
     answers: by implementation and comparison. judged, at_fault: outcomes by comparison, check and
-    implementation. unsettled: violations that nobody looked into, likewise; open_because: the first
-    reason. unmeasured: by vocabulary and the user's own candidate, the families on which its growth
-    was not measured. counts: how often each bucket was seen. given, texts, documents: the user's
-    texts, how far they were read on each vocabulary, and how many documents were compared.
+    implementation. unsettled: violations that nobody looked into, likewise. unmeasured: by
+    vocabulary and the user's own candidate, the families on which its growth was not measured.
+    counts: how often each bucket was seen. given, texts, documents: the user's texts, how far they
+    were read on each vocabulary, and how many documents were compared.
     generators: by name, the sums of ``cases``, ``bytes``, ``comparisons`` and ``violations``;
     judged_of: by comparison and implementation, the checks that judged it, each with a generator of
     those cases.
@@ -155,8 +155,7 @@ class Coverage:
     answers: dict[tuple[str, str], Answers] = field(default_factory=dict)
     judged: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     at_fault: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    unsettled: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    open_because: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    unsettled: dict[tuple[str, str, str], list[Unsettled]] = field(default_factory=dict)
     findings: dict[str, Found] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     generators: dict[str, Counter[str]] = field(default_factory=dict)
@@ -199,8 +198,7 @@ class Coverage:
             case Unsettled():
                 for name in event.implementations:
                     cell = event.contract, event.check, name
-                    self.unsettled[cell] += event.count
-                    self.open_because.setdefault(cell, event.reason)
+                    self.unsettled.setdefault(cell, []).append(event)
             case FamiliesMeasured():
                 for name, families in event.missed.items():
                     self.unmeasured[event.vocabulary, name] = families
@@ -267,10 +265,10 @@ class Coverage:
         place, answers = (contract.id, check, name), self.answered(name, contract.id)
         on = name, contract.vocabulary
         line = self.withdrawn[on].line if on in self.withdrawn else ""
-        judged, unsettled = self.judged[place], self.unsettled[place]
+        judged, unsettled = self.judged[place], self.unsettled.get(place, [])
         state, reason = State.NOT_ASKED, line or "nothing that this check could judge was answered"
         if unsettled:
-            state, reason = State.UNSETTLED, self.open_because.get(place, "")
+            state, reason = State.UNSETTLED, unsettled[0].reason
         elif on in self.failures:
             state, reason = State.FAILED, self.failures[on].message
         elif judged:
@@ -283,7 +281,9 @@ class Coverage:
         elif answers.declined and not answers.examined:
             state = State.UNANSWERED
             reason = line or answers.reason or "every input was declined"
-        return Cell(state, judged, self.at_fault[place], unsettled, reason)
+        return Cell(
+            state, judged, self.at_fault[place], sum(one.count for one in unsettled), reason
+        )
 
     def cases_of(self, name: str, contract: str, exact: Collection[str]) -> int:
         """How many cases of an implementation count as examined under a comparison.

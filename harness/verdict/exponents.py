@@ -15,8 +15,8 @@ selection of one law for all sizes            6,591    195        894
 
 What this one leaves undecided are rates that drop threefold within four doublings. The
 selection calls that superlinear, and cannot see a square that begins late; the largest sizes alone
-say nothing of a single step between caches. ``tests/harness/growth_rivals.py`` has all three and
-prints the counts.
+say nothing of a single step between caches. ``python -m tests.harness.growth_cells`` simulates the
+cells again and prints the counts of this one.
 """
 
 from __future__ import annotations

@@ -164,11 +164,11 @@ def _under(coverage: Coverage, name: str, contract: ContractOpened) -> Iterator[
 
 def _unsettled(coverage: Coverage, name: str) -> Iterator[str]:
     """A line for each check of an implementation whose differences were not looked into."""
-    for (where, check, who), number in coverage.unsettled.items():
+    for (where, check, who), left in coverage.unsettled.items():
         if who == name:
+            number = sum(one.count for one in left)
             differences = "1 difference" if number == 1 else f"{number:,} differences"
-            reason = coverage.open_because[where, check, name]
-            yield f"{differences} of {name} on {where} not looked into ({check}): {reason}"
+            yield f"{differences} of {name} on {where} not looked into ({check}): {left[0].reason}"
 
 
 def _check(coverage: Coverage, check: str) -> Iterator[str]:

@@ -76,7 +76,6 @@ def judge_expectations(
 
 
 def judge(
-    findings: Sequence[Found],
     expectations: Sequence[ExpectationJudged],
     growth: Collection[GrowthJudged],
     coverage: Coverage,
@@ -92,7 +91,7 @@ def judge(
     examined (:mod:`harness.verdict.gaps`).
     """
     # By cause: a mistake that shows on several kinds of inputs is one finding.
-    causes = by_cause(finding for finding in findings if finding.expected is None)
+    causes = by_cause(one for one in coverage.findings.values() if one.expected is None)
     unexpected = sorted(map(named, causes.values()))
     count = f"{len(unexpected)} unexpected finding{'s' * (len(unexpected) > 1)}"
     reasons = [f"{count}: {listed(unexpected, MANY_SHOWN)}"] * bool(unexpected)

@@ -11,7 +11,6 @@ import contextlib
 import mmap
 import os
 import struct
-from tempfile import TemporaryFile
 
 CELL_BYTES = mmap.PAGESIZE
 
@@ -42,9 +41,7 @@ class Cell:
     """A cell that is read, in a file without a name, which the process inherits. Raises OSError."""
 
     def __init__(self) -> None:
-        # Some builds of Python were made against a C library that has no file in memory.
-        named = hasattr(os, "memfd_create")
-        self._file = os.fdopen(os.memfd_create("cell"), "wb") if named else TemporaryFile()  # noqa: SIM115
+        self._file = os.fdopen(os.memfd_create("cell"), "wb")
         self.descriptor = self._file.fileno()
         os.ftruncate(self.descriptor, CELL_BYTES)
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Alphabet
+from corpora.vocabularies.preflight import preflight
 from impls.adapters.common import Library, text_of
 from impls.interface import Capability, Recipe, Unsupported
 
@@ -287,7 +288,7 @@ class _Encoder:
 @lru_cache(maxsize=16)
 def _trouble(vocabulary: Vocabulary) -> str | None:
     # Only needed where llama.cpp takes part: keeps `tokgate list` from importing the writer.
-    from corpora.vocabularies.gguf_out import pre_name, trouble  # noqa: PLC0415
+    from corpora.vocabularies.gguf_file import pre_name, trouble  # noqa: PLC0415
     from corpora.vocabularies.patterns import GGUF_IGNORE_MERGES  # noqa: PLC0415
 
     fault = trouble(vocabulary)
@@ -301,8 +302,6 @@ def _trouble(vocabulary: Vocabulary) -> str | None:
 
 
 def _improper(vocabulary: Vocabulary) -> bool:
-    from corpora.vocabularies.preflight import preflight  # noqa: PLC0415 (Numba takes a second)
-
     return any(one.kind.startswith("not-self-encoding") for one in preflight(vocabulary))
 
 
@@ -313,7 +312,7 @@ def gguf_file(vocabulary: Vocabulary) -> bytes:
     not the vocabulary's was given another one by name (``#pattern=``), and is written anew. What
     is written of a large vocabulary is kept on disk.
     """
-    from corpora.vocabularies.gguf_out import to_gguf  # noqa: PLC0415 (as above)
+    from corpora.vocabularies.gguf_file import to_gguf  # noqa: PLC0415 (as above)
     from corpora.vocabularies.limits import MAX_FILE_BYTES  # noqa: PLC0415
     from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS  # noqa: PLC0415
     from corpora.vocabularies.reading import read_bytes  # noqa: PLC0415

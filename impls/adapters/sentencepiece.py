@@ -106,14 +106,14 @@ def model_proto(vocabulary: Vocabulary) -> bytes:
     if vocabulary.native is not None and vocabulary.format == "sentencepiece":
         return vocabulary.native.content
     # Only needed to load: keeps `tokgate list` from importing protobuf.
-    from corpora.vocabularies.sentencepiece_proto import to_model_proto  # noqa: PLC0415
+    from corpora.vocabularies.sentencepiece_model import to_model_proto  # noqa: PLC0415
 
     return to_model_proto(vocabulary)
 
 
 def model_trouble(vocabulary: Vocabulary) -> str | None:
     """Why there is no ``.model`` file of a vocabulary, for ``supports``; None if there is one."""
-    from corpora.vocabularies.sentencepiece_proto import trouble  # noqa: PLC0415 (as above)
+    from corpora.vocabularies.sentencepiece_model import trouble  # noqa: PLC0415 (as above)
 
     return trouble(vocabulary)
 

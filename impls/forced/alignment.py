@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.forced.context import GrammarState
+    from impls.forced.interface import GrammarState
 
 SPACE_SYMBOL = "\u2581".encode()
 
@@ -99,19 +99,15 @@ class Aligner:
             if text:
                 self.becoming.setdefault(text[0], []).append((bytes((byte,)), text))
 
-    def closed(self, data: bytes, *, start: bool = True) -> Aligned:
-        """The whole input, or all of it from where ``start`` is false: see :meth:`opened`."""
-        return self._aligned(data, None, start)
+    def aligned(
+        self, data: bytes, state: GrammarState | None = None, *, start: bool = True
+    ) -> Aligned:
+        """The whole input, or what is settled of one that goes on.
 
-    def opened(self, data: bytes, state: GrammarState, *, start: bool = True) -> Aligned:
-        """What is settled of an input that goes on. state: of the grammar after ``data``.
-
-        start: whether ``data`` is its beginning, or comes after something that is no space.
+        state: of the grammar after ``data``, where the input goes on: prefixes are taken up to the
+        first that it may make longer. start: whether ``data`` is the beginning of the input, or
+        comes after something that is no space.
         """
-        return self._aligned(data, state, start)
-
-    def _aligned(self, data: bytes, state: GrammarState | None, start: bool) -> Aligned:
-        """Take prefixes, up to the first that ``state`` may make longer."""
         out, ends, place = bytearray(), [0], 0
         after_space, begun = self.tidy and start, not start
         whole = len(data) if state is None else whole_characters(data)

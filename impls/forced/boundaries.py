@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.forced.context import Context, GrammarState
+    from impls.forced.interface import Context, GrammarState
 
 LETTERS = "abBsStTmMdDlLrRvVeE"
 """The letters of contractions, and one small and one capital letter that are of none."""

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from impls.adapters.common import Library
 from impls.adapters.llguidance import LIBRARY as LLGUIDANCE
 from impls.constrained import NotAdmitted, OutsideMask
-from impls.forced.heuristics import first_tokens
-from impls.forced.interface import Healed
+from impls.forced.interface import Healed, first_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from impls.constrained import Constrains, Matcher
-    from impls.forced.context import Context, GrammarState
+    from impls.forced.interface import Context, GrammarState
     from impls.forced.tokenizer import AnyTokenizer
 
 
@@ -49,8 +48,7 @@ RECENT = 16
 class Follower:
     """An engine that is led through contexts: those that go on from one another are cheap."""
 
-    def __init__(self, name: str, tokenizer: AnyTokenizer) -> None:
-        self.name = name
+    def __init__(self, tokenizer: AnyTokenizer) -> None:
         self._tokenizer = tokenizer
         self._taken: Any = None
 
@@ -84,7 +82,7 @@ class LlguidanceMatcher(Follower):
     """
 
     def __init__(self, tokenizer: AnyTokenizer, engine: Any, grammar: str) -> None:
-        super().__init__("llguidance", tokenizer)
+        super().__init__(tokenizer)
         self._engine = engine
         self._matcher = LLGUIDANCE.load().LLMatcher(self._engine, grammar, log_level=0)
         self._check()
@@ -120,8 +118,6 @@ class LlguidanceMatcher(Follower):
 class LlguidancePartial:
     """``tokenize_partial`` of the forced bytes after the context's last tokens."""
 
-    name = "llguidance.partial"
-
     def __init__(self, engine: Any) -> None:
         self._engine = engine
 
@@ -139,7 +135,7 @@ class XgrammarJump(Follower):
     """
 
     def __init__(self, tokenizer: AnyTokenizer, schema: Schema, whitespace: Whitespace) -> None:
-        super().__init__("xgrammar", tokenizer)
+        super().__init__(tokenizer)
         self._schema, self._flexible = json.dumps(schema), whitespace == "flexible"
 
     def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
@@ -201,7 +197,8 @@ class EnginePolicy(Follower):
         schema: Schema,
         whitespace: Whitespace,
     ) -> None:
-        super().__init__(name, tokenizer)
+        super().__init__(tokenizer)
+        self.name = name
         self._engine, self._schema, self._whitespace = engine, json.dumps(schema), whitespace
         self._matcher: Matcher
 

@@ -24,7 +24,7 @@ from impls.forced.states import completion, remembered, settling
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from impls.forced.context import Context, GrammarState
+    from impls.forced.interface import Context, GrammarState
     from impls.forced.tokenizer import AnyTokenizer
 
 SENTENCES = 64
@@ -45,11 +45,6 @@ class Exact:
     def __init__(self, tokenizer: AnyTokenizer, *, budget: int = BUDGET) -> None:
         self._tokenizer = tokenizer
         self._budget = budget
-
-    @property
-    def name(self) -> str:
-        """As in tables."""
-        return "exact" if self._budget else "exact, first bound"
 
     def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
         """See :class:`impls.forced.interface.Policy`."""

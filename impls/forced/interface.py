@@ -12,7 +12,44 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from impls.forced.context import Context, GrammarState
+    from collections.abc import Sequence
+
+
+class GrammarState(Protocol):
+    """A state of a grammar over bytes; the grammars of ``corpora.grammars`` are such states."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether a sentence may end here."""
+        ...
+
+    def forced(self) -> bytes:
+        """The longest bytes with which every sentence goes on from here."""
+        ...
+
+    def viable(self, data: bytes) -> bool:
+        """Whether some sentence goes on with ``data``, which may end inside a character."""
+        ...
+
+    def after(self, data: bytes) -> GrammarState:
+        """The state after ``data``, which is viable."""
+        ...
+
+    def next_bytes(self) -> Sequence[int]:
+        """The bytes that may come next, ascending."""
+        ...
+
+    def sentences(self, most: int) -> Sequence[bytes] | None:
+        """All continuations, if there are at most ``most``; else None."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What stands before the forced bytes: a text, and its own encoding."""
+
+    text: bytes
+    ids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +82,20 @@ class Healed:
 class Policy(Protocol):
     """A way to turn forced bytes into tokens."""
 
-    @property
-    def name(self) -> str:
-        """As in tables: ``healed, grammar, 4 tokens``."""
-        ...
-
     def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
         """The tokens of ``forced`` after ``context``. grammar: the state after the forced bytes."""
         ...
+
+
+def first_tokens(steps: Sequence[tuple[int, bytes]], most: int, forced: bytes) -> Healed:
+    """The longest run of tokens from the front that has at most ``most`` bytes.
+
+    steps: the ids of ``forced``, each with its bytes.
+    """
+    ids, size = list[int](), 0
+    for token_id, step in steps:
+        if size + len(step) > most:
+            break
+        ids.append(token_id)
+        size += len(step)
+    return Healed(tuple(ids), forced[size:])

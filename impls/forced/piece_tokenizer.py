@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from impls.forced.alignment import Aligned
-    from impls.forced.context import Context, GrammarState
     from impls.forced.futures import Token
+    from impls.forced.interface import Context, GrammarState
     from impls.forced.segments import Segments
 
 USABLE = frozenset({PieceType.NORMAL, PieceType.USER_DEFINED})
@@ -97,7 +97,7 @@ class PieceTokenizer(AnyTokenizer):
 
     def steps(self, text: bytes) -> Steps:
         """See :class:`AnyTokenizer`."""
-        aligned = self.aligner.closed(text)
+        aligned = self.aligner.aligned(text)
         return self._steps(text, aligned, aligned.text)
 
     def steps_after(self, context: Context, data: bytes) -> Steps:
@@ -123,7 +123,7 @@ class PieceTokenizer(AnyTokenizer):
         start = cut_off(data)
         end = max(start, whole_characters(data))
         inner = data[start:end]
-        aligned = self.aligner.closed(inner, start=False)
+        aligned = self.aligner.aligned(inner, start=False)
         steps = self._steps(inner, aligned, aligned.text + aligned.owed)
         return [*self._part(data[:start]), *steps, *self._part(data[end:])]
 
@@ -154,7 +154,7 @@ class PieceTokenizer(AnyTokenizer):
                 return viable(self._raw(whole) + b" ") or viable(extension)
             return viable(self._raw(extension))
 
-        inner = self.aligner.closed(suffix, start=False)
+        inner = self.aligner.aligned(suffix, start=False)
         for token_id, extension in self.pieces.extensions(inner.text + inner.owed, may_come):
             yield token_id, self._raw(extension)
 
@@ -187,7 +187,7 @@ class PieceTokenizer(AnyTokenizer):
     def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
         """See :class:`AnyTokenizer`."""
         start = not window.start
-        aligned = [self.aligner.closed(window.text + way, start=start) for way in ways]
+        aligned = [self.aligner.aligned(window.text + way, start=start) for way in ways]
         encoded = self.segments.encode(one.text for one in aligned)
         return [_within(window, one, tokens) for one, tokens in zip(aligned, encoded, strict=True)]
 
@@ -203,7 +203,7 @@ class PieceTokenizer(AnyTokenizer):
 
     def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
         """See :class:`AnyTokenizer`."""
-        aligned = self.aligner.opened(window.text + more, state, start=not window.start)
+        aligned = self.aligner.aligned(window.text + more, state, start=not window.start)
         if not aligned.text:
             return [Bound((), more, "stand-in", whole=False)]
         beginnings = Beginnings(self.segments.encode, aligned.text, self.pieces)

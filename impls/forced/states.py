@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from impls.forced.context import GrammarState
+    from impls.forced.interface import GrammarState
 
 SETTLING = 3
 """Steps beyond a bound after which it is looked whether anything can still change it."""
@@ -33,7 +33,7 @@ class Remembered:
         self.viable, self.sentences = cache(self._viable), cache(state.sentences)
 
     def next_bytes(self) -> Sequence[int]:
-        """See :class:`impls.forced.context.GrammarState`."""
+        """See :class:`impls.forced.interface.GrammarState`."""
         return self._following
 
     def _viable(self, data: bytes) -> bool:
@@ -64,14 +64,14 @@ class Within:
         return self.part + self.state.forced()
 
     def viable(self, data: bytes) -> bool:
-        """See :class:`impls.forced.context.GrammarState`."""
+        """See :class:`impls.forced.interface.GrammarState`."""
         size = len(self.part)
         return data[:size] == self.part[: len(data)] and (
             len(data) <= size or self.state.viable(data[size:])
         )
 
     def after(self, data: bytes) -> GrammarState:
-        """See :class:`impls.forced.context.GrammarState`."""
+        """See :class:`impls.forced.interface.GrammarState`."""
         rest = self.part[len(data) :]
         return Within(rest, self.state) if rest else self.state.after(data[len(self.part) :])
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.forced.context import Context, GrammarState
     from impls.forced.futures import Token
+    from impls.forced.interface import Context, GrammarState
     from impls.interface import EncodesBatches
 
 RAW = Mode(pretokenize=False)

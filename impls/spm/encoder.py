@@ -14,7 +14,7 @@ import numpy as np
 
 from corpora.vocabularies.gguf_controls import controls_of
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, RankOrder
-from corpora.vocabularies.sentencepiece_proto import unknown_trouble
+from corpora.vocabularies.sentencepiece_model import unknown_trouble
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Rejected, Step
 from impls.piece_decoding import llama_cpp, sentencepiece

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from corpora.vocabularies.limits import MAX_PIECE_CHARACTERS
-from corpora.vocabularies.merges import Spellings
+from corpora.vocabularies.merges import halves, rows_of
 from corpora.vocabularies.model import PieceType, VocabularyError
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sentencepiece_model import byte_of
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 
 LONGEST_PIECE = 8000
 """Bytes from which on SentencePiece refuses a piece."""
-
-_MOST = MAX_PIECE_CHARACTERS
-"""A piece has fewer ways to be parted than characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +70,9 @@ def _merges(
     A half is -1 where it is a character that is no piece to merge. Pieces that no merges build are
     left out, since nothing is ever merged to them.
     """
-    tokens: list[bytes | None] = [None] * len(pieces)
-    for piece_id in pieces.of_types(*variant.merged_types):
-        tokens[piece_id] = texts[piece_id].encode(errors="surrogatepass")
-    spellings = Spellings.of(tokens)
-    _, rows = spellings.halves(characters=True, most=_MOST)
+    merged = set(pieces.of_types(*variant.merged_types))
+    mergeable = (text if i in merged else None for i, text in enumerate(texts))
+    rows = rows_of(halves(mergeable, characters=True))
     rows = rows[np.argsort(rows[:, 3] + rows[:, 4], kind="stable")]
     built = np.zeros(len(pieces), dtype=np.bool_)
     acting = np.zeros(len(rows), dtype=np.bool_)
@@ -90,7 +84,7 @@ def _merges(
 def _build(rows: NDArray[np.int32], built: NDArray[np.bool_], acting: NDArray[np.bool_]) -> None:
     """Mark the rows whose halves are characters or built, and what these build.
 
-    rows: of :meth:`corpora.vocabularies.merges.Spellings.halves`, of shorter pieces first.
+    rows: of :func:`corpora.vocabularies.merges.halves`, of shorter pieces first.
     """
     for row in range(len(rows)):
         left, right = rows[row, 1], rows[row, 2]

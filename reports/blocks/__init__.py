@@ -19,10 +19,8 @@ Unit = Literal["size", "time", "count", "speed", "ratio", "number", "place"]
 """What numbers of an axis mean, and so how they are written; a place has a name instead."""
 
 Tone = int | Literal["accent", "text", "quiet"]
-"""The colour of a line: one of the style sheet's numbered ones, or by its part."""
-
-COLOURS = 8
-"""Numbered colours that the style sheet has for lines; whoever is beyond has them dashed."""
+"""The colour of a line: one of the style sheet's numbered ones, of which those come again, dashed,
+that are beyond them; or by its part."""
 
 ICONS = {"pass": "✓", "fail": "✗", "neutral": "≡", "incomplete": "!", "not-examined": "?"}
 """What is shown for each tone of a banner."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
 from itertools import groupby
@@ -112,24 +111,20 @@ def bands(table: Table) -> list[tuple[str, list[Column]]]:
 
 def drawn(plot: Plot) -> Markup:
     """What ``templates/plots.js`` draws, as JSON in which nothing can end the element around it."""
-    data = json.dumps(asdict(plot, dict_factory=_told), separators=(",", ":"), ensure_ascii=False)
+    data = json.dumps(_short(asdict(plot)), separators=(",", ":"), ensure_ascii=False)
     return Markup(data.replace("<", "\\u003c"))
 
 
-def _told(fields: Iterable[tuple[str, object]]) -> dict[str, object]:
-    """The fields that say something, with names made visible and numbers cut to their digits."""
-    # The colour 0, which equals False, is told.
-    return {
-        name: _short(value)
-        for name, value in fields
-        if type(value) in (int, float) or value not in (None, False, (), [], "")
-    }
-
-
 def _short(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}")
-    return [_short(one) for one in value] if isinstance(value, (list, tuple)) else _visible(value)
+    """With names made visible, and numbers cut to their digits."""
+    match value:
+        case float():
+            return float(f"{value:.{DIGITS}g}")
+        case dict():
+            return {name: _short(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_short(one) for one in value]
+    return _visible(value)
 
 
 def values(plot: Plot) -> Table:

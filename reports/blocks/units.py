@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from reports.blocks import Axis, Point
@@ -12,9 +13,10 @@ _TIMES = ((1.0, " s"), (1e-3, " ms"), (1e-6, " µs"), (1e-9, " ns"))
 _COUNTS = ((1e9, " G"), (1e6, " M"), (1e3, " k"), (1, ""))
 
 
-def plural(number: int, noun: str, many: str = "") -> str:
-    """``1 case``, ``1,204 cases``."""
-    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+def plural(number: int, noun: str) -> str:
+    """``1 case``, ``1,204 cases``, ``2 libraries``."""
+    many = re.sub(r"(?<=[lr])y$", "ie", noun)
+    return f"{number:,} {noun if number == 1 else many + 's'}"
 
 
 def scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
@@ -54,9 +56,10 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def interval(low: float | None, high: float | None) -> str:
-    """``1.90 to 2.06``; nothing where it is not known."""
-    return "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+def exponent(value: float | None, low: float | None = None, high: float | None = None) -> str:
+    """`` 1.98 (1.90 to 2.06)``, with a space before it; nothing of what is not known."""
+    between = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
+    return "" if value is None else f" {value:.2f}{between}"
 
 
 def per_cent(share: float) -> str:

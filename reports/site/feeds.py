@@ -81,7 +81,7 @@ def entries(project: Project) -> str:
         for name in project.libraries
     ]
     for name in project.vocabularies:
-        kinds = {f"{row.format} {row.algorithm}" for row in project.loaded.get(name, ())}
+        kinds = {f"{row.format} {row.algorithm}" for row in project.loaded[name]}
         words = " ".join(sorted(kinds))
         found.append(["vocabulary", name, address("vocabularies", name), words])
     for defect in project.defects:

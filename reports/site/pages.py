@@ -18,7 +18,7 @@ from impls.registry import registered
 from reports import standings, trends
 from reports.blocks import Banner, Block, Cell, Facts, Inline, Items, Paragraph, Section, Span
 from reports.blocks.html import PLOT_SCRIPTS, PLOT_STYLES, read_all
-from reports.blocks.units import count, duration, interval, plural
+from reports.blocks.units import count, duration, exponent, plural
 from reports.findings import card
 from reports.record import RunRecord
 from reports.site import feeds, speeds
@@ -26,7 +26,7 @@ from reports.site.project import FIXED, LIVE, UNSEEN, Asked, Defect, Project, da
 from reports.site.shared import Site, Told, address, facts, judged, link, listing
 from reports.studies import grouped
 from reports.text import literal
-from reports.words import SEVERITIES, input_of
+from reports.words import SEVERITIES
 
 PER = 1_000_000
 MAX_SCRIPTS = 5 << 20
@@ -99,11 +99,11 @@ def _index(project: Project, newest: Sequence[Block]) -> list[Block]:
     if runs:
         said = (
             f"{plural(len(runs), 'run')} on "
-            f"{plural(len(vocabularies), 'vocabulary', 'vocabularies')}, the last on "
+            f"{plural(len(vocabularies), 'vocabulary')}, the last on "
             f"{day(runs[-1])}: each library's ids beside those of the others, on generated and "
             "hostile texts."
         )
-    number = plural(len(libraries), "library", "libraries")
+    number = plural(len(libraries), "library")
     counts: list[tuple[str, Inline]] = [
         ("Libraries", len(libraries)),
         ("Vocabularies", len(vocabularies)),
@@ -137,7 +137,7 @@ def _index(project: Project, newest: Sequence[Block]) -> list[Block]:
 def _of_library(project: Project, name: str) -> Told:
     """The facts of a library, by its latest version."""
     there = live(project.of(name))
-    there.sort(key=lambda defect: (defect.row.expected, severity_order(defect)))
+    there.sort(key=lambda one: (one.row.expected, SEVERITIES.index(one.severity)))
     where, word = f"/{address('libraries', name)}#defects", there[0].severity if there else ""
     told = judged(project.latest(name))
     return {
@@ -152,16 +152,14 @@ def _of_library(project: Project, name: str) -> Told:
 
 def _of_vocabulary(project: Project, name: str) -> Told:
     """The facts of a vocabulary, or of all random ones of a kind."""
-    rows, defects = project.loaded.get(name, []), project.on(name)
-    many = len({one.vocabulary for one in rows} | {one.row.vocabulary for one in defects})
-    row = rows[-1] if rows else None
-    tokens = row.tokens if row else None
+    rows = project.loaded[name]
+    row, many = rows[-1], len({one.vocabulary for one in rows})
     return {
-        "Format": row.format if row else None,
-        "Algorithm": row.algorithm if row else None,
-        "Tokens:": plural(many, "vocabulary", "vocabularies") if many > 1 else tokens,
+        "Format": row.format,
+        "Algorithm": row.algorithm,
+        "Tokens:": plural(many, "vocabulary") if many > 1 else row.tokens,
         "Libraries:": sum(bool(project.latest(one, name)) for one in project.libraries),
-        "Live defects:": len(live(defects)),
+        "Live defects:": len(live(project.on(name))),
     }
 
 
@@ -188,7 +186,7 @@ def _library(name: str, project: Project) -> Iterator[Block]:
         runs = {one.run.id for one in asked}
         seen = sum(one.blamed and not runs.isdisjoint(one.seen) for one in defects)
         told = {**judged(asked), "Defects seen:": seen}
-        versions.append((asked[0].version or "not known", told))
+        versions.append((asked[0].version, told))
     yield from listing("Version history", "Version", versions, "The latest version last")
     growth: list[tuple[Inline, Told]] = [
         (row.family, _of_growth(row)) for row in project.growth.get(name, [])
@@ -206,8 +204,8 @@ def _of_growth(row: RunGrowth) -> Told:
     took = f"{duration(seconds)}, {size / seconds / 1e6:.3g} MB/s" if seconds and size else ""
     return {
         "Vocabulary": row.vocabulary,
-        "Verdict": Cell(standings.tally(row), sort=row.exponent or -1),
-        "Interval:": interval(row.low, row.high),
+        "Verdict": Span(row.verdict, f"tally {row.verdict}"),
+        "Exponent:": exponent(row.exponent, row.low, row.high).lstrip(),
         "Bytes:": row.bytes,
         "Time:": Cell(took, sort=seconds),
     }
@@ -220,11 +218,11 @@ def _vocabulary(name: str, project: Project) -> list[Block]:
         for one in project.libraries
         if (asked := project.latest(one, name))
     ]
-    number = plural(len(rows), "library", "libraries")
+    number = plural(len(rows), "library")
     said = f"{plural(len(live(defects)), 'live defect')}; judged here: {number}."
     caption = "The latest version of each, with the interval of 95 %"
     none = "The ledger does not say who was judged here."
-    marks = {row.fingerprint[:12] for row in project.loaded.get(name, ())}
+    marks = {row.fingerprint[:12] for row in project.loaded[name]}
     return [
         Banner(name, said),
         facts({**told, "Fingerprint": Span(marks.pop(), "code") if len(marks) == 1 else None}),
@@ -256,18 +254,11 @@ def news(defects: Iterable[Defect]) -> list[tuple[str, str, Defect]]:
     return sorted(found, key=lambda one: (*one[:2], one[2].ids[0]), reverse=True)
 
 
-def severity_order(defect: Defect) -> int:
-    """The place of its severity, the worst first."""
-    return [*SEVERITIES, ""].index(defect.severity)
-
-
 def titled(defect: Defect) -> Inline:
     """What happens, with a link to its page, and the smallest input."""
     title = Span(defect.title, href=f"/{defect.page}" * bool(defect.page))
-    if defect.detail is None:
-        return title
-    shown = literal(input_of(defect.detail.found), INPUT_SHOWN).cut
-    return (title, " ", Span(shown, "literal quiet"))
+    shown = literal(defect.detail.found.input, INPUT_SHOWN)
+    return title, " ", Span(str(shown), "literal quiet")
 
 
 def told(defect: Defect) -> Told:
@@ -280,7 +271,7 @@ def told(defect: Defect) -> Told:
     )
     return {
         "State": state,
-        "Severity": Cell(defect.severity or "not known", sort=severity_order(defect)),
+        "Severity": Cell(defect.severity, sort=SEVERITIES.index(defect.severity)),
         "Vocabulary": link("vocabularies", defect.family),
         "First seen:": day(defect.first),
         "Last seen:": day(defect.last),
@@ -328,7 +319,7 @@ def defect_pages(site: Site) -> Iterator[tuple[str, str]]:
     for defect in site.project.defects:
         if not defect.page:
             continue
-        name, script = defect.ids[0], (defect.detail and defect.detail.reproducer) or ""
+        name, script = defect.ids[0], defect.detail.reproducer or ""
         spent += len(script)
         beside = f"{name}.py" if script and spent <= MAX_SCRIPTS else None
         if beside:
@@ -355,12 +346,6 @@ def defect_pages(site: Site) -> Iterator[tuple[str, str]]:
 def _finding(defect: Defect, site: Site, script: str | None) -> list[Block]:
     """The finding in full. script: the file beside the page."""
     detail, project = defect.detail, site.project
-    if detail is None:
-        lack = (
-            f"The ledger has no more of it than its name: {defect.row.bucket}. It was kept by an "
-            "earlier version of tokgate; the next run that sees it keeps it in full."
-        )
-        return [Paragraph(lack, "empty")]
     run, found = project.runs[detail.run], replace(detail.found, reproducer=script)
     source = project.sources.get((run.id, found.vocabulary), "")
     began = Started(run.started, run.seed, run.suite, run.budget, "", project.versions[run.id], "")
@@ -384,7 +369,7 @@ def command(found: Found, source: str) -> str:
         return ""
     names = dict.fromkeys([found.partition[0].implementations[0], *found.culprits[:1]])
     everywhere = source in embedded() or source.startswith(ANYWHERE)
-    data = input_of(found)
+    data = found.input
     if not everywhere or not registered().keys() >= set(names) or len(data) > MOST_HEX:
         return ""
     chosen = [word for name in names for word in ("--impl", name)]

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
+from harness.events import Found
 from harness.ledger.history import History, RecordedFinding
 from harness.ledger.models import Run, RunFinding, RunTally, RunVocabulary
 from harness.verdict.diff import gone
 from reports.studies import grouped
-from reports.words import listed, severity, spoken
+from reports.words import severity, spoken
 
 LIVE, UNSEEN, FIXED = STATES = ("live", "not seen lately", "fixed")
 """What became of a defect: the last run that could see it did; it did not; or it is gone for good,
@@ -41,7 +42,7 @@ class Defect:
 
     ids: of all its findings; on random vocabularies, which differ from run to run, what is alike in
     all but the vocabulary is one defect. row: the last. family: of the vocabulary, as its page is
-    about it. detail: None where the ledger is older than it. first, last: runs that saw it. seen:
+    about it. detail: it in full, as a run told it. first, last: runs that saw it. seen:
     the runs that saw it, of the ``judged`` runs that did or could have (:meth:`Project._able`).
     without: the complete ones of these that came after the last that saw it. since: versions that
     it was first seen with; fixing: the first run of another version without it, and fixed_in those,
@@ -51,7 +52,7 @@ class Defect:
     ids: Sequence[str]
     row: RunFinding
     family: str
-    detail: RecordedFinding | None
+    detail: RecordedFinding
     first: Run
     last: Run
     seen: AbstractSet[str]
@@ -66,14 +67,12 @@ class Defect:
     @property
     def title(self) -> str:
         """What happens, in words."""
-        if self.detail is None:
-            return f"{listed(self.libraries)}: {self.row.bucket}"
         return spoken(self.detail.found)
 
     @property
     def severity(self) -> str:
-        """How bad it is, in a word; nothing where that is not known."""
-        return severity(self.detail.found) if self.detail else ""
+        """How bad it is, in a word."""
+        return severity(self.detail.found)
 
     @property
     def libraries(self) -> list[str]:
@@ -83,7 +82,7 @@ class Defect:
     @property
     def blamed(self) -> bool:
         """Whether anybody is: not, where equally trusted ones differ."""
-        return self.detail is None or not self.detail.found.undecided
+        return not self.detail.found.undecided
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +157,9 @@ class Project:
             if row.cases
         ]  # fmt: skip
         self._asked = grouped(asked, lambda one: one.row.implementation)
-        made = [self._defect(rows) for rows in grouped(history.findings, self._alike).values()]
+        # What the ledger does not have in full is told when a run sees it again.
+        findings = [row for row in history.findings if row.id in self._details]
+        made = [self._defect(rows) for rows in grouped(findings, self._alike).values()]
         made.sort(key=lambda one: one.ids[0])
         made.sort(key=lambda one: one.last.started, reverse=True)
         made.sort(key=lambda one: (STATES.index(one.state), one.row.expected))
@@ -184,7 +185,7 @@ class Project:
             for name in self.libraries
         }
         self.loaded = grouped(history.vocabularies, self.family)
-        self.vocabularies = sorted({*self.loaded, *(one.family for one in made)})
+        self.vocabularies = sorted(self.loaded)
 
     def latest(self, library: str, vocabulary: str = "") -> list[Asked]:
         """What its latest version was asked (on a vocabulary)."""
@@ -226,8 +227,8 @@ class Project:
         """
         row, seen = rows[-1], {one.run for one in rows}
         ids = tuple(dict.fromkeys(one.id for one in rows))
-        detail = next((self._details[one] for one in ids if one in self._details), None)
-        could = seen | self._able(rows, detail)
+        detail = self._details[ids[0]]
+        could = seen | self._able(rows, detail.found)
         judged = [run for run in self.runs.values() if run.id in could]
         last = max(place for place, run in enumerate(judged) if run.id in seen)
         # Only a run that came to its end tells anything by what it did not see.
@@ -242,14 +243,13 @@ class Project:
             fixing, told[fixing.id] if fixing else "",
         )  # fmt: skip
 
-    def _able(self, rows: Sequence[RunFinding], detail: RecordedFinding | None) -> set[str]:
+    def _able(self, rows: Sequence[RunFinding], found: Found) -> set[str]:
         """The runs that could have seen a defect.
 
         They asked all of its libraries, by the check that finds it, cases of the generator that
         showed it, and at least as many cases as the least of the runs that saw it.
         """
-        check = detail.found.check if detail else rows[-1].bucket.partition("/")[0]
-        generator, family = detail.found.generator if detail else "", self.family(rows[-1])
+        family = self.family(rows[-1])
         able = [set[str]()]
         for name in rows[-1].culprits:
             asked = [one for one in self._asked.get(name, ()) if one.family == family]
@@ -261,8 +261,8 @@ class Project:
                 {
                     one.run.id
                     for one in asked
-                    if check in (one.row.checks or [check])
-                    and generator in (*(one.row.generators or [generator]), "")
+                    if found.check in one.row.checks
+                    and found.generator in (*one.row.generators, "")
                     and cases[one.run.id] >= least
                 }
             )

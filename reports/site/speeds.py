@@ -67,13 +67,12 @@ def told(line: Line) -> dict[str, Inline | Cell]:
 def page(tables: Sequence[Sequence[Line]]) -> list[Block]:
     """All libraries side by side on each kind of text."""
     measured = {leading(line).implementation for lines in tables for line in lines}
-    kinds = plural(len(tables), "kind of text", "kinds of text")
     said = (
-        f"The last measurement of each of {kinds}: MiB of input a second of CPU time, one "
-        "thread. The best of all rounds, and beside it the slowest."
+        f"The last measurement of each kind of text ({len(tables):,}): MiB of input a second of "
+        "CPU time, one thread. The best of all rounds, and beside it the slowest."
     )
     none = "Nothing was measured yet: tokgate bench --ledger does it."
-    title = f"Speed of {plural(len(measured), 'library', 'libraries')}"
+    title = f"Speed of {plural(len(measured), 'library')}"
     blocks: list[Block] = [Banner(title, said if tables else none)]
     blocks += [Facts(list(MEANINGS.items()), "kinds")] * bool(tables)
     for number, lines in enumerate(tables, start=1):

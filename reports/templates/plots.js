@@ -1,7 +1,8 @@
 // Draws the plots of a page with uPlot: each one when it comes into view, in the colours of the page.
 (() => {
   const style = () => getComputedStyle(document.documentElement);
-  const tone = (name) => style().getPropertyValue(typeof name === "number" ? `--c${name}` : `--${name}`).trim();
+  const COLOURS = 8; // that the style sheet has; those beyond have them again, and dashed
+  const tone = (name) => style().getPropertyValue(typeof name === "number" ? `--c${name % COLOURS}` : `--${name}`).trim();
   const digits = (value) => Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
   const scaled = (value, units) => {
     const [unit, name] = units.find(([least]) => Math.abs(value) >= least) || units[units.length - 1];
@@ -124,7 +125,7 @@
       label: one.name,
       stroke: tone(one.tone),
       width: dots ? 0 : one.wide ? 3 : one.style === "thin" ? 1 : 1.75,
-      dash: one.dash ? [6, 4] : undefined,
+      dash: one.dash || one.tone >= COLOURS ? [6, 4] : undefined,
       spanGaps: true,
       points: { show: one.style !== "thin" && one.style !== "steps", size: dots ? 7 : 5, fill: tone(one.tone) },
       value: (plot, value) => value === null || value === undefined ? "–" : write(value),

@@ -1,246 +1,361 @@
 """How often a gate accuses the innocent: ``python -m tests.benchmarks.false_alarms --runs 100``.
 
-Whole gates are run as users run them, from a folder of their own, on the embedded vocabularies,
-beside processes that take the processor away. In the kinds ``run`` (the default run), ``plugin``
-(a correct plug-in against tiktoken), ``stdio`` (one over the stdio protocol) and ``fuzz``, all is
-right but what the shipped expectations know of, so that every other finding, every withdrawal,
-every growth verdict against what is known to be linear, and every exit status but 0 is false. The
-other kinds have a planted mistake, which must be named, with its cause, and nobody else.
+Whole gates are run as users run them, on the embedded vocabularies, beside processes that take the
+processor away. In the kinds ``run`` (the default run), ``plugin`` (a correct plug-in against
+tiktoken), ``stdio`` (one over the stdio protocol) and ``fuzz``, all is right but what the shipped
+expectations know of, so that every other finding, every withdrawal, every growth verdict against
+what is known to be linear, and every exit status but 0 is false. The other kinds have a planted
+mistake, which must be named, with its cause, and nobody else.
 
-Results are kept as they come, so that a benchmark of hours can be interrupted by Ctrl-C or SIGTERM
-and gone on with (``--resume``). Exit status: 0 where nothing was false, 1 otherwise, 130
-interrupted.
+Results are kept in ``results.jsonl`` as they come, and the same command goes on with them. Exit
+status: 0 where nothing was wrong, 1 otherwise, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import math
 import os
-import platform
-import shlex
+import random
+import shutil
 import signal
+import subprocess
 import sys
-import tempfile
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 
-from tests.benchmarks.alarms import gates, results, running, tables
-from tests.benchmarks.alarms.plan import GATES, KINDS, PLANTED, Run, plan
-from tests.benchmarks.alarms.results import Result
+import msgspec
 
-INTERRUPTED = 130
+from harness.events import (
+    BatchDone,
+    Event,
+    Finished,
+    Found,
+    GrowthJudged,
+    Measured,
+    Withdrawn,
+    read_events,
+)
+
+ROOT = Path(__file__).parents[2]
+PLUG_INS = Path(__file__).with_name("planted.py")
+CORRECT = ROOT / "tests" / "mutants" / "in_process.py"
+STDIO = ROOT / "impls" / "examples" / "stdio_encoder.py"
+
+GATES = ("run", "plugin", "stdio", "fuzz")
+"""Kinds of gates in which everything is right but what the shipped expectations know of."""
+
+SLOW = "mini-slow"
+"""The planted implementation that is right, and of which nothing may be said."""
+
+PLANTED = {
+    "mini-hang": (f"{CORRECT}:Hang", "timed-out"),
+    "mini-busy": (f"{PLUG_INS}:Busy", "timed-out"),
+    "mini-late": (f"{PLUG_INS}:Late", "timed-out"),
+    "mini-grow": (f"{CORRECT}:Grow", "out-of-memory"),
+    "mini-leaks": (f"{PLUG_INS}:Leaks", "out-of-memory"),
+    SLOW: (f"{PLUG_INS}:Slow", ""),
+}
+"""By the name of each planted implementation: its spec, and the stage of the finding that names it
+rightly (empty for the one of which nothing may be said)."""
+
+LINEAR = ("bpe.", "spm.", "unigram.", "wordpiece.", "mini-", "stdio-example")
+"""How the names of those begin whose cost is known to be linear, or n log n, but for the definition
+itself, which looks through all pairs for each merge."""
+
+STARVED = 3.0
+"""The slow implementation starves another where that one is judged on fewer than so many times its
+cases: left to itself it would have a hundred times as many."""
+
+FINDING, WITHDRAWAL, GROWTH, EXIT = "finding", "withdrawal", "growth", "exit status"
 
 GUARD_SECONDS = 1800.0
 """After which a run is given up: many times what the longest takes."""
 
+BUSY = (
+    "import ctypes, os, sys\n"
+    "ctypes.CDLL(None).prctl(1, 9)\n"  # PR_SET_PDEATHSIG: it dies with the benchmark, however
+    "if os.getppid() != int(sys.argv[1]): sys.exit()\n"
+    "while True: pass\n"
+)
 
-def numbers(text: str) -> list[int]:
-    """Return the numbers of ``0,2,4``."""
-    return [int(part) for part in text.split(",")]
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the plan.
+
+    kind: of :data:`GATES` or :data:`PLANTED`. load: busy processes beside it. cold: it has an empty
+    cache of compiled functions and tables. nth: tells runs of one kind apart.
+    """
+
+    kind: str
+    load: int
+    cold: bool
+    nth: int
+
+    @property
+    def name(self) -> str:
+        """What tells a run from all others of a plan, as the name of its folder."""
+        return f"{self.kind}-load{self.load}-{'cold' if self.cold else 'warm'}-{self.nth:03}"
+
+    def command(self) -> list[str]:
+        """The arguments after ``tokgate``.
+
+        The default run has the seed that it has for everybody, as the very first command that a
+        user types must not be wrong; the others have one each, so that many inputs are tried.
+        """
+        beside = ["run", "--vocab=tekken_240911", "--reference=tiktoken", "--impl=tiktoken"]
+        seed = f"--seed={zlib.crc32(self.name.encode()) % 10_000}"
+        if self.kind == "run":
+            return ["run"]
+        if self.kind == "fuzz":
+            names = ("tekken_240911", "mistral_v1", "unigram_nfkc", "toy_bytes")
+            return ["fuzz", *(f"--vocab={name}" for name in names), "--budget=60s", seed]
+        if self.kind == "plugin":
+            return [*beside, f"--impl={CORRECT}:Correct", "--budget=20s", seed]
+        if self.kind == "stdio":
+            return [*beside, f"--impl=cmd:{sys.executable} {STDIO}", "--budget=20s", seed]
+        spec = f"--impl={PLANTED[self.kind][0]}"
+        limits = [] if self.kind == SLOW else ["--timeout=2", "--memory=1"]
+        return [*beside, "--impl=bpe.heap", spec, "--budget=20s", seed, *limits]
 
 
-def kinds(text: str) -> list[str]:
-    """Return the kinds of ``run,plugin``; ``planted`` stands for all planted mistakes."""
-    named = [
-        name for part in text.split(",") for name in (PLANTED if part == "planted" else (part,))
+@dataclass(frozen=True, slots=True)
+class Accusation:
+    """Something that a run holds against implementations. stage: of a finding."""
+
+    kind: str
+    blamed: list[str]
+    line: str
+    stage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A run and what became of it.
+
+    status: of its end, None where it had to be killed. outcomes: by implementation, how many of its
+    answers were judged.
+    """
+
+    run: Run
+    status: int | None
+    seconds: float
+    accusations: list[Accusation]
+    outcomes: dict[str, int]
+
+    def wrong(self) -> list[str]:
+        """A line for each thing that is wrong with the run; none where all is as it should be."""
+        kind, (_, stage) = self.run.kind, PLANTED.get(self.run.kind, ("", ""))
+        deserved = [one for one in self.accusations if stage and rightly(one, kind, stage)]
+        lines = [
+            f"{one.kind} {one.line} blames {', '.join(one.blamed)}"
+            for one in self.accusations
+            if one not in deserved
+        ]
+        if stage and not any(one.kind == FINDING for one in deserved):
+            lines.append(f"missed: {kind} was not named")
+        if kind == SLOW:
+            own = self.outcomes.get(kind, 0)
+            lines += [] if own else [f"missed: {kind} was never judged"]
+            lines += [
+                f"starved: {name} had {count:,} cases, {kind} {own:,}"
+                for name, count in sorted(self.outcomes.items())
+                if name != kind and count < STARVED * own
+            ]
+        return lines
+
+
+def rightly(one: Accusation, planted: str, stage: str) -> bool:
+    """Whether the planted implementation, and nobody else, may be accused of this."""
+    # What hangs or leaks is withdrawn for it, and how its cost grows is anybody's guess.
+    return one.blamed == [planted] and one.kind != EXIT and one.stage in ("", stage)
+
+
+def plan(
+    kinds: Sequence[str], loads: Sequence[int], runs: int, rounds: int, cold: float
+) -> list[Run]:
+    """The runs in their order, the same each time: gates, and planted mistakes among them.
+
+    kinds: those wanted. runs: the number of gates. rounds: how often each planted mistake is run
+    under each load. cold: the share of the runs that are cold.
+    """
+    rng, cells = random.Random(0), list(product(kinds, loads))
+    gates = [cell for cell in cells if cell[0] in GATES]
+    rng.shuffle(gates)
+    every = (gates * -(-runs // max(1, len(gates))))[:runs]
+    every += [cell for cell in cells if cell[0] in PLANTED] * rounds
+    rng.shuffle(every)
+    return [Run(*cell, rng.random() < cold, nth) for nth, cell in enumerate(every)]
+
+
+def judged(run: Run, events: Iterable[Event], status: int | None, seconds: float) -> Result:
+    """What a run's record says that is held against anybody, and that is not expected."""
+    findings: dict[str, Found] = {}
+    cells: dict[tuple[str, str, str], Accusation] = {}
+    accusations: list[Accusation] = []
+    outcomes: Counter[str] = Counter()
+    reasons: list[str] = []
+    for event in events:
+        match event:
+            case Found():
+                findings.pop(event.replaces or "", None)
+                findings[event.id] = event
+            case Withdrawn():
+                accusations.append(Accusation(WITHDRAWAL, [event.implementation], event.line))
+            case GrowthJudged(outcome="fail") | Measured(verdict="superlinear"):
+                name = event.implementation
+                judge = isinstance(event, GrowthJudged)
+                if judge or (name.startswith(LINEAR) and name != "bpe.naive"):
+                    line = f"{event.family}, {event.measure}, on {event.vocabulary}"
+                    key = name, event.vocabulary, line
+                    cells.setdefault(key, Accusation(GROWTH, [name], line))
+            case BatchDone():
+                outcomes.update(event.exercised.get("survival", {}))
+            case Finished():
+                reasons = event.reasons
+            case _:
+                pass
+    accusations += [
+        Accusation(FINDING, [*one.culprits], f"{one.bucket} on {one.vocabulary}", one.stage)
+        for one in findings.values()
+        if one.expected is None
     ]
-    unknown = [name for name in named if name not in KINDS]
-    if unknown:
-        known = ", ".join((*KINDS, "planted"))
-        raise argparse.ArgumentTypeError(f"there is no kind {unknown[0]!r}; there are {known}")
-    return list(dict.fromkeys(named))
+    accusations += cells.values()
+    if status != 0 and not accusations:
+        accusations.append(Accusation(EXIT, [], f"{status}: {'; '.join(reasons)}"))
+    return Result(run, status, seconds, accusations, dict(outcomes))
 
 
-def budgets(text: str) -> dict[str, float | None]:
-    """Return the budgets of ``20``, or of ``fuzz=30,planted=10``, over the usual ones."""
-    found = dict(gates.BUDGETS)
-    for part in text.split(",") if text else ():
-        name, _, value = part.rpartition("=")
-        try:
-            named = KINDS if not name else kinds(name)
-            found.update(dict.fromkeys(named, float(value)))
-        except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"{part!r} is no budget; write seconds, as 20, or fuzz=30,planted=10"
-            ) from None
-    return found
+@contextlib.contextmanager
+def busy(count: int) -> Iterator[None]:
+    """So many processes that do nothing but take a processor, for as long as the block lasts."""
+    every = [subprocess.Popen([sys.executable, "-c", BUSY, str(os.getpid())]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for one in every:
+            one.kill()
+            one.wait()
 
 
-def options() -> argparse.ArgumentParser:
-    """Return the options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.false_alarms",
-        description="Measure how often a gate accuses the innocent, and whether it still names "
-        "planted mistakes, beside busy processes and with cold caches.",
-    )
-    parser.add_argument(
-        "--runs", type=int, default=100, help="gates of what is right [%(default)s]"
-    )
-    parser.add_argument(
-        "--planted",
-        type=int,
-        default=1,
-        metavar="ROUNDS",
-        help="how often each planted mistake is run under each load, warm, and as often cold "
-        "where there are cold runs; 0: not at all [%(default)s]",
-    )
-    parser.add_argument(
-        "--load", type=numbers, default=[0, 2, 4], help="busy processes beside a run [0,2,4]"
-    )
-    parser.add_argument(
-        "--cold",
-        type=float,
-        default=0.1,
-        metavar="SHARE",
-        help="share of the runs whose caches of compiled functions and tables are empty "
-        "[%(default)s]",
-    )
-    parser.add_argument(
-        "--kinds",
-        type=kinds,
-        default=list(KINDS),
-        help=f"of {', '.join(KINDS)}, or planted for all planted mistakes [all]",
-    )
-    usual = ", ".join(f"{name}={gates.BUDGETS[name]:g}" for name in GATES if gates.BUDGETS[name])
-    parser.add_argument(
-        "--budget",
-        type=budgets,
-        default=dict(gates.BUDGETS),
-        metavar="SECONDS",
-        help=f"of each kind, as 20 or fuzz=30,planted=10 [run: tokgate's own, {usual}, planted=20]",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of the plan [%(default)s]")
-    parser.add_argument(
-        "--timeout", type=float, default=2.0, help="limit of planted runs, in s [%(default)s]"
-    )
-    parser.add_argument(
-        "--memory", type=float, default=1.0, help="limit of planted runs, in GiB [%(default)s]"
-    )
-    parser.add_argument(
-        "--expect",
-        type=Path,
-        metavar="FILE",
-        help="expectations that every run is given besides the shipped ones: true divergences "
-        "that were looked into and are no false alarms",
-    )
-    parser.add_argument(
-        "--out", type=Path, help="folder for the tables, the results and the runs [a temporary one]"
-    )
-    parser.add_argument(
-        "--resume", action="store_true", help="go on with the results that are in --out"
-    )
-    parser.add_argument("--keep", action="store_true", help="keep the reports of all runs")
-    parser.add_argument(
-        "--no-warm-up",
-        action="store_true",
-        help="do not make one short run first, which fills the caches of the warm runs",
-    )
-    parser.add_argument(
-        "--guard",
-        type=float,
-        default=GUARD_SECONDS,
-        metavar="SECONDS",
-        help="after which a run is killed, and counts as failed [%(default)s]",
-    )
-    return parser
+def carry_out(run: Run, folder: Path) -> Result:
+    """Make one run in a folder of its own, from there, as a user does."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    given = os.environ | {"PYTHONPATH": str(ROOT)}
+    given.pop("TOKGATE_LEDGER", None)  # runs of a benchmark are nobody's history
+    if run.cold:
+        caches = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "TOKGATE_CACHE_DIR")
+        given |= {name: str(folder / "caches" / name) for name in caches}
+    code = "import sys; from harness.cli.application import main; sys.exit(main())"
+    command, status = [sys.executable, "-c", code, *run.command(), "--out=out"], None
+    began = time.monotonic()
+    with (
+        busy(run.load),
+        (folder / "output.txt").open("wb") as said,
+        contextlib.suppress(subprocess.TimeoutExpired),
+    ):
+        status = subprocess.run(
+            command, cwd=folder, env=given, stdout=said, stderr=said, timeout=GUARD_SECONDS,
+            check=False,
+        ).returncode  # fmt: skip
+    seconds, record = time.monotonic() - began, folder / "out" / "run.jsonl"
+    result = judged(run, read_events(record) if record.exists() else (), status, seconds)
+    shutil.rmtree(folder / "caches", ignore_errors=True)
+    if not result.wrong():
+        shutil.rmtree(folder / "out", ignore_errors=True)
+    return result
 
 
-def fixed(asked: argparse.Namespace) -> dict[str, object]:
-    """Return the options that must be the same for results to be gone on with."""
-    expect = None if asked.expect is None else asked.expect.read_text(encoding="utf-8")
-    return {"timeout": asked.timeout, "memory": asked.memory, "expect": expect}
+def upper_bound(successes: int, trials: int, level: float = 0.95) -> float:
+    """The one-sided upper bound of Clopper and Pearson (Biometrika 26, 1934) on a share.
 
-
-def warm_up(folder: Path) -> None:
-    """Fill the caches of the warm runs: what they have compiled is there before the first."""
-    run = Run("run", 0, cold=False, nth=0, seed=0, budget=10.0)
-    print("warming up: a short default run, which is not counted", flush=True)
-    gates.prepare(folder)
-    running.watched(gates.command(run, 0, 0), folder, gates.environment(run, folder), GUARD_SECONDS)
-
-
-def report(found: list[Result], planned: int, out: Path, given: str) -> str:
-    """Write the tables as JSON and Markdown; return the latter."""
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    text = tables.markdown(found, planned, given, machine)
-    (out / "false_alarms.md").write_text(text, encoding="utf-8")
-    whole = {
-        "options": given,
-        "machine": machine,
-        "runs": len(found),
-        "planned": planned,
-        "gates": tables.gates(found),
-        "planted": tables.planted(found),
-        "false": [
-            {"run": one.run.name, "folder": one.folder, "lines": lines}
-            for one in found
-            if (lines := tables.false(one))
-        ],
-    }
-    (out / "false_alarms.json").write_text(json.dumps(whole, indent=1), encoding="utf-8")
-    return text
-
-
-def measure(asked: argparse.Namespace, out: Path, todo: list[Run], found: list[Result]) -> None:
-    """Make the runs that are left, and add their results to ``found`` and to the file."""
-    if todo and not asked.no_warm_up and not all(run.cold for run in todo):
-        warm_up(out / "runs" / "warm-up")
-    expect = asked.expect.resolve() if asked.expect else None
-    for run in todo:
-        folder = out / "runs" / run.name
-        arguments = gates.command(run, asked.timeout, asked.memory, expect)
-        judged = running.carry_out(run, arguments, folder, asked.guard)
-        result = Result(run, judged, str(folder.relative_to(out)), os.getloadavg()[0])
-        wrong = tables.false(result)
-        gates.tidy(folder, keep=asked.keep or bool(wrong))
-        results.append(out / "results.jsonl", result)
-        found.append(result)
-        print(
-            f"{len(found):4}  {run.name}: {judged.seconds:.0f} s, {judged.cases:,} cases, "
-            f"exit status {judged.exit_status}, {len(wrong)} wrong",
-            flush=True,
+    It is the largest share under which so few successes are not rarer than ``1 - level``. Without
+    any success it is about ``3 / trials`` at 95 % (the rule of three). Without any trial nothing is
+    known, and the bound is 1.
+    """
+    low, high = 0.0, 1.0
+    while successes < trials and high - low > 1e-9:
+        share = (low + high) / 2
+        rare = sum(
+            math.comb(trials, k) * share**k * (1 - share) ** (trials - k)
+            for k in range(successes + 1)
         )
-        for line in wrong:
-            print(f"      {line}", flush=True)
+        low, high = (share, high) if rare > 1 - level else (low, share)
+    return high
+
+
+def table(results: Sequence[Result]) -> str:
+    """The shares of runs in Markdown, by kind and load and by load, with their upper bounds."""
+    kinds = (FINDING, WITHDRAWAL, GROWTH)
+    lines = ["| kind | busy processes | runs (cold) | wrong | finding | withdrawal | growth | s |"]
+    lines.append("|---" * 8 + "|")
+    loads = sorted({one.run.load for one in results})
+    for kind, load in product((*GATES, *PLANTED, "all gates"), loads):
+        of = {kind} if kind in (*GATES, *PLANTED) else {*GATES}
+        some = [one for one in results if one.run.load == load and one.run.kind in of]
+        if not some:
+            continue
+        wrong = sum(bool(one.wrong()) for one in some)
+        counts = [sum(kind in {a.kind for a in one.accusations} for one in some) for kind in kinds]
+        share = f"{wrong} (at most {upper_bound(wrong, len(some)):.1%})"
+        cold, seconds = sum(one.run.cold for one in some), sum(one.seconds for one in some)
+        row = (kind, load, f"{len(some)} ({cold})", share, *counts, f"{seconds / len(some):.0f}")
+        lines.append(f"| {' | '.join(map(str, row))} |")
+    wrong_lines = [f"- `{one.run.name}`: {line}" for one in results for line in one.wrong()]
+    return "\n".join([*lines, "", *wrong_lines])
+
+
+def read(path: Path) -> list[Result]:
+    """The results so far; a last line cut short by a kill is passed over."""
+    text = path.read_text("utf-8") if path.exists() else ""
+    whole = text[: text.rfind("\n") + 1]
+    return [msgspec.json.decode(line, type=Result) for line in whole.splitlines()]
 
 
 def main() -> None:
-    """Plan, run what is left of it, and print the tables."""
-    parser = options()
+    """Plan, run what is left of it, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])  # type: ignore[union-attr]
+    parser.add_argument("--runs", type=int, default=100, help="gates of what is right")
+    parser.add_argument("--planted", type=int, default=1, help="rounds of the planted mistakes")
+    parser.add_argument("--load", type=int, nargs="+", default=[0, 2, 4], help="busy processes")
+    parser.add_argument("--cold", type=float, default=0.1, help="share of runs with empty caches")
+    kinds = [*GATES, *PLANTED]
+    parser.add_argument("--kinds", nargs="+", choices=kinds, default=kinds)
+    parser.add_argument("--out", type=Path, default=Path("tokgate-false-alarms"))
     asked = parser.parse_args()
-    if asked.resume and asked.out is None:
-        parser.error("--resume goes on with the results of a folder; name it by --out")
-    if asked.expect is not None and not asked.expect.is_file():
-        parser.error(f"--expect {asked.expect}: there is no such file")
-    out = asked.out or Path(tempfile.mkdtemp(prefix="tokgate-false-alarms-"))
+    out = asked.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    out = out.resolve()
-    path = out / "results.jsonl"
-    if path.exists() and not asked.resume:
-        parser.error(f"--out {out} has results; go on with them by --resume, or name another")
-    same = out / "options.json"
-    if path.exists() and same.exists() and json.loads(same.read_text()) != fixed(asked):
-        parser.error(
-            f"--out {out} has results under another --timeout, --memory or --expect; "
-            "give the same, or name another folder"
-        )
-    same.write_text(json.dumps(fixed(asked)), encoding="utf-8")
-    wanted = plan(
-        asked.kinds, asked.load, asked.runs, asked.planted, asked.cold, asked.seed, asked.budget
-    )
-    found = [one for one in results.read(path) if one.run in set(wanted)]
-    done = {one.run for one in found}
-    status = 0
-    for sent in (signal.SIGINT, signal.SIGTERM):  # A shell may have it ignore the former.
-        signal.signal(sent, signal.default_int_handler)
+    wanted = plan(asked.kinds, asked.load, asked.runs, asked.planted, asked.cold)
+    found = [one for one in read(out / "results.jsonl") if one.run in {*wanted}]
+    (out / "results.jsonl").write_text("".join(map(line_of, found)), encoding="utf-8")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    interrupted = False
     try:
-        measure(asked, out, [run for run in wanted if run not in done], found)
+        for run in wanted:
+            if run not in {one.run for one in found}:
+                found.append(carry_out(run, out / run.name))
+                with (out / "results.jsonl").open("a", encoding="utf-8") as lines:
+                    lines.write(line_of(found[-1]))
+                print(f"{len(found):4}  {run.name}: {len(found[-1].wrong())} wrong", flush=True)
     except KeyboardInterrupt:
-        print(f"interrupted: go on with --resume --out {out}", file=sys.stderr)
-        status = INTERRUPTED
-    print(report(found, len(wanted), out, shlex.join(sys.argv[1:])))
-    print(f"{out}/false_alarms.md")
-    sys.exit(status or int(any(map(tables.false, found))))
+        print("interrupted: the same command goes on", file=sys.stderr)
+        interrupted = True
+    print(f"{len(found)} of {len(wanted)} runs\n\n{table(found)}")
+    sys.exit(130 if interrupted else int(any(one.wrong() for one in found)))
+
+
+def line_of(result: Result) -> str:
+    """A result as it is kept."""
+    return json.dumps(asdict(result)) + "\n"
 
 
 if __name__ == "__main__":

@@ -1,30 +1,21 @@
-"""Campaigns that tests of executors share: ``python -m`` this module runs one on this machine.
-
-Arguments: the database, the output folder, the spec of a plug-in, and optionally the address of a
-cluster, and the number of the commit after which the driver kills itself.
-"""
+"""Campaigns that tests of executors share."""
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.checks import CHECKS
 from harness.cluster.executor import Executor
-from harness.engine import selection
-from harness.engine.planning import Plan
-from harness.engine.suites import Budget, Suite
 from harness.events import Event
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
-from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.state import Round
-from harness.studies.fuzz.store import CampaignStore
 from harness.workers import Limits
+from tests.harness.fuzz_campaign import everything, run
+from tests.harness.toy_plans import toy_plan
+
+__all__ = ["everything"]
 
 TARGETS = ("toy_bytes", "toy_acbb")
 CASES = 120
@@ -32,24 +23,7 @@ CASES = 120
 
 def campaign(spec: str, shards: int = 2, cases: int = CASES, canary: bool = False) -> FuzzPlan:
     """A campaign on toys with a plug-in that errs."""
-    from corpora.generators.catalog import generators
-
-    present, _ = selection.participants(["bpe.naive", "bpe.heap", spec])
-    catalog = generators()
-    plan = Plan(
-        vocabularies=selection.vocabularies(TARGETS),
-        participants=present,
-        references=frozenset({"bpe.naive"}),
-        generators=[catalog[name] for name in ("edge", "tokens", "repeats", "raw")],
-        checks=[CHECKS["survival"], CHECKS["equivalence"]],
-        expectations=(),
-        suite=Suite("fuzz", "small", "endless", 512, 0.0, 0),
-        budget=Budget(cases=cases),
-        seed=0,
-        jobs=1,
-        fail_fast=False,
-        limits=Limits(seconds=120.0),
-    )
+    plan = toy_plan(cases, ["bpe.heap", spec], TARGETS, limits=Limits(seconds=120.0))
     return FuzzPlan(plan, shards=shards, structured=False, coverage=False, canary=canary)
 
 
@@ -59,14 +33,12 @@ class Quiet:
     def __init__(self) -> None:
         self.events: list[Event] = []
 
-    def begin(self, cases: Mapping[str, int]) -> None: ...
-
     def prepared(self, seconds: float) -> None: ...
 
     def announce(self, event: Event) -> None:
         self.events.append(event)
 
-    def publish(self, done: Round) -> None: ...
+    def publish(self, done: Round, cases: int) -> None: ...
 
     def stop(self) -> None: ...
 
@@ -83,46 +55,11 @@ def session(
     committed: Callable[[Round], None] = lambda done: None,
 ) -> Record:
     """A session on this machine, or by an executor."""
-    return execute(
-        plan, CampaignStore(where, "test"), out, "test", lambda known: seen or Quiet(),
-        lambda made: None, 3600, committed=committed, executor=executor,
-    )  # fmt: skip
+    return run(plan, where, out, seen or Quiet(), committed=committed, executor=executor)
 
 
 def verdict_of(made: Record) -> tuple[object, ...]:
     """What a session says, but for times."""
     one = made.finished
-    known = {key: made.campaign[key] for key in ("cases", "findings", "new", "canary")}
+    known = {key: made.about[key] for key in ("cases", "findings", "new", "canary")}
     return one.verdict, one.reasons, one.exit_status, one.cases, one.comparisons, one.notes, known
-
-
-def everything(where: str) -> dict[str, Any]:
-    """All that a campaign has come to."""
-    # It makes all batches of its process smaller: none that is to be like those of a node has it.
-    from tests.harness import fuzz_campaign
-
-    return fuzz_campaign.everything(where)
-
-
-def drive(arguments: Sequence[str]) -> None:
-    """Be a driver, as the arguments say."""
-    where, out, spec, *rest = arguments
-    executor = None
-    if rest:
-        from harness.cluster.ray_executor import RayExecutor, connect
-
-        connect(rest[0])
-        executor = RayExecutor("auto", 3, 64 << 20)
-    commits = 0
-
-    def committed(done: Round) -> None:
-        nonlocal commits
-        commits += 1
-        if rest[1:] and commits == int(rest[1]):
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    session(campaign(spec), where, Path(out), executor, committed=committed)
-
-
-if __name__ == "__main__":
-    drive(sys.argv[1:])

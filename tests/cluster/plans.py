@@ -11,16 +11,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.cluster.executor import Executor
 from harness.engine import selection
+from harness.engine.flow import RunResult, Ways, execute
 from harness.engine.journal import Journal
 from harness.engine.planning import Plan
-from harness.engine.runner import RunResult, execute
 from harness.engine.suites import SUITES, Budget
-from harness.engine.units import Ways
 from harness.events import Event
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
@@ -126,10 +127,27 @@ def finished(
     executor: Executor | None = None,
     consume: Callable[[Event], None] = lambda event: None,
     journal: Journal | None = None,
+    *,
+    resume: bool = False,
 ) -> RunResult:
     """Run a plan here, or by an executor."""
-    ways = Ways(prepare, journal, executor=executor)
+    ways = Ways(prepare, journal, resume, executor)
     return execute(plan, RunFolder(out), [consume], "tokgate run", studies, ways)
+
+
+class Usual:
+    """The run of this machine that others are held to: its plan, its result, its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.plan = small_plan(plug_in(folder))
+        self.out = folder / "usual"
+        self.result = finished(self.plan, self.out)
+
+
+@pytest.fixture(scope="session")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
+    """It is made once."""
+    return Usual(tmp_path_factory.mktemp("usual"))
 
 
 OF_THE_MACHINE = (

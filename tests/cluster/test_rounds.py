@@ -24,7 +24,9 @@ from tests.cluster.plans import content_of, plug_in
 from tests.harness import fuzz_campaign
 from tests.harness.test_leavings import PLUGIN, mark
 
-__all__ = ["fuzz_campaign", "mark"]  # a fixture, and what makes batches small from the start
+__all__ = ["mark"]  # a fixture
+
+fuzz_campaign.shrink_batches()
 
 
 class Usual:
@@ -108,8 +110,8 @@ def test_targets_that_take_turns_at_one_place_come_to_the_same(
 def test_the_canary_is_a_unit(usual: Usual, tmp_path: Path) -> None:
     plan = campaign(usual.spec, shards=1, cases=50, canary=True)
     there = session(plan, str(tmp_path / "there.db"), tmp_path / "there", LocalExecutor(2))
-    assert there.campaign["canary"]["found"] is True
-    assert "the canary was found within" in there.campaign["canary"]["said"]
+    assert there.campaign.canary is True
+    assert "the canary was found within" in there.campaign.said
 
 
 def test_what_workers_leave_behind_is_found_once(tmp_path: Path, mark: str) -> None:
@@ -138,13 +140,13 @@ def test_a_campaign_in_units_is_the_campaign_itself(usual: Usual, tmp_path: Path
 
 
 def test_what_one_target_kept_last_is_given_to_the_others_of_its_algorithm(usual: Usual) -> None:
-    kept = {name: Kept({}) for name in usual.plan.names[:2]}
+    kept = {name: Kept({}) for name in [*usual.plan.targets][:2]}
     for name, one in kept.items():
         for number in range(OFFERED + 1):
             one.state.corpus.append(Entry(f"{name} {number}".encode(), "raw"))
         one.state.corpus.append(Entry(b"of others", SHARED))
     given = crossing(usual.plan, kept)
-    assert set(given) == set(usual.plan.names)
+    assert set(given) == set(usual.plan.targets)
     for some in given.values():
         assert sorted(some) == sorted(
             one.data

@@ -14,17 +14,14 @@ from corpora.vocabularies.sources import resolve
 from harness.cluster.executor import UnitError
 from harness.cluster.local import LocalExecutor
 from harness.engine import selection
-from harness.engine.portable import packed
+from harness.engine.portable import packed, portable
 from harness.engine.steps import conduct
 from harness.events import ClusterUsed, Event, Searched, SearchGathered, UnitDone, read_events
 from harness.studies.worst.plan import WorstPlan
 from harness.studies.worst.run import WorstStudy
 from harness.studies.worst.session import Watcher
 from harness.studies.worst.state import Candidate, State
-from harness.studies.worst.units import SearchTask, found_by
-from tests.cluster.nodes import cluster, executor
-
-__all__ = ["cluster"]  # a fixture
+from harness.studies.worst.units import found_by, plan_here, portable_plan
 
 SLOW = f"{Path(__file__).parents[1] / 'harness' / 'slow_on_punctuation.py'}:IMPLEMENTATION"
 
@@ -91,8 +88,8 @@ def test_the_searches_of_a_cluster_are_no_state_of_one_alone(tmp_path: Path) -> 
 
 def test_each_search_has_a_seed_of_its_own() -> None:
     plan = planned(1.0)
-    task = SearchTask.of(plan)
-    plans = [task.here(plan.vocabulary, number, 1.0) for number in range(3)]
+    bare, plug_in = portable_plan(plan), portable(plan.participant)
+    plans = [plan_here(bare, plug_in, plan.vocabulary, number, 1.0) for number in range(3)]
     assert plans[0].seed == plan.seed
     assert len({one.seed for one in plans}) == 3
     assert {one.participant.name for one in plans} == {plan.participant.name}
@@ -108,13 +105,3 @@ def test_what_no_search_found_is_refused(found: dict[str, Any]) -> None:
         found_by("search 1 of 1", packed(found, {}))
     with pytest.raises(UnitError, match="cannot be read"):
         found_by("search 1 of 1", b"nothing")
-
-
-@pytest.mark.thorough  # a cluster of raylets
-def test_on_raylets(cluster: Any, tmp_path: Path) -> None:
-    plan = planned(20.0)
-    begun = WorstStudy(plan, tmp_path, "", Watcher(), opened=lambda: executor(cluster))
-    assert conduct(begun, tmp_path, []).complete
-    events = list(read_events(tmp_path / "run.jsonl"))
-    came = [one for one in events if isinstance(one, SearchGathered)]
-    assert sorted(one.number for one in came) == list(range(came[0].searches))

@@ -13,15 +13,13 @@ import pytest
 from harness.cluster.executor import Executor, UnitError
 from harness.cluster.local import LocalExecutor
 from harness.engine.steps import conduct
-from harness.events import Event, Finished, UnitDone, UnitLost, read_events
+from harness.events import Event, Finished, UnitDone, read_events
 from harness.studies.selftest import hunts
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import HuntDone, MistakeJudged
 from harness.studies.selftest.groups import Hunted, Shown, groups
 from harness.studies.selftest.run import Selftest, make_plan
-from tests.cluster.nodes import Watching, cluster, executor, kill_worker
-
-__all__ = ["cluster"]  # a fixture
+from tests.cluster.nodes import Watching
 
 PATTERNS = ("merging.refuses", "merging.stale-kept", "wordpiece.*")
 """Mistakes on several vocabularies, which the first cases catch."""
@@ -69,18 +67,6 @@ def test_a_selftest_in_units_is_the_selftest_itself(tmp_path: Path) -> None:
     equal(tmp_path / "there", tmp_path / "here", there, here)
     assert here.verdict == "pass", here.reasons
     assert len(watching.of(UnitDone)) == len(watching.of(HuntDone)) > 1
-
-
-@pytest.mark.thorough
-def test_a_worker_that_is_killed_costs_time_alone(cluster: Any, tmp_path: Path) -> None:
-    here = selftest(tmp_path / "here")
-    watching = Watching(2, lambda: kill_worker(cluster))
-    there = selftest(tmp_path / "there", lambda: executor(cluster, 1), watching)
-    equal(tmp_path / "there", tmp_path / "here", there, here)
-    assert watching.of(UnitLost)
-    assert set(Counter(one.unit for one in watching.of(UnitDone)).values()) == {1}
-    told = Counter(name for one in watching.of(HuntDone) for name in one.mistakes)
-    assert set(told.values()) == {1}
 
 
 def rigged(_keep: Any, names: list[str], _suite: Any, _seed: int, share: float) -> bytes:

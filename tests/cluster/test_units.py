@@ -16,35 +16,17 @@ import pytest
 from harness.cluster import opening
 from harness.cluster.executor import ClusterError, Done, Unit, UnitError
 from harness.cluster.local import LocalExecutor
-from harness.core.writing import OutputError
 from harness.engine.journal import FOLDER, Journal
-from harness.engine.planning import Plan
 from harness.engine.portable import write_sent
-from harness.engine.runner import RunResult
-from harness.engine.unit_results import UnitResult
+from harness.engine.units import UnitResult
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
 from harness.studies.fuzz.state import Round
 from harness.studies.fuzz.units import Came
-from tests.cluster.plans import claiming_plan, equal, finished, plug_in, record_of, small_plan
+from tests.cluster.plans import Usual, claiming_plan, equal, finished, record_of, small_plan, usual
 from tests.harness.command import here
 from tests.harness.test_leavings import PLUGIN, mark
 
-__all__ = ["mark"]  # a fixture
-
-
-class Usual:
-    """The run of this machine that others are held to: its plan, its result, its folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.plan: Plan = small_plan(plug_in(folder))
-        self.out = folder / "usual"
-        self.result: RunResult = finished(self.plan, self.out)
-
-
-@pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
-    """It is made once."""
-    return Usual(tmp_path_factory.mktemp("usual"))
+__all__ = ["mark", "usual"]  # fixtures
 
 
 class Shuffled(LocalExecutor):
@@ -187,28 +169,19 @@ def test_a_driver_that_ends_is_gone_on_with(usual: Usual, tmp_path: Path) -> Non
 
 def test_a_driver_of_another_run_takes_nothing_up(usual: Usual, tmp_path: Path) -> None:
     with Journal(tmp_path, usual.plan) as journal:
-        journal.keep(Done("toy_bytes", b"result\nof it", "somewhere", "", 1, 2.5))
+        journal.keep("toy_bytes", b"result\nof it")
     with Journal(tmp_path, usual.plan) as journal:
-        (kept,) = journal.kept(usual.plan.visited).values()
-    assert kept == Done("toy_bytes", b"result\nof it", "somewhere", "", 1, 2.5)
+        assert journal.kept(usual.plan.visited) == {"toy_bytes": b"result\nof it"}
     with Journal(tmp_path, small_plan(cases=151)) as journal:
         assert journal.kept(usual.plan.visited) == {}
     with Journal(tmp_path, usual.plan) as journal:
         assert journal.kept(usual.plan.visited) == {}, "what was another's is gone"
 
 
-def test_a_second_driver_is_refused(usual: Usual, tmp_path: Path) -> None:
-    with (
-        Journal(tmp_path, usual.plan),
-        pytest.raises(OutputError, match="another run is writing there; wait for it, or"),
-    ):
-        Journal(tmp_path, usual.plan)
-
-
 @pytest.mark.thorough
 def test_a_result_that_was_damaged_is_performed_again(usual: Usual, tmp_path: Path) -> None:
     with Journal(tmp_path, usual.plan) as journal:
-        journal.keep(Done("toy_bytes", b"no result", "somewhere", "", 1, 2.5))
+        journal.keep("toy_bytes", b"no result")
         there = finished(usual.plan, tmp_path, LocalExecutor(1), journal=journal)
     equal(there, usual.result, tmp_path, usual.out)
 
@@ -227,7 +200,7 @@ def test_a_node_writes_nothing_but_findings(name: str, tmp_path: Path) -> None:
 )
 def test_what_is_no_result_is_said_in_one_line(result: bytes) -> None:
     with pytest.raises(UnitError, match="cannot be read") as said:
-        UnitResult.of(Done("toy", result, "node", "", 1, 0.0))
+        UnitResult.of("toy", result)
     assert "\n" not in str(said.value)
     with pytest.raises(UnitError, match="cannot be read"):
         Came.unpacked(result)
@@ -238,7 +211,7 @@ def test_a_result_travels_with_the_texts_of_others_and_its_files() -> None:
     sent = UnitResult(
         ["{}"], {"hung": []}, ["mine", "toy", "no \ud800"], True, files={"findings/f/x": b"\xff"}
     )
-    assert UnitResult.of(Done("toy", sent.packed(), "node", "", 1, 0.0)) == sent
+    assert UnitResult.of("toy", sent.packed()) == sent
     done = Round("toy#0", 1, 1, 0, {}, [], [], ["no \ud800"])
     came = Came("mark", done=done, files={"findings/f/x": b"\xff"})
     assert Came.unpacked(came.packed()) == came

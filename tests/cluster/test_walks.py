@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,20 +9,14 @@ from typing import Any
 import pytest
 
 from corpora.vocabularies import sources
-from harness.cluster.executor import ClusterError, Executor, UnitError
+from harness.cluster.executor import ClusterError, Done, Executor, UnitError
 from harness.cluster.local import LocalExecutor
+from harness.engine.selection import SelectionError
 from harness.events import ClusterUsed, Event, Finished, UnitDone
-from harness.studies.forced import scattered
-from harness.studies.forced.jobs import Task
-from harness.studies.forced.pool import WorkersFailed
+from harness.studies.forced import pool
+from harness.studies.forced.jobs import Task, WalkSchema
+from harness.studies.forced.pool import Walks, Worker, read, sendable
 from harness.studies.forced.run import ForcedPlan, execute
-from harness.studies.forced.scattered import Walks, sendable, unpacked
-from tests.cluster.nodes import cluster, kill_raylet, lasting
-from tests.cluster.nodes import executor as on_ray
-
-__all__ = ["cluster", "lasting"]  # fixtures
-
-ROOT = Path(__file__).parents[2]
 
 VOCABULARY = "tekken_240911"
 """With merges: a policy can err."""
@@ -36,7 +27,7 @@ SCHEMAS = 12
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Larger batches, since each loads the vocabulary."""
-    monkeypatch.setattr(scattered, "BATCHES", 4)
+    monkeypatch.setattr(pool, "BATCHES", 4)
 
 
 def plan(limit: int = SCHEMAS) -> ForcedPlan:
@@ -105,68 +96,24 @@ def test_an_interrupted_walk_goes_on(usual: list[dict[str, Any]], tmp_path: Path
     assert schemas == SCHEMAS, "two batches were kept, and the others walked once"
 
 
-@pytest.mark.parametrize("kill", [None, kill_raylet])
-@pytest.mark.thorough  # a cluster of several processes
-def test_on_three_nodes_it_is_the_walk_itself(
-    cluster: Any, usual: list[dict[str, Any]], tmp_path: Path, kill: Any
-) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed: the extra 'ray'")
-    done: list[Event] = []
-
-    def act(event: Event) -> None:
-        if isinstance(event, UnitDone):
-            done.append(event)
-            if kill is not None and len(done) == 2:
-                kill(cluster)
-
-    events = walked(tmp_path, on_ray(cluster, 1), act)
-    assert timeless(events) == usual
-    assert len({one.unit for one in done}) == len(done)  # type: ignore[attr-defined]
-
-
-DRIVER = """
-import os, pathlib, signal, sys
-from harness.events import UnitDone
-from tests.cluster import test_walks
-from tests.cluster.nodes import executor
-
-class At:
-    address = sys.argv[1]
-
-done = []
-def kill(event):
-    if isinstance(event, UnitDone):
-        done.append(event)
-        if len(done) == 4:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-test_walks.walked(pathlib.Path(sys.argv[2]), executor(At(), 1), kill)
-"""
-
-
-@pytest.mark.thorough  # likewise
-def test_a_driver_that_is_killed_is_gone_on_with(
-    lasting: Any, usual: list[dict[str, Any]], tmp_path: Path
-) -> None:
-    command = [sys.executable, "-c", DRIVER, lasting.address, str(tmp_path)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300, check=False)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
-    assert timeless(walked(tmp_path, on_ray(lasting, 1))) == usual
+def done(result: bytes) -> Done:
+    """A unit that was performed once."""
+    return Done("schemas 1", result, "a node", "0", 1, 1.0)
 
 
 def test_where_no_worker_starts_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(*_: Any, **__: Any) -> Any:
-        raise WorkersFailed("no vocabulary for this", supported=False)
+    def failing(*_: Any) -> Any:
+        raise SelectionError("no vocabulary for this")
 
-    monkeypatch.setattr(scattered, "results", failing)
-    with pytest.raises(WorkersFailed, match="no vocabulary for this") as said:
-        unpacked("schemas 1", scattered.walk({}, plan().task, []))
-    assert not said.value.supported
+    monkeypatch.setattr(Worker, "load", failing)
+    jobs = [WalkSchema(next(plan().cases()))]
+    with pytest.raises(SelectionError, match="no vocabulary for this"):
+        read(done(pool.perform({}, plan().task, jobs)), jobs)
 
 
 def test_what_is_no_result_is_one_line() -> None:
     with pytest.raises(UnitError, match="schemas 1: its result cannot be read"):
-        unpacked("schemas 1", b"nothing")
+        read(done(b"nothing"), [])
 
 
 def test_a_healer_that_nodes_do_not_have_is_refused() -> None:

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -93,44 +93,29 @@ def of_markdown(text: str) -> list[str]:
     ]
 
 
-class _Page(HTMLParser):
-    """Gathers the text of headings and of the cells in heads of tables."""
+HIDDEN = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
+SHOWN = re.compile(r"<(h1|h2|tr)\b[^>]*>(.*?)</\1>", re.DOTALL)
+HEAD = re.compile(r"<th\b(?![^>]*scope=\"?row)[^>]*>(.*?)</th>", re.DOTALL)
+SIZES = {"", "# B", "# KiB", "# MiB", "# k"}
+"""Heads of columns that time decides."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-        self._inside = ""
-        self._text: list[str] = []
-        self._row: list[str] = []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in {"h1", "h2", "th"} and ("scope", "row") not in attrs:
-            self._inside, self._text = tag, []
-
-    def handle_data(self, data: str) -> None:
-        if self._inside:
-            self._text.append(data)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == self._inside:
-            text = NUMBER.sub("#", " ".join("".join(self._text).split()))
-            if tag == "th":
-                self._row.append(text)
-            else:
-                self.lines.append(f"{'#' * int(tag[1])} {text}")
-            self._inside = ""
-        elif tag == "tr" and self._row:
-            if set(self._row) - {"", "# B", "# KiB", "# MiB", "# k"}:  # sizes, which time decides
-                self.lines.append(f"| {' | '.join(self._row)} |")
-            self._row = []
+def words(markup: str) -> str:
+    """The text of a piece of a page, without its tags and numbers."""
+    return NUMBER.sub("#", " ".join(unescape(re.sub(r"<[^>]*>", "", markup)).split()))
 
 
 def of_html(text: str) -> list[str]:
     """The headings, and the heads of tables, each once; no script or style of another address."""
-    page = _Page()
-    page.feed(text)
+    lines = []
+    for tag, inside in SHOWN.findall(HIDDEN.sub("", text)):
+        heads = [words(one) for one in HEAD.findall(inside)]
+        if tag != "tr":
+            lines.append(f"{'#' * int(tag[1])} {words(inside)}")
+        elif set(heads) - SIZES:
+            lines.append(f"| {' | '.join(heads)} |")
     foreign = re.findall(r"<(?:script|link|img)[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*", text)
-    return list(dict.fromkeys([*page.lines, *foreign]))
+    return list(dict.fromkeys([*lines, *foreign]))
 
 
 READERS: dict[str, Callable[[str], Any]] = {

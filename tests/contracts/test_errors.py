@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -48,104 +49,81 @@ def written(path: Path, content: bytes | str) -> str:
     return str(path)
 
 
-def test_a_missing_file(line_of: Say) -> None:
-    line = line_of(2, "run", "--vocab", "nowhere/o200k.tiktoken")
-    assert "nowhere/o200k.tiktoken" in line
-
-
-def test_an_unknown_vocabulary(line_of: Say) -> None:
-    assert "tekken_240911" in line_of(2, "run", "--vocab", "tekken_24091")
-
-
-def test_a_truncated_rank_file(line_of: Say, tmp_path: Path) -> None:
-    path = written(tmp_path / "cut.tiktoken", RANKS[:-3])
-    assert "cut.tiktoken" in line_of(2, "run", "--vocab", path)
-
-
-def test_a_corrupt_model(line_of: Say, tmp_path: Path) -> None:
-    whole = Path(str(sources.resolve("unigram_nfkc").source_path)).read_bytes()
-    path = written(tmp_path / "corrupt.model", whole[: len(whole) // 2])
-    assert "corrupt.model" in line_of(2, "run", "--vocab", path)
-    path = written(tmp_path / "noise.model", b"\xff" * 100)
-    assert "noise.model" in line_of(2, "run", "--vocab", path)
-
-
-def test_an_unsupported_type_of_tokenizer_json(line_of: Say, tmp_path: Path) -> None:
-    path = written(
-        tmp_path / "tokenizer.json", json.dumps({"model": {"type": "Letters", "vocab": {}}})
-    )
-    assert "Letters" in line_of(2, "run", "--vocab", path)
-
-
-def test_an_unknown_implementation(line_of: Say) -> None:
-    line = line_of(2, "run", "--vocab", "toy_acbb", "--impl", "tiktokn")
-    assert "did you mean 'tiktoken'?" in line
+WHOLE = Path(str(sources.resolve("unigram_nfkc").source_path))
+FILES: dict[str, bytes] = {
+    "cut.tiktoken": RANKS[:-3],
+    "corrupt.model": WHOLE.read_bytes()[: WHOLE.stat().st_size // 2],
+    "noise.model": b"\xff" * 100,
+    "tokenizer.json": b'{"model": {"type": "Letters", "vocab": {}}}',
+    "known.toml": b'[[expected]]\nbuckets = "x"\n',
+    "two.py": b"class Other: pass\nclass Mine:\n    def load(self, v): ...\n",
+    "one.py": b"class Only: pass\n",
+    "function.py": b"def encode(text): ...\n",
+    "not_run.py": b"raise SystemExit('a file that is not run to look into it')\n",
+    "broken.py": b"class Mine(:\n",
+    "absent.py": b"import tokgate_absent_module\n",
+    "program": b"#!/bin/sh\n",
+    "file": b"",
+}
+PAIR = "--impl tiktoken --impl bpe.naive"
+MINIMIZE = "minimize -i tiktoken -V toy_bytes"
 
 
 @pytest.mark.parametrize(
-    ("source", "hint"),
+    ("line", "status", "words"),
     [
-        ("class Other: pass\nclass Mine:\n    def load(self, v): ...\n", "mine.py:Mine'?"),
-        ("class Only: pass\n", "mine.py:Only'?"),
-        ("def encode(text): ...\n", "mine.py:encode'?"),
-        ("raise SystemExit('a file that is not run to look into it')\n", "mine.py:NAME"),
-        ("class Mine(:\n", "cannot be read (invalid syntax"),
+        ("run --vocab nowhere/o200k.tiktoken", 2, "nowhere/o200k.tiktoken"),
+        ("run --vocab tekken_24091", 2, "tekken_240911"),
+        ("run --vocab cut.tiktoken", 2, "cut.tiktoken"),
+        ("run --vocab corrupt.model", 2, "corrupt.model"),
+        ("run --vocab noise.model", 2, "noise.model"),
+        ("run --vocab tokenizer.json", 2, "Letters"),
+        ("run --impl tiktokn", 2, "did you mean 'tiktoken'?"),
+        ("run --impl two.py", 2, "two.py:Mine'?"),
+        ("run --impl one.py", 2, "one.py:Only'?"),
+        ("run --impl function.py", 2, "function.py:encode'?"),
+        ("run --impl not_run.py", 2, "not_run.py:NAME"),
+        ("run --impl broken.py", 2, "cannot be read (invalid syntax"),
+        ("run --impl ./program", 2, "'cmd:./program'"),
+        ("run --impl ./nothing.py", 2, "no such file"),
+        ("run --impl absent.py:Mine", 3, "fails to import"),
+        ("run --impl cmd:/nowhere/encoder", 3, "/nowhere/encoder"),
+        ("run --impl 'cmd:echo hello'", 3, "not JSON"),
+        (f"run {PAIR} --budget soon", 2, "60s"),
+        (f"run {PAIR} --check speed", 2, "equivalence"),
+        (f"run {PAIR} --generator poems", 2, "repeats"),
+        (f"run {PAIR} --reference rs-bpe", 2, "add --impl rs-bpe"),
+        (f"run {PAIR} --expect nowhere.toml", 2, "nowhere.toml"),
+        (f"run {PAIR} --expect known.toml", 2,
+         "known.toml: expected entry 1: unknown field 'buckets'"),
+        (f"run {PAIR} --out file", 2, "name a writable folder"),
+        ("run --memory inf", 2, "--memory"),
+        ("run --timeout inf", 2, "--timeout"),
+        ("replay nowhere", 2, "name the --out folder of a run"),
+        ("report nowhere", 2, "name the --out folder of a run"),
+        ("report --format pdf", 2, "html"),
+        (MINIMIZE, 2, "--text, --hex or --file"),
+        (f"{MINIMIZE} --hex 6g", 2, "two digits a byte"),
+        (f"{MINIMIZE} --file no", 2, "check the path"),
+        ("preflight nowhere.model", 2, "nowhere.model"),
     ],
-)
-def test_a_file_without_the_name_in_it(
-    source: str, hint: str, line_of: Say, tmp_path: Path
+)  # fmt: skip
+def test_a_mistake_is_one_line(
+    line: str, status: int, words: str, line_of: Say, tmp_path: Path
 ) -> None:
-    (tmp_path / "mine.py").write_text(source)
-    assert hint in line_of(2, "run", "--impl", f"{tmp_path}/mine.py")
-
-
-def test_a_path_that_is_no_python_file(line_of: Say, tmp_path: Path) -> None:
-    (tmp_path / "program").write_text("#!/bin/sh\n")
-    assert f"'cmd:{tmp_path}/program'" in line_of(2, "run", "--impl", f"{tmp_path}/program")
-    assert "no such file" in line_of(2, "run", "--impl", f"{tmp_path}/nothing.py")
-
-
-def test_a_plugin_that_fails_to_import(line_of: Say, tmp_path: Path) -> None:
-    path = written(tmp_path / "plugin.py", "import tokgate_absent_module\n")
-    arguments = ("run", "--vocab", "toy_acbb", "--impl", f"{path}:Mine")
-    assert "fails to import" in line_of(3, *arguments)
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content)
+    if line.startswith("run ") and "--vocab" not in line:
+        line += " --vocab toy_acbb"
+    assert words in line_of(status, *shlex.split(line))
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:
-    path = written(tmp_path / "plugin.py", "import tokgate_absent_module\n")
+    path = written(tmp_path / "plugin.py", FILES["absent.py"])
     done = tokgate("run", "--vocab", "toy_acbb", "--impl", f"{path}:Mine", "--debug")
     assert done.returncode == 3
     assert "Traceback" in done.stderr
     assert "tokgate_absent_module" in done.stderr
-
-
-def test_a_program_that_is_not_there_or_says_nothing_of_use(line_of: Say) -> None:
-    line = line_of(3, "run", "--vocab", "toy_acbb", "--impl", "cmd:/nowhere/encoder")
-    assert "/nowhere/encoder" in line
-    line = line_of(3, "run", "--vocab", "toy_acbb", "--impl", "cmd:echo hello")
-    assert "not JSON" in line
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "words"),
-    [
-        ("--budget", "soon", "60s"),
-        ("--check", "speed", "equivalence"),
-        ("--generator", "poems", "repeats"),
-        ("--reference", "rs-bpe", "add --impl rs-bpe"),
-        ("--expect", "nowhere.toml", "nowhere.toml"),
-    ],
-)
-def test_an_option_that_means_nothing(option: str, value: str, words: str, line_of: Say) -> None:
-    impls = ("--impl", "tiktoken", "--impl", "bpe.naive")
-    line = line_of(2, "run", "--vocab", "toy_acbb", *impls, option, value)
-    assert value in line
-    assert words in line
-
-
-@pytest.mark.parametrize("option", ["--memory", "--timeout"])
-def test_a_limit_without_an_end(option: str, line_of: Say) -> None:
-    assert option in line_of(2, "run", "--vocab", "toy_acbb", option, "inf")
 
 
 @pytest.mark.parametrize("content", ["123", '{"event": "Found", "id": "f-1"}', "[]", "null", "{"])
@@ -156,35 +134,6 @@ def test_a_damaged_record(content: str, line_of: Say, tmp_path: Path) -> None:
         line = line_of(2, command, str(tmp_path / "run"))
         assert path in line
         assert "damaged" in line
-
-
-def test_an_expectations_file_at_fault(line_of: Say, tmp_path: Path) -> None:
-    path = written(tmp_path / "known.toml", '[[expected]]\nbuckets = "x"\n')
-    line = line_of(2, "run", "--vocab", "toy_acbb", "--expect", path)
-    assert "known.toml: expected entry 1: unknown field 'buckets'" in line
-
-
-def test_an_output_folder_that_cannot_be(line_of: Say, tmp_path: Path) -> None:
-    path = written(tmp_path / "file", "")
-    impls = ("--impl", "tiktoken", "--impl", "bpe.naive")
-    line = line_of(2, "run", "--vocab", "toy_acbb", *impls, "--out", path)
-    assert "name a writable folder" in line
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("replay", "nowhere"), "name the --out folder of a run"),
-        (("report", "nowhere"), "name the --out folder of a run"),
-        (("report", "--format", "pdf"), "html"),
-        (("minimize", "-i", "tiktoken", "-V", "toy_bytes"), "--text, --hex or --file"),
-        (("minimize", "-i", "tiktoken", "-V", "toy_bytes", "--hex", "6g"), "two digits a byte"),
-        (("minimize", "-i", "tiktoken", "-V", "toy_bytes", "--file", "no"), "check the path"),
-        (("preflight", "nowhere.model"), "nowhere.model"),
-    ],
-)
-def test_the_other_commands(arguments: tuple[str, ...], words: str, line_of: Say) -> None:
-    assert words in line_of(2, *arguments)
 
 
 def test_an_implementation_that_fails_to_load_ends_with_status_3(tmp_path: Path) -> None:

@@ -83,14 +83,6 @@ def test_sizes_share_no_beginning(name: str) -> None:
     assert not families()[name].make(vocabulary, 1024, 0).startswith(shorter[:64])
 
 
-def test_catalog_is_fit_to_print() -> None:
-    assert len(families()) == len(FAMILIES) >= 40
-    assert next(iter(families())) == "prose"
-    for name, family in families().items():
-        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
-        assert family.reason and "\n" not in family.reason and len(family.reason) <= 90
-
-
 def test_the_users_own_come_early_and_may_replace() -> None:
     mine = Family("mine", "seen at work", lambda vocabulary: repeated(b"xy"))
     runs = Family("letter-run", "another letter", lambda vocabulary: repeated(b"z"))
@@ -153,34 +145,6 @@ class TestFromAVocabulary:
         assert longest in beginnings
         assert longest not in vocabulary.ids
 
-    def test_overlapping_merges_overlap(self) -> None:
-        vocabulary = sources.resolve("tekken_240911")
-        merges = vocabulary.merges
-        spelt = [vocabulary.tokens[i] or b"" for i in range(len(vocabulary))]
-        pairs = {
-            spelt[left] + spelt[right]: rank
-            for rank, (left, right) in enumerate(
-                zip(merges.left.tolist(), merges.right.tolist(), strict=True)
-            )
-        }
-        recipe = drawn_from.overlapping_merges(vocabulary)
-        for part in units(recipe):
-            splits = [
-                (pairs[part[:j]], pairs[part[i:]])
-                for i in range(1, len(part) - 1)
-                for j in range(i + 1, len(part))
-                if part[:j] in pairs and part[i:] in pairs
-            ]
-            assert any(second < first for first, second in splits)
-
-    def test_the_deepest_merges(self) -> None:
-        vocabulary = sources.resolve("toy_acbb")
-        depths = drawn_from.depths(vocabulary)
-        recipe = drawn_from.merge_chain(vocabulary)
-        of = {vocabulary.tokens[i]: depth for i, depth in depths.items()}
-        several = [of[t] for t in of if t is not None and len(set(t)) > 1]
-        assert {of[unit] for unit in units(recipe)} == {max(several)}
-
     def test_the_densest_lattice_has_more_edges_than_a_letter(self) -> None:
         vocabulary = sources.resolve("unigram_nfkc")
         known = {t.replace("\u2581".encode(), b" ") for t in vocabulary.tokens if t}
@@ -209,11 +173,6 @@ class TestFromAVocabulary:
         longest = drawn_from.charsmap_prefixes(sources.resolve("unigram_nfkc"))
         assert all(any(key.startswith(part) for key in keys) for part in units(longest))
 
-    def test_special_texts(self) -> None:
-        vocabulary = sources.resolve("tekken_240911")
-        recipe = drawn_from.special_tokens(vocabulary)
-        assert {part.decode() for part in units(recipe)} <= set(vocabulary.special_tokens)
-
 
 def units(recipe: Pattern | None) -> set[bytes]:
     assert recipe is not None
@@ -239,14 +198,3 @@ def test_recipes(recipe: Recipe) -> None:
         assert size - 3 <= len(made) <= size
         if getattr(recipe, "text", True):
             made.decode()
-
-
-def test_repetition_keeps_its_ends() -> None:
-    recipe = repeated(b"ab", prefix=b"<", suffix=b">")
-    assert [recipe.make(size) for size in (0, 1, 2, 3, 6)] == [b"", b"<", b"<>", b"<a>", b"<abab>"]
-    assert recipe.make(40, variant=4) == recipe.make(36)
-
-
-def test_cut_spares_characters() -> None:
-    assert repeated("é".encode()).make(5) == "éé".encode()
-    assert repeated("é".encode()[:1]).make(5) == "é".encode()[:1] * 5

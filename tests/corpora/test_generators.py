@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import statistics
 import subprocess
@@ -12,7 +11,7 @@ from itertools import islice
 import pytest
 
 from corpora.generators.catalog import generators
-from tests.corpora.generator_vocabularies import VOCABULARIES, byte_level, toy
+from tests.corpora.generator_vocabularies import VOCABULARIES, byte_level
 
 NAMES = list(generators())
 FINITE = {"edge", "tokens", "codepoints", "runs"}
@@ -107,16 +106,3 @@ def test_lengths_of_endless_ones_are_mostly_short(name: str) -> None:
 def test_endless_ones_seldom_repeat_themselves(name: str) -> None:
     cases = first(name, "byte-level", 4_000)
     assert len(set(cases)) > 0.75 * len(cases)
-
-
-def test_a_toy_alphabet_is_served_by_those_that_draw_from_it() -> None:
-    served = {name for name in NAMES if len(first(name, "toy", 100)) == 100}
-    assert served >= {"edge", "concatenations", "overlaps", "repeats", "raw", "mutations", "runs"}
-    assert len(first("tokens", "toy", 100)) == sum(token is not None for token in toy().tokens)
-
-
-def test_streams_are_lazy() -> None:
-    """Making all streams and taking one case of each is quick, although some have millions."""
-    streams = [generator.cases(byte_level(), 1) for generator in generators().values()]
-    firsts = b"".join(next(stream) for stream in streams)
-    assert len(hashlib.sha256(firsts).digest()) == 32

@@ -12,7 +12,6 @@ import pytest
 
 from corpora.grammars.base import GrammarError
 from corpora.grammars.corpus import compact_json
-from corpora.grammars.finite import FiniteLanguage
 from corpora.grammars.json_schema import JsonSchemaGrammar, Whitespace
 from corpora.grammars.own_schemas import own_cases
 from tests.breadth import thorough_from
@@ -155,31 +154,6 @@ def test_our_own_schemas_admit_their_instances(mode: Whitespace) -> None:
         for instance in case.instances:
             assert validator.is_valid(json.loads(instance)), (case.name, instance)
             assert start.after(instance).complete, (case.name, instance)
-
-
-def test_where_white_space_may_stand_our_own_schemas_have_it_besides() -> None:
-    for compact, flexible in zip(own_cases("compact"), own_cases("flexible"), strict=True):
-        assert (compact.name, compact.schema) == (flexible.name, flexible.schema)
-        assert flexible.instances[: len(compact.instances)] == compact.instances
-        values = [
-            {json.dumps(json.loads(text)) for text in one.instances} for one in (compact, flexible)
-        ]
-        assert values[0] == values[1]
-
-
-def test_our_own_schemas_have_what_they_are_for() -> None:
-    starts = [JsonSchemaGrammar(case.schema, "compact") for case in own_cases("compact")]
-    languages = [found for start in starts if (found := start.sentences(60)) is not None]
-    assert len(languages) >= 60
-    forks = inside = 0
-    for sentences in languages:
-        language = FiniteLanguage(sentences)
-        for text in {s[:end] for s in sentences for end in range(len(s))}:
-            following = language.after(text).next_bytes()
-            forks += len(following) > 1
-            inside += len(following) > 1 and all(0x80 <= byte < 0xC0 for byte in following)
-    assert forks >= 500
-    assert inside >= 50, "forks inside a character"
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -19,7 +19,7 @@ from corpora.grammars.corpus import CorpusError, read_cases
 from corpora.texts import benchmarks as texts
 from corpora.vocabularies import limits, sources, tokenizer_json
 from corpora.vocabularies.model import VocabularyError
-from corpora.vocabularies.reading import FileError, bounded_bytes, open_regular, read_toml, shown
+from corpora.vocabularies.reading import FileError, read_toml
 
 Json = dict[str, Any]
 
@@ -70,15 +70,6 @@ def test_a_sparse_file_without_end(tmp_path: Path) -> None:
     path.touch()
     os.truncate(path, 1 << 40)
     assert "has more than" in refusal(path)
-
-
-def test_nothing_of_a_file_is_read_beyond_the_limit(tmp_path: Path) -> None:
-    path = written(tmp_path / "x", b"12345")
-    assert bounded_bytes(path, 5) == b"12345"
-    with pytest.raises(FileError, match="more than 4 bytes"):
-        bounded_bytes(path, 4)
-    with open_regular(path) as file:
-        assert file.read() == b"12345"
 
 
 # Vocabularies
@@ -303,11 +294,6 @@ def test_toml_that_is_deep_or_huge(tmp_path: Path, content: bytes, fault: str) -
     assert str(caught.value).isprintable()
 
 
-def test_dots_within_a_text_are_no_key(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.toml", b'x = "' + b"a." * 100 + b'"')
-    assert read_toml(path)["x"] == "a." * 100
-
-
 def archive(path: Path, *names: str, kind: bytes = tarfile.REGTYPE, **headers: str) -> Path:
     content = b'{"schema": true, "tests": []}'
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as made:
@@ -348,12 +334,6 @@ def test_a_header_that_claims_gigabytes(tmp_path: Path) -> None:
     path = written(tmp_path / "x.tar", head.tobuf(tarfile.USTAR_FORMAT) + bytes(1024))
     with pytest.raises(CorpusError):
         next(read_cases(path))
-
-
-def test_values_are_shown_in_short_and_on_one_line() -> None:
-    assert len(shown("x" * 10**6)) < 100
-    assert shown("a\nb\x1b") == r"'a\nb\x1b'"
-    assert len(shown([["x" * 1000] * 1000] * 1000)) <= 160
 
 
 def test_a_step_that_nobody_knows_is_told_in_plain_text(tmp_path: Path) -> None:

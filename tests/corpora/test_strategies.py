@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from corpora.generators import strategies
 from corpora.generators.catalog import generators
 from corpora.generators.material import is_text
-from corpora.generators.runs import LADDER
 from corpora.vocabularies.model import Vocabulary
 from tests.breadth import thorough
 from tests.corpora.generator_vocabularies import VOCABULARIES, byte_level, toy, unigram
@@ -60,27 +58,6 @@ def test_inputs_can_be_spelt(vocabulary: Vocabulary) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["codepoints", "whitespace", "special", "scripts", "prose", "source", "json"]
-)
-def test_text_strategies_give_text(name: str) -> None:
-    @FEW
-    @given(strategies.STRATEGIES[name](byte_level()))
-    def check(data: bytes) -> None:
-        assert is_text(data)
-
-    check()
-
-
-def test_json_is_json() -> None:
-    @settings(FEW, max_examples=100)
-    @given(strategies.json_text())
-    def check(data: bytes) -> None:
-        json.loads(data)
-
-    check()
-
-
-@pytest.mark.parametrize(
     ("strategy", "wanted", "smallest"),
     [
         (strategies.tokens(byte_level()), lambda d: len(d) > 1, 2),
@@ -111,17 +88,3 @@ def test_they_shrink(strategy: st.SearchStrategy[bytes], wanted, smallest: int) 
         if len(found) <= smallest:
             return
     raise AssertionError(f"shrinks to {len(found)} bytes, not to {smallest}")
-
-
-def test_runs_reach_a_rung_and_no_further_than_asked() -> None:
-    rungs = {n + d for n in LADDER for d in (-1, 0, 1)}
-    found = find(strategies.runs(longest=100_001), lambda d: len(d) in rungs, settings=SEARCH)
-    assert len(found) in rungs
-
-    @FEW
-    @given(strategies.runs(b"ab", longest=600))
-    def check(data: bytes) -> None:
-        assert 1 <= len(data) <= 600
-        assert set(data) <= set(b"ab")
-
-    check()

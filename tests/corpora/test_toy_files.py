@@ -7,9 +7,8 @@ from itertools import islice
 import pytest
 
 from corpora.generators.catalog import generators
-from corpora.vocabularies.embedded import embedded
+from corpora.vocabularies.embedded import TOY_FILES, embedded
 from corpora.vocabularies.sources import resolve
-from corpora.vocabularies.toy_files import TOY_FILES
 from harness.cli.catalogues import rows
 from impls import registry
 from impls.interface import Mode, Unsupported

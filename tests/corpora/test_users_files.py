@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from corpora.vocabularies import tiktoken_file
-from corpora.vocabularies.gguf_out import pre_name
+from corpora.vocabularies.gguf_file import pre_name
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.pattern_spellings import plain_spelling
 from corpora.vocabularies.patterns import PATTERNS, splits_of

@@ -66,30 +66,6 @@ def test_a_gzipped_rank_file_of_any_name(tmp_path: Path) -> None:
     assert load_path(path).tokens == (b"a", b"aa")
 
 
-LINES = b"YQ== 0\nYg== 1\nYWI= 2\n"
-
-
-def test_a_file_in_order_is_read_at_once() -> None:
-    for content in (LINES, LINES[:-1]):
-        assert tiktoken_file._orderly(content) == [b"a", b"b", b"ab"]
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"", b"\n", b" ", b" \n", b"YQ==\n", LINES.replace(b"\n", b"\r\n"), LINES + b"\n",
-        LINES.replace(b" ", b"\t"), LINES.replace(b" ", b"  "), LINES.replace(b" 1", b" 01"),
-        LINES.replace(b" 1", b" +1"), LINES.replace(b" 2", b" 3"), LINES.replace(b"Yg", b"YQ"),
-        LINES.replace(b"Yg==", b"===="), LINES.replace(b"Yg==", b"Yg="), b" " + LINES,
-        LINES.replace(b"Yg==", b"Yg==Yg=="), b"YQ==\n0 Yg== 1\n", b"YQ== 0 Yg==\n1\n",
-        b"YQ==\n0 Yg==\n1", LINES.replace(b"Yg==", b"\xff"), LINES.replace(b"0\nYg", b"0 Yg\n"),
-        b"Yg== 1\nYQ== 0\n", LINES + b"\0", LINES.replace(b"Yg==", b"Y\0=="),
-    ],
-)  # fmt: skip
-def test_any_other_file_is_read_line_by_line(content: bytes) -> None:
-    assert tiktoken_file._orderly(content) is None
-
-
 @pytest.mark.parametrize(
     ("content", "fault"),
     [

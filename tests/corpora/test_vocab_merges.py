@@ -51,23 +51,6 @@ def test_the_founding_dictionary() -> None:
     assert triples(resolve("toy_acbb").merges) == [(0, 2, 3), (1, 1, 4), (0, 1, 5), (3, 4, 6)]
 
 
-def test_a_token_that_three_parts_leave_has_no_merge() -> None:
-    # bc comes first, so that abcd stays a, bc, d.
-    tokens = [b"a", b"b", b"c", b"d", b"bc", b"ab", b"cd", b"abcd"]
-    assert [merged for _, _, merged in triples(merges_from_ranks(tokens))] == [4, 5, 6]
-
-
-def test_ranks_rather_than_ids_order_the_merges() -> None:
-    tokens = [b"abb", b"bb", b"ab", b"a", b"b"]
-    ranks = [9, 7, 8, 0, 1]
-    # bb (7) before ab (8): abb is a, bb.
-    assert triples(merges_from_ranks(tokens, ranks)) == [(4, 4, 1), (3, 4, 2), (3, 1, 0)]
-
-
-def test_a_missing_byte_leaves_its_tokens_without_a_merge() -> None:
-    assert triples(merges_from_ranks([b"a", None, b"ax", b"aa"])) == [(0, 0, 3)]
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_random_vocabularies_follow_the_definition(seed: int) -> None:
     rng = random.Random(seed)

@@ -7,18 +7,16 @@ import pickle
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.vocabularies.merges import merges_from_scores
 from corpora.vocabularies.model import Piece, PieceType
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sources import resolve
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 LISTS = st.lists(
     st.builds(
@@ -80,18 +78,3 @@ def test_a_vocabulary_of_columns_is_that_of_a_tuple() -> None:
     bare = vocabulary.pieces.bare()
     assert bare == vocabulary.pieces
     assert bare is not vocabulary.pieces  # whose objects may have been made
-
-
-def test_merges_by_score_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pieces = [*resolve("mistral_v1").pieces]
-    monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
-    first, again = merges_from_scores(pieces), merges_from_scores(pieces)
-    [file] = tmp_path.iterdir()
-    for name in ("left", "right", "merged"):
-        assert np.array_equal(getattr(first, name), getattr(again, name))
-    file.write_bytes(file.read_bytes()[:-4])
-    assert np.array_equal(merges_from_scores(pieces).left, first.left)
-    best = next(i for i, piece in enumerate(pieces) if i == int(first.merged[0]))
-    pieces[best] = replace(pieces[best], score=-1e9)
-    assert merges_from_scores(pieces).merged[-1] == best
-    assert len([*tmp_path.iterdir()]) == 2

@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from corpora.vocabularies import caches
-from corpora.vocabularies import preflight as preflight_module
 from corpora.vocabularies.model import Merges, Piece, PieceType, RankOrder, Vocabulary
 from corpora.vocabularies.preflight import Problem, preflight
 from corpora.vocabularies.sources import resolve
-from corpora.vocabularies.tables_on_disk import SMALLEST
 from corpora.vocabularies.tiktoken_file import from_ranks
 from harness.core.messages import packed
 from tests.breadth import thorough_from
@@ -22,7 +19,6 @@ from tests.data import data_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 
 def found(vocabulary: Vocabulary) -> dict[str, Problem]:
@@ -137,10 +133,6 @@ def test_odd_scores() -> None:
     assert (problem.count, problem.examples) == (2, ("'x' nan", "'y' -inf"))
 
 
-def test_no_unknown() -> None:
-    assert counts(replace(resolve("toy_unigram"), unk_id=None)) == {"no-unknown": 1}
-
-
 def test_byte_pieces_missing_under_byte_fallback() -> None:
     vocabulary = replace(resolve("toy_unigram"), byte_fallback=True)
     problem = found(vocabulary)["missing-byte-pieces"]
@@ -187,28 +179,6 @@ def test_a_piece_that_better_scored_ones_prevent() -> None:
     assert counts(vocabulary) == {"not-self-encoding": 1}
 
 
-def test_what_was_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(caches.TABLES, str(tmp_path))
-    tokens = [bytes([byte]) for byte in range(256)]
-    tokens += [b"%d" % number for number in range(SMALLEST)]
-    vocabulary = ranked(tokens)
-    first = preflight(vocabulary)
-    assert first
-    found = preflight_module._found
-
-    def fail(_: Vocabulary) -> list[Problem]:
-        raise AssertionError("it was looked at again")
-
-    monkeypatch.setattr(preflight_module, "_found", fail)
-    assert preflight(ranked(tokens)) == first
-    with pytest.raises(AssertionError, match="again"):
-        preflight(ranked([*tokens, b"another"]))
-    (kept,) = [path for path in tmp_path.iterdir() if "preflight" in path.name]
-    kept.write_bytes(kept.read_bytes()[:-4])
-    monkeypatch.setattr(preflight_module, "_found", found)
-    assert preflight(vocabulary) == first
-
-
 def test_a_vocabulary_survives_being_packed() -> None:
     for name in ("mistral_v3", "unigram_nfkc", "tekken_240911"):
         vocabulary = resolve(name)
@@ -216,9 +186,3 @@ def test_a_vocabulary_survives_being_packed() -> None:
         assert again.__dict__.keys() == vocabulary.__dict__.keys()
         assert list(map(repr, again.pieces)) == list(map(repr, vocabulary.pieces))
         assert replace(again).fingerprint == vocabulary.fingerprint  # computed anew
-
-
-def test_a_piece_is_shown_as_every_dataclass_is() -> None:
-    # Fingerprints, which are kept in records, are made of it.
-    piece = Piece("a'\u2581", -1.5, PieceType.NORMAL)
-    assert repr(piece) == 'Piece(text="a\'▁", score=-1.5, type=<PieceType.NORMAL: 1>)'

@@ -14,7 +14,7 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.embedded import ALIKE, embedded
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
-from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS, special_tokens_of
+from corpora.vocabularies.patterns import PATTERNS, special_tokens_of
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from harness.engine.selection import vocabularies
@@ -32,17 +32,6 @@ def test_embedded_vocabularies_load_under_their_name(name: str) -> None:
         assert len(vocabulary.merges)
     else:
         assert vocabulary.unk_id is not None
-
-
-def test_summaries_are_one_line() -> None:
-    assert all(summary and "\n" not in summary for summary in embedded().values())
-
-
-def test_the_sizes_of_mistrals_vocabularies() -> None:
-    assert [len(resolve(f"tekken_{date}")) for date in ("240718", "240911")] == [131072] * 2
-    assert len(resolve("tekken_240911").merges) == 131072 - 1000 - 256
-    assert len(resolve("mistral_v1")) == 32000
-    assert len(resolve("mistral_v3")) == 32768
 
 
 def test_resolving_embedded_names_does_not_import_mistral_common() -> None:
@@ -84,8 +73,8 @@ def refusal(name: str) -> str:
         ("x.tiktoken#pattern=", "#pattern=NAME"),
         (str(HERE), "is a directory"),
         (f"{HERE}/unigram_bytes.model#pattern=gpt2", "does not apply"),
-        (f"{HERE}/train.py", "format not recognised"),
-        (f"{HERE}/train.py", "vocab.txt, and vocab.json with merges.txt"),
+        (f"{HERE}/README.md", "format not recognised"),
+        (f"{HERE}/README.md", "vocab.txt, and vocab.json with merges.txt"),
         ("hf:org/name@", "revision"),
     ],
 )
@@ -184,10 +173,6 @@ def test_patterns_compile_in_all_three_engines(name: str) -> None:
         tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks={b"a": 0}, special_tokens={})
 
 
-def test_gguf_names_known_patterns() -> None:
-    assert set(GGUF_PRE.values()) <= set(PATTERNS)
-
-
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
 def test_patterns_split_as_tiktokens_own(name: str) -> None:
     """Without possessive quantifiers, but alike on what makes them differ."""
@@ -235,10 +220,6 @@ def test_cl100k_gives_tiktokens_ids_where_white_space_ends_the_text(
         assert ours.encode(text) == theirs.encode(text), repr(text)
 
 
-def test_tekken_carries_the_pattern_of_that_name() -> None:
-    assert resolve("tekken_240911").splits == PATTERNS["tekken"]
-
-
 def test_special_tokens_go_with_the_encoding_not_with_the_pattern() -> None:
     assert special_tokens_of("o200k_base", 199998)["<|endofprompt|>"] == 200018
     assert special_tokens_of("cl100k_base", 100256)["<|endoftext|>"] == 100257
@@ -262,27 +243,6 @@ def test_a_rank_file_with_its_pattern_is_the_encoding() -> None:
 
 
 # The trained models
-
-
-@pytest.mark.thorough  # it trains
-def test_training_again_gives_the_committed_models(tmp_path: Path) -> None:
-    import sentencepiece
-
-    if sentencepiece.__version__ != "0.2.3":
-        pytest.skip("the committed models were trained by SentencePiece 0.2.3")
-    subprocess.run(
-        [sys.executable, str(HERE / "train.py"), "--out", str(tmp_path)],
-        check=True,
-        capture_output=True,
-    )
-    assert (tmp_path / "unigram_bytes.model").read_bytes() == (
-        HERE / "unigram_bytes.model"
-    ).read_bytes()
-    packed = "unigram_nfkc.model.gz"
-    # Unpacked, because zlib's versions pack differently.
-    assert gzip.decompress((tmp_path / packed).read_bytes()) == gzip.decompress(
-        (HERE / packed).read_bytes()
-    )
 
 
 def test_what_the_trained_models_are_for() -> None:

@@ -27,8 +27,7 @@ from corpora.vocabularies.model import (
     Vocabulary,
     VocabularyError,
 )
-from corpora.vocabularies.sentencepiece_model import from_bytes
-from corpora.vocabularies.sentencepiece_proto import to_model_proto
+from corpora.vocabularies.sentencepiece_model import from_bytes, to_model_proto
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
@@ -76,18 +75,6 @@ def test_a_rebuilt_proto_encodes_as_the_original(name: str) -> None:
     for text in TEXTS:
         assert rebuilt.encode(text) == original.encode(text), text
     assert from_bytes(content, "again", "x").fingerprint == vocabulary.fingerprint
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(
-    "name", ["t5_base", "albert_fixture", "sp_test_model", "sp_test_ja_model", "keras_llama2_full"]
-)
-def test_real_models_survive_being_rebuilt(name: str) -> None:
-    path = data_path(f"vocabs/{name}.model")
-    original = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    rebuilt = sentencepiece.SentencePieceProcessor(model_proto=to_model_proto(resolve(str(path))))
-    for text in TEXTS:
-        assert rebuilt.encode(text) == original.encode(text), text
 
 
 def test_suffix_mode_survives_being_rebuilt() -> None:
@@ -216,12 +203,6 @@ def test_an_improper_vocabulary_is_written_with_all_splits() -> None:
     assert len(after.merges) == 5
 
 
-def test_the_whole_text_is_one_piece_without_splits() -> None:
-    document = json.loads(to_tokenizer_json(resolve("tekken_240911"), False))
-    assert document["pre_tokenizer"]["type"] == "ByteLevel"
-    assert document["pre_tokenizer"]["use_regex"] is False
-
-
 def test_scores_that_json_cannot_say() -> None:
     vocabulary = resolve("toy_unigram")
     odd = tuple(
@@ -249,17 +230,6 @@ def test_the_bundle_of_a_bpe_vocabulary(tmp_path: Path) -> None:
         "byte_fallback": False,
         "ignore_merges": False,
     }
-
-
-def test_the_bundle_of_tekken_has_holes_for_special_tokens(tmp_path: Path) -> None:
-    path = tmp_path / "bundle.json"
-    vocabulary = resolve("tekken_240911")
-    write_bundle(vocabulary, path)
-    bundle = json.loads(path.read_text())
-    assert bundle["tokens"][:1000] == [None] * 1000
-    assert bundle["special_tokens"]["</s>"] == 2
-    assert bundle["pattern"] == vocabulary.pattern
-    assert len(bundle["merges"]) == len(vocabulary.merges)
 
 
 def test_the_bundle_of_a_unigram_vocabulary(tmp_path: Path) -> None:

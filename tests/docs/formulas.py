@@ -99,7 +99,7 @@ ROWS = (
     (
         "superlinear",
         f"A strength of {PROOFS}.",
-        "simulated: `python -m tests.harness.growth_rivals`",
+        "simulated: `python -m tests.harness.growth_cells`",
     ),
     (
         "next size",

@@ -230,32 +230,6 @@ def test_every_kind_of_command_runs(tmp_path: Path) -> None:
     assert len(RUN) > 15
 
 
-def test_a_command_is_run_for_what_is_new_in_it() -> None:
-    one, other = ("preflight", "a.model", "--json"), ("preflight", "b.model#pattern=gpt2")
-    assert list(of_new_form([one, ("preflight", "c.json"), other])) == [one, other]
-
-
-@pytest.mark.thorough  # a command
-def test_a_command_that_does_not_run_is_seen(tmp_path: Path) -> None:
-    assert "no such record" in str(fault(("report", "nowhere"), tmp_path))
-
-
 def test_every_command_that_is_not_run_has_its_reason() -> None:
     words = [word for one in WHOLE for word in one.words]
     assert [name for name in ELSEWHERE if not any(one.startswith(name) for one in words)] == []
-
-
-def test_a_command_is_shortened_by_its_size_alone() -> None:
-    words = ("fuzz", "--budget", "8h", "--out", "nightly", "--ledger", "runs.db")
-    kept = ("fuzz", "--out", "nightly", "--ledger", "runs.db", "--budget", "60cases")
-    assert shortened(Command("here:1", words, True)) == (*kept, *FEW, *TOY)
-    given = ("bench", "--vocab", "mine", "--size", "1MB")
-    assert shortened(Command("here:1", given, True)) == (
-        *("bench", "--vocab", "mine", "--size", "1KB"), *FEW, "--rounds", "1",
-    )  # fmt: skip
-    growth = ("run", "--check", "scaling", "--vocab", "tekken_240911")
-    assert shortened(Command("here:1", growth, True)) == (
-        *("run", "--check", "scaling", "--vocab", "toy_bytes", "--budget", "2s"), *FEW,
-    )  # fmt: skip
-    texts = ("run", "--only-input", "--input", "a.txt")
-    assert shortened(Command("here:1", texts, True)) == texts

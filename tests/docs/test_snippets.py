@@ -94,14 +94,6 @@ def test_python_runs_as_it_stands(page: str, tmp_path: Path) -> None:
     assert run_all(written(found, tmp_path)) is None
 
 
-@pytest.mark.thorough  # a process that imports all
-def test_python_that_does_not_run_is_seen(tmp_path: Path) -> None:
-    wrong = Block("x.md", 1, "python", "from mine import Mine\n", "")
-    assert "No module named" in str(run_all(written([wrong], tmp_path)))
-    failing = Block("x.md", 9, "python", "def test_x():\n    assert False\n", "")
-    assert "1 failed" in str(run_all(written([failing], tmp_path)))
-
-
 @pytest.mark.parametrize(
     "block", [one for one in BLOCKS if one.language == "toml"], ids=lambda one: one.place
 )

@@ -1,15 +1,13 @@
 """``python -m tests.durability --kills 1000 --database sqlite --seed 0``: the table of kills.
 
-Exit status 1 where something was lost or done twice. Ctrl-C prints the table so far; with
-``--state FILE`` the same command goes on, as the plan depends on the seed alone.
+Exit status 1 where something was lost or done twice. Ctrl-C prints the table so far.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
-import json
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,12 +15,10 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.durability import subjects
-from tests.durability.driver import Account, Killing, Row, folder, planned
+from tests.durability.driver import Account, Killing, folder, planned
 
 SHOWN = 20
 """Faults that are told in full."""
-
-STATE = "durability.json"
 
 
 def main() -> int:
@@ -32,20 +28,16 @@ def main() -> int:
     parser.add_argument("--database", default="sqlite", help="sqlite, or postgresql://..")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--subject", action="append", choices=list(subjects.SUBJECTS))
-    parser.add_argument(
-        "--state", type=Path, help=f"file to go on from after Ctrl-C, as {STATE} (default: none)"
-    )
     given = parser.parse_args()
     names = given.subject or list(subjects.SUBJECTS)
     subjects.prepare()
-    identity = [given.kills, given.database, given.seed, names]
-    accounts = restored(given.state, identity)
+    accounts: dict[str, Account] = {}
     status = 0
     try:
         for name, kills in zip(names, shares(names, given.kills), strict=True):
-            kill(name, kills, given.database, given.seed, accounts, given.state, identity)
+            account = accounts[name] = Account()
+            kill(name, kills, given.database, given.seed, account)
     except KeyboardInterrupt:
-        print("interrupted; the same command with --state goes on", file=sys.stderr)
         status = 130
     console = Console(width=None if sys.stdout.isatty() else 140)
     for name, account in accounts.items():
@@ -67,34 +59,17 @@ def shares(names: list[str], kills: int) -> list[int]:
     return [kills - rest if name == "fuzz" else next(counts) for name in names]
 
 
-def kill(
-    name: str,
-    kills: int,
-    database: str,
-    seed: int,
-    accounts: dict[str, Account],
-    state: Path | None,
-    identity: list[object],
-) -> None:
-    """All kills of one subject that are not yet in its account."""
-    account = accounts.setdefault(name, Account())
-    done = account.kills + account.unreached
-    if done >= kills:
-        return
+def kill(name: str, kills: int, database: str, seed: int, account: Account) -> None:
+    """All kills of one subject."""
     with folder() as scratch:
         killing = Killing(subjects.SUBJECTS[name](), databases(database, name), scratch, account)
         plan = planned(killing.begin(), kills, seed)
-        progress = sys.stderr.isatty()
 
         def after() -> None:
-            if state is not None:
-                save(state, identity, accounts)
-            if progress:
+            if sys.stderr.isatty():
                 print(f"\r{name}: {account.kills} of {kills} kills", end="", file=sys.stderr)
 
-        killing.run(plan[done:], after)
-        if progress:
-            print(file=sys.stderr)
+        killing.run(plan, after)
 
 
 def databases(database: str, name: str) -> Callable[[Path], str]:
@@ -106,50 +81,16 @@ def databases(database: str, name: str) -> Callable[[Path], str]:
     return fresh_databases(database, name)
 
 
-def restored(state: Path | None, identity: list[object]) -> dict[str, Account]:
-    """The accounts of the same command that was interrupted."""
-    if state is None or not state.exists():
-        return {}
-    raw = json.loads(state.read_text())
-    if raw["identity"] != identity:
-        return {}
-    return {
-        name: Account(
-            {kind: Row(**row) for kind, row in one["rows"].items()}, one["faults"], one["unreached"]
-        )
-        for name, one in raw["accounts"].items()
-    }
-
-
-def save(state: Path, identity: list[object], accounts: dict[str, Account]) -> None:
-    """Write the accounts, whole."""
-    plain = {
-        name: {
-            "rows": {kind: vars(row) for kind, row in one.rows.items()},
-            "faults": one.faults,
-            "unreached": one.unreached,
-        }
-        for name, one in accounts.items()
-    }
-    part = state.with_name(f"{state.name}.part")
-    part.write_text(json.dumps({"identity": identity, "accounts": plain}))
-    part.replace(state)
-
-
 def table(title: str, account: Account) -> Table:
     """Point of death, kills, survived, lost, twice."""
     made = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
     made.add_column("point of death", no_wrap=True)
-    for heading in ("kills", "survived", "lost", "twice"):
+    columns = ("kills", "survived", "lost", "twice")
+    for heading in columns:
         made.add_column(heading, justify="right")
-    total = Row()
-    for kind, row in itertools.chain(sorted(account.rows.items()), [("all", total)]):
-        made.add_row(kind, *map(str, (row.kills, row.survived, row.lost, row.twice)))
-        if row is not total:
-            total.kills += row.kills
-            total.survived += row.survived
-            total.lost += row.lost
-            total.twice += row.twice
+    total = sum(account.rows.values(), Counter[str]())
+    for kind, row in (*sorted(account.rows.items()), ("all", total)):
+        made.add_row(kind, *(str(row[one]) for one in columns))
     return made
 
 

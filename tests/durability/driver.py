@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,36 +43,26 @@ class Broken(Exception):
 
 
 @dataclass
-class Row:
-    """What came of the kills at one kind of point."""
-
-    kills: int = 0
-    survived: int = 0
-    lost: int = 0
-    twice: int = 0
-
-
-@dataclass
 class Account:
-    """All kills of a subject. unreached: points that no session came to."""
+    """All kills of a subject. unreached: points that no session came to.
 
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: by kind of point, how many kills there were, and what survived, was lost or came twice.
+    """
+
+    rows: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     faults: list[str] = field(default_factory=list)
     unreached: int = 0
 
     @property
     def kills(self) -> int:
         """How many sessions were killed."""
-        return sum(row.kills for row in self.rows.values())
+        return sum(row["kills"] for row in self.rows.values())
 
     def add(self, points: Sequence[Point], lost: Sequence[str], twice: Sequence[str]) -> None:
         """Take in a campaign that was killed at these points."""
         for kind, _ in points:
-            row = self.rows.setdefault(kind, Row())
-            row.kills += 1
-            row.survived += not (lost or twice)
-            row.lost += len(lost)
-            row.twice += len(twice)
+            row = {"kills": 1, "survived": int(not (lost or twice))}
+            self.rows[kind].update(row, lost=len(lost), twice=len(twice))
         where = " and ".join(f"{kind} ({number})" for kind, number in points)
         self.faults += [f"killed at {where}: {what}" for what in [*lost, *twice]]
 

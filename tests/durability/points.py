@@ -75,12 +75,10 @@ class Points:
 
     def install(self) -> None:
         """Watch this process from now on; there is no way back."""
-        for name, places in (
-            ("replace", (1,)), ("rename", (1,)), ("link", (1,)), ("mkdir", (0,)), ("unlink", (0,)),
-            ("remove", (0,)), ("rmdir", (0,)), ("chmod", (0,)), ("truncate", (0,)),
-        ):  # fmt: skip
-            self._wrap(name, places[0])
-        self._wrap_open()
+        for name in ["mkdir", "unlink", "remove", "rmdir", "chmod", "truncate", "open"]:
+            self._wrap(name, 0)
+        for name in ["replace", "rename", "link"]:
+            self._wrap(name, 1)
         self._wrap_write()
         sys.addaudithook(self._audit)
         self._listen()
@@ -92,7 +90,7 @@ class Points:
 
         def wrapped(*given: Any, **named: Any) -> Any:
             label = self._label(given[place] if place < len(given) else "", named)
-            if label is None:
+            if label is None or (name == "open" and not given[1] & (os.O_CREAT | os.O_TRUNC)):
                 return real(*given, **named)
             self.at(f"{name} {label}, before")
             result = real(*given, **named)
@@ -100,20 +98,6 @@ class Points:
             return result
 
         setattr(os, name, wrapped)
-
-    def _wrap_open(self) -> None:
-        real = os.open
-
-        def wrapped(path: Any, flags: int, *given: Any, **named: Any) -> int:
-            label = self._label(path, named) if flags & (os.O_CREAT | os.O_TRUNC) else None
-            if label is None:
-                return real(path, flags, *given, **named)
-            self.at(f"open {label}, before")
-            result = real(path, flags, *given, **named)
-            self.at(f"open {label}, after")
-            return result
-
-        os.open = wrapped
 
     def _wrap_write(self) -> None:
         real = os.write

@@ -14,17 +14,15 @@ import sqlalchemy as sa
 from rich.console import Console
 
 from corpora.families import user
-from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
-from harness.checks import CHECKS
 from harness.cli.commands import forced as cli_forced
 from harness.cli.progress.fuzz import FuzzProgress
 from harness.cli.records import recorded, reported
 from harness.core.countdown import Countdown
-from harness.engine import runner as runs
-from harness.engine import selection, streams
+from harness.engine import flow as runs
+from harness.engine import streams
 from harness.engine.planning import Plan
-from harness.engine.suites import Budget, Suite
+from harness.engine.suites import Budget
 from harness.events import Found, read_events
 from harness.findings.folder import RunFolder
 from harness.ledger.engine import open_database
@@ -40,19 +38,18 @@ from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.store import CampaignStore
 from harness.studies.worst.patterns import Breeder
 from harness.studies.worst.results import Entry, Report, as_families
-from harness.studies.worst.search import Search, Sizes
-from harness.studies.worst.state import Store
-from harness.workers import Limits
+from harness.studies.worst.search import Search
+from harness.studies.worst.state import Sizes, Store
 from impls.interface import Mode
 from reports import worst as worst_tables
 from reports import write
-from reports.cluster import Cluster
 from reports.studies import files as study_files
 from tests.durability import inside
 from tests.harness.fuzz_campaign import everything
 from tests.harness.planted_costs import Planted as PlantedCosts
 from tests.harness.planted_costs import gauge_of
 from tests.harness.planted_costs import runs as runs_of_one_byte
+from tests.harness.toy_plans import toy_plan
 
 Outcome = dict[str, dict[str, Any]]
 """By kind of thing, all things by identity."""
@@ -192,22 +189,8 @@ def last_runs(where: str) -> dict[str, Any]:
 def small_plan(cases: int, checks: tuple[str, ...], mutants: tuple[str, ...]) -> Plan:
     """Toys, the definition, and implementations with mutants."""
     own = [f"tests.durability.inside:{mutant}" for mutant in mutants]
-    present, _ = selection.participants(["bpe.naive", *own])
-    catalog = generators()
-    return Plan(
-        vocabularies=selection.vocabularies(("toy_bytes",)),
-        participants=present,
-        references=frozenset({"bpe.naive"}),
-        generators=[catalog[name] for name in ("edge", "repeats", "raw")],
-        checks=[CHECKS[name] for name in checks],
-        expectations=(),
-        suite=Suite("fuzz", "small", "endless", 64, 0.0, 0),
-        budget=Budget(cases=cases),
-        seed=0,
-        jobs=2,
-        fail_fast=False,
-        limits=Limits(seconds=120.0, deaths=3, batch_deaths=1),
-    )
+    drawn = ("edge", "repeats", "raw")
+    return toy_plan(cases, own, checks=checks, drawn=drawn, longest=64, jobs=2)
 
 
 class Campaign:
@@ -468,7 +451,7 @@ class Worst:
         file = out / "families.toml"
         if user.add(file, as_families(report)):
             report.families = str(file)
-        write(study_files("worst", report.to_json(), worst_tables.page(report, Cluster())), out)
+        write(study_files("worst", report.to_json(), worst_tables.page(report, [])), out)
 
     def outcome(self, home: Path, where: str) -> Outcome:
         out = home / "out"

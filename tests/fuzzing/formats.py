@@ -13,11 +13,11 @@ import regex
 from corpora.families import user
 from corpora.grammars.corpus import CorpusError, read_cases
 from corpora.vocabularies import sources
-from corpora.vocabularies.gguf_out import to_gguf
+from corpora.vocabularies.gguf_file import to_gguf
 from corpora.vocabularies.model import Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.preflight import preflight
-from corpora.vocabularies.sentencepiece_proto import to_model_proto
+from corpora.vocabularies.sentencepiece_model import to_model_proto
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from corpora.vocabularies.toys import TOYS
 from harness.events import read_events

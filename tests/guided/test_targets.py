@@ -14,11 +14,13 @@ import yaml
 
 from corpora.vocabularies import sources
 from harness.engine import selection
-from harness.studies.guided.looking import Look, looked_into
+from harness.events import Found
+from harness.studies.guided.looking import found_in, looked_into
 from harness.studies.guided.making import CHOICES, Mutator, dictionary
 from harness.studies.guided.project import seeds, write
 from harness.studies.guided.subject import ALGORITHMS, Subject, Suspicion, small
 from harness.studies.guided.target import LONGEST, Asked, Disagreement, parsed
+from tests.reports import records
 
 ROOT = Path(__file__).parents[2]
 MUTANTS = "harness.studies.selftest.catalog"
@@ -92,12 +94,17 @@ def test_what_is_right_ends_without_a_finding(tmp_path: Path) -> None:
 class Telling:
     """Finds what it is told to."""
 
-    def __init__(self, found: list[dict[str, str]], known: list[bytes]) -> None:
-        self.told, self.asked = Look(found, known), 0
+    def __init__(self, *found: Found) -> None:
+        self.told, self.asked = list(found), 0
 
-    def look(self, source: str, names: list[str], data: bytes) -> Look:
+    def __call__(self, subject: Subject, data: bytes, out: Path) -> list[Found]:
         self.asked += 1
         return self.told
+
+
+HERE = Path("here")
+NEW = records.found("f-1", b"x", bucket="b", difference="they differ")
+KNOWN = records.found("f-2", b"x", expected="known")
 
 
 def subject() -> Subject:
@@ -115,14 +122,14 @@ def test_only_a_finding_of_the_harness_is_one() -> None:
     assert one.suspicion(b"a") is None
     assert one.suspicion(b"not of its alphabet") is None
     assert one.suspicion(SHOWS) is not None
-    nothing = Telling([], [])
-    asked = Asked([one], nothing)  # type: ignore[arg-type]
+    nothing = Telling()
+    asked = Asked([one], nothing, HERE)
     for _ in range(40):
         asked(SHOWS)
     assert nothing.asked == 6  # after 1, 2, 4, 8, 16 and 32 inputs: more rarely, but never ignored
-    told = {"bucket": "b", "difference": "they differ", "reproducer": "here/repro.py"}
-    with pytest.raises(Disagreement, match=r"b: they differ; reproduce: python here/repro\.py"):
-        Asked([one], Telling([told], []))(SHOWS)  # type: ignore[arg-type]
+    said = r"b: they differ; reproduce: python here/look-\d+-1/findings/f-1/repro\.py"
+    with pytest.raises(Disagreement, match=said):
+        Asked([one], Telling(NEW), HERE)(SHOWS)
 
 
 class TwoFaults:
@@ -136,13 +143,12 @@ class TwoFaults:
 
 
 def test_what_is_expected_covers_only_what_it_explains() -> None:
-    looks = Telling([], [b"x"])
-    asked = Asked([TwoFaults()], looks)  # type: ignore[list-item, arg-type]
+    looks = Telling(KNOWN)
+    asked = Asked([TwoFaults()], looks, HERE)  # type: ignore[list-item]
     for data in (b"x", b"ax", b"xbx", b"axa"):
         asked(data)
     assert looks.asked == 1
-    told = {"bucket": "b", "difference": "they differ", "reproducer": "here/repro.py"}
-    looks.told = Look([told], [])
+    looks.told = [NEW]
     asked(b"just x")
     with pytest.raises(Disagreement):
         asked(b"x and y")
@@ -153,8 +159,8 @@ def test_what_is_expected_is_no_finding(tmp_path: Path) -> None:
     """llama.cpp falls back to bytes where SentencePiece replaces them: known, and written down."""
     pytest.importorskip("xllamacpp")
     several = ["sentencepiece", "spm.sentencepiece", "llama.cpp"]
-    found, whole = looked_into(b"\xc1", ["toy_characters"], several, tmp_path)
-    assert whole
+    assert looked_into(b"\xc1", ["toy_characters"], several, tmp_path)
+    found = found_in(tmp_path)
     assert found
     assert all(one.expected for one in found)
 
@@ -188,11 +194,8 @@ def test_dictionaries_and_seeds() -> None:
 def test_options_of_libfuzzer_go_through() -> None:
     options, theirs = parsed(["bpe", "-runs=5", "--impl", "bpe.naive", "corpus", "-seed=1"])
     assert theirs == ["-runs=5", "-seed=1"]
-    assert (options.algorithm, options.impl, options.corpus) == (
-        "bpe",
-        ["bpe.naive"],
-        [Path("corpus")],
-    )
+    assert (options.algorithm, options.impl) == ("bpe", ["bpe.naive"])
+    assert options.corpus == [Path("corpus")]
 
 
 def test_every_algorithm_has_vocabularies_and_both_projects_are_whole() -> None:

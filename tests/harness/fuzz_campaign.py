@@ -11,61 +11,48 @@ from typing import Any
 import sqlalchemy as sa
 from rich.console import Console
 
-from corpora.generators.catalog import generators
-from harness.checks import CHECKS
 from harness.cli.progress.fuzz import FuzzProgress
-from harness.engine import selection, streams
-from harness.engine.planning import Plan
-from harness.engine.suites import Budget, Suite
+from harness.engine import streams
 from harness.ledger.engine import open_database
 from harness.studies.fuzz import arms
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
+from harness.studies.fuzz.session import Shows
 from harness.studies.fuzz.state import State
 from harness.studies.fuzz.store import CampaignStore, PartRow
-from harness.workers import Limits
-
-# Small batches, so that a few hundred cases are several rounds.
-streams.BATCH_CASES = streams.FIRST_BATCH_CASES = arms.MUTANTS = 64
+from tests.harness.toy_plans import toy_plan
 
 WRONG = Path(__file__).parents[1] / "mutants" / "in_process.py"
 
 
+def shrink_batches() -> None:
+    """Make all batches of this process small, so that a few hundred cases are several rounds."""
+    streams.BATCH_CASES = streams.FIRST_BATCH_CASES = arms.MUTANTS = 64
+
+
 def small_plan(
     cases: int,
-    impls: Sequence[str] = ("bpe.naive", f"{WRONG}:OneToken", f"{WRONG}:Exit"),
+    impls: Sequence[str] = (f"{WRONG}:OneToken", f"{WRONG}:Exit"),
     vocabularies: Sequence[str] = ("toy_bytes",),
-    seed: int = 0,
+    **changes: Any,
 ) -> FuzzPlan:
     """A campaign on a toy with an implementation that errs, and one that dies."""
-    present, _ = selection.participants(impls)
-    catalog = generators()
-    plan = Plan(
-        vocabularies=selection.vocabularies(vocabularies),
-        participants=present,
-        references=frozenset({"bpe.naive"}),
-        generators=[catalog[name] for name in ("edge", "tokens", "repeats", "raw")],
-        checks=[CHECKS["survival"], CHECKS["equivalence"]],
-        expectations=(),
-        suite=Suite("fuzz", "small", "endless", 512, 0.0, 0),
-        budget=Budget(cases=cases),
-        seed=seed,
-        jobs=1,
-        fail_fast=False,
-        limits=Limits(seconds=120.0, deaths=3, batch_deaths=1),
-    )
+    shrink_batches()
+    plan = toy_plan(cases, impls, vocabularies, **changes)
     return FuzzPlan(plan, structured=False, coverage=False, canary=False)
 
 
-def run(plan: FuzzPlan, where: str, out: Path, anew: bool = False) -> Record:
-    """A session."""
-
-    def progress(known: set[str]) -> FuzzProgress:
-        return FuzzProgress(Console(stderr=True), known, None)
-
+def run(
+    plan: FuzzPlan, where: str, out: Path, shows: Shows | None = None, **options: Any
+) -> Record:
+    """A session. options: of :func:`harness.studies.fuzz.run.execute`."""
     store = CampaignStore(where, "test")
-    return execute(plan, store, out, "test", progress, lambda made: None, 3600, anew=anew)
+
+    def progress(known: set[str]) -> Shows:
+        return shows or FuzzProgress(Console(quiet=True), known, None)
+
+    return execute(plan, store, out, "test", progress, lambda made: None, 3600, **options)
 
 
 def everything(where: str) -> dict[str, Any]:

@@ -69,42 +69,40 @@ def joined(vocabularies: list[str], *impls: str, lacking: str = "") -> dict[str,
     return {one.participant.name: one.vocabularies for one in found}
 
 
-def test_the_reference_joins_a_candidate_that_is_alone() -> None:
-    assert joined(["toy_bytes"], PLUGIN) == {"tiktoken": ("toy_bytes",)}
-    assert joined(["unigram_bytes"], PLUGIN) == {"sentencepiece": ("unigram_bytes",)}
+NKFC, BYTES = "unigram_nfkc", "unigram_bytes"
 
 
-def test_two_candidates_are_not_held_to_each_other_alone() -> None:
-    assert joined(["unigram_nfkc", "unigram_bytes"], PLUGIN, OTHER) == {
-        "sentencepiece": ("unigram_nfkc", "unigram_bytes")
-    }
-
-
-def test_a_candidate_is_alone_beside_one_that_does_not_mean_to_give_the_same_ids() -> None:
-    assert joined(["toy_bytes"], PLUGIN, "bpe.greedy") == {"tiktoken": ("toy_bytes",)}
-
-
-def test_each_vocabulary_gets_the_reference_of_its_own_format() -> None:
-    assert joined(["toy_bytes", "toy_wordpiece"], PLUGIN) == {
-        "tiktoken": ("toy_bytes",),
-        "tokenizers": ("toy_wordpiece",),
-    }
+@pytest.mark.parametrize(
+    ("vocabularies", "impls", "joins"),
+    [
+        # The reference joins a candidate that is alone, on each vocabulary that of its format.
+        (["toy_bytes"], [PLUGIN], {"tiktoken": ("toy_bytes",)}),
+        (
+            ["toy_bytes", "toy_wordpiece"],
+            [PLUGIN],
+            {"tiktoken": ("toy_bytes",), "tokenizers": ("toy_wordpiece",)},
+        ),
+        # Two candidates are not held to each other alone.
+        ([NKFC, BYTES], [PLUGIN, OTHER], {"sentencepiece": (NKFC, BYTES)}),
+        # Nor is one to who does not mean to give the same ids.
+        (["toy_bytes"], [PLUGIN, "bpe.greedy"], {"tiktoken": ("toy_bytes",)}),
+        # One of ours, or a library, is not left alone.
+        (["toy_bytes"], ["bpe.naive"], {"tiktoken": ("toy_bytes",)}),
+        (["toy_bytes"], ["tiktoken"], {"bpe.heap": ("toy_bytes",)}),
+        # The user gave somebody to compare with.
+        (["toy_bytes"], [PLUGIN, "tokenizers"], {}),
+        (["toy_bytes"], [PLUGIN, "bpe.heap"], {}),
+        (["toy_bytes"], ["tokenizers", "bpe.table"], {}),
+    ],
+)
+def test_who_joins(
+    vocabularies: list[str], impls: list[str], joins: dict[str, tuple[str, ...]]
+) -> None:
+    assert joined(vocabularies, *impls) == joins
 
 
 def test_a_definition_of_ours_joins_where_the_reference_is_not_installed() -> None:
     assert joined(["toy_bytes"], PLUGIN, lacking="tiktoken") == {"bpe.heap": ("toy_bytes",)}
-
-
-@pytest.mark.parametrize(
-    "impls",
-    [
-        (PLUGIN, "tokenizers"),
-        (PLUGIN, "bpe.heap"),
-        ("tokenizers", "bpe.table"),
-    ],
-)
-def test_nobody_joins_whom_the_user_gave_somebody_to_compare_with(impls: tuple[str, ...]) -> None:
-    assert joined(["toy_bytes"], *impls) == {}
 
 
 def test_who_joins_was_not_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -124,8 +122,3 @@ def test_the_line_names_who_joins_and_where() -> None:
         [sources.resolve("toy_bytes")], selection.participants([f"{path}:Linear"])[0], installed
     )
     assert one.line.startswith("tiktoken joins this run, to compare with on toy_bytes: ")
-
-
-@pytest.mark.parametrize(("alone", "joins"), [("bpe.naive", "tiktoken"), ("tiktoken", "bpe.heap")])
-def test_one_of_ours_or_a_library_is_not_left_alone(alone: str, joins: str) -> None:
-    assert joined(["toy_bytes"], alone) == {joins: ("toy_bytes",)}

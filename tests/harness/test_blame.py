@@ -62,9 +62,3 @@ def test_between_two_references_nobody_is_blamed_and_it_can_be_replayed(tmp_path
     assert done.returncode == 1, done.stderr
     replayed = json.loads((again / "summary.json").read_text())
     assert blamed(replayed) == blamed(summary)
-
-
-@pytest.mark.thorough  # a whole run
-def test_what_the_user_declares_a_reference_is_not_blamed(tmp_path: Path) -> None:
-    summary = run(tmp_path, "bpe.table", WRONG, options=(f"--reference={WRONG}",))
-    assert blamed(summary) == {(("bpe.table",), False)}

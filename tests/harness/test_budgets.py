@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import pytest
 
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
-from harness.cli.progress.fuzz import FuzzProgress
 from harness.core import exit_statuses
 from harness.core.comparisons import Contract
 from harness.core.countdown import Countdown
@@ -26,9 +26,7 @@ from harness.studies.forced.adversary import Caught, Round
 from harness.studies.forced.hunt import Hunt
 from harness.studies.forced.jobs import Task
 from harness.studies.fuzz.record import Record
-from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.state import Round as Committed
-from harness.studies.fuzz.store import CampaignStore
 from harness.studies.selftest import hunts
 from harness.studies.selftest.groups import Hunted, Shown
 from harness.studies.selftest.run import Selftest, make_plan
@@ -40,8 +38,8 @@ from harness.studies.worst.session import Session, Watcher
 from harness.studies.worst.state import Store
 from harness.workers.pool import OutOfTime
 from reports.worst import verdict
-from tests.breadth import thorough
 from tests.harness.fuzz_campaign import everything, small_plan
+from tests.harness.fuzz_campaign import run as run_campaign
 from tests.harness.planted_costs import Planted, on, runs
 
 
@@ -98,7 +96,7 @@ def sit(folder: Path, clock: Clock, gauge: Slow, budget: float = 60.0) -> tuple[
     return sitting, report
 
 
-@pytest.mark.parametrize("a_request", [thorough(0.05), 0.1, 7.0])
+@pytest.mark.parametrize("a_request", [0.1, 7.0])
 def test_a_search_ends_with_its_budget_however_slow_the_requests(
     tmp_path: Path, a_request: float
 ) -> None:
@@ -114,18 +112,8 @@ def test_a_search_ends_with_its_budget_however_slow_the_requests(
         assert verdict(report).startswith("the worst input found costs")
     else:
         assert "no time" in verdict(report)
-    assert a_request > 1 or report.compared
-
-
-@pytest.mark.thorough  # a whole search
-def test_each_phase_has_a_share_of_the_budget(tmp_path: Path) -> None:
-    clock = Clock()
-    gauge = slow(clock, 0.05)
-    sitting, report = sit(tmp_path, clock, gauge)
-    sitting.run()
-    assert report.found
-    assert report.compared >= 4
-    assert report.grown >= 2
+    assert a_request > 1 or report.compared >= 4
+    assert a_request > 1 or report.found
 
 
 def test_a_generation_that_is_cut_short_is_done_again(tmp_path: Path) -> None:
@@ -142,7 +130,7 @@ def test_a_generation_that_is_cut_short_is_done_again(tmp_path: Path) -> None:
                 raise KeyboardInterrupt
 
     whole, _ = sit(other, clock, slow(clock, 0.001))
-    whole._watcher = Enough()
+    whole.watcher = Enough()
     with pytest.raises(KeyboardInterrupt):
         whole.run()
     same = json.loads((other / "search.json").read_text())
@@ -152,19 +140,16 @@ def test_a_generation_that_is_cut_short_is_done_again(tmp_path: Path) -> None:
 
 @pytest.mark.thorough  # a whole search
 def test_what_is_found_is_reported_when_it_is_broken_off(tmp_path: Path) -> None:
-    clock = Clock()
-    gauge = slow(clock, 0.05)
-    sitting, report = sit(tmp_path, clock, gauge)
-
     class Interrupting(Watcher):
         def doing(self, what: str) -> None:
             raise KeyboardInterrupt
 
-    sitting._watcher = Interrupting()
+    clock = Clock()
+    sitting, report = sit(tmp_path, clock, slow(clock, 0.05))
+    sitting.watcher = Interrupting()
     with pytest.raises(KeyboardInterrupt):
         sitting.run()
-    assert not report.complete
-    assert report.found
+    assert report.found and not report.complete
     assert verdict(report).startswith("broken off before")
 
 
@@ -183,26 +168,13 @@ def test_what_is_not_asked_is_no_failure_of_the_implementation() -> None:
 # A session of a campaign.
 
 
-class Silent(FuzzProgress):
-    """Says nothing."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-
-        super().__init__(Console(quiet=True), {}, None)
-
-
 def session(
     folder: Path, budget: Budget, clock: Clock, committed: Callable[[Committed], None]
 ) -> Record:
-    from dataclasses import replace
-
-    plan = small_plan(600, impls=("bpe.naive", "bpe.heap"))
+    plan = small_plan(600, impls=("bpe.heap",))
     plan = replace(plan, plan=replace(plan.plan, budget=budget))
-    return execute(
-        plan, CampaignStore(str(folder / "x.db"), "test"), folder / "out", "test",
-        lambda known: Silent(), lambda made: None, 3600, committed=committed, clock=clock,
-    )  # fmt: skip
+    where = str(folder / "x.db")
+    return run_campaign(plan, where, folder / "out", committed=committed, clock=clock)
 
 
 @pytest.mark.thorough  # three whole campaigns

@@ -21,45 +21,36 @@ def quiet() -> float:
     return 1.0
 
 
-def slowed() -> float:
-    return 3.0
+WALL_SECONDS = max(LEAST_WALL, WALL)
+CPU, SAT = "no answer within 1.0 s of CPU time", "no answer within 1.0 s, in which it only waited"
 
 
-def fed(
-    steps: list[tuple[float, float, bool]], *, seconds: float = 1.0, place: int = -1
-) -> Stopwatch:
-    """A watch that saw these: the time on the wall, CPU time so far, whether anybody had work."""
-    watch = Stopwatch(seconds, 0.0, 0.0)
+@pytest.mark.parametrize(
+    ("steps", "slowness", "late"),
+    [
+        ([(0.5, 0.5, True)], 1.0, None),
+        ([(0.5, 0.5, True), (1.2, 1.1, True)], 1.0, CPU),
+        # A machine that has slowed down gives as much more time.
+        ([(2.0, 2.0, True)], 1.0, CPU),
+        ([(2.0, 2.0, True)], 3.0, None),
+        # Twenty seconds on the wall, in which others had the processor.
+        ([(n, 0.01 * n, True) for n in range(1, 20)], 1.0, None),
+        # Who sits is late by the wall; who works now and then does not sit.
+        ([(n / 10, 0.0, False) for n in range(1, 12)], 1.0, SAT),
+        ([(n / 10, 0.05 * n, False) for n in range(1, 12)], 1.0, None),
+        # What no counter shows ends all the same.
+        ([(WALL_SECONDS - 1, 0.0, True)], 1.0, None),
+        ([(WALL_SECONDS + 1, 0.0, True)], 1.0, f"no answer within {WALL_SECONDS:.0f} s"),
+    ],
+)
+def test_whose_time_is_up(
+    steps: list[tuple[float, float, bool]], slowness: float, late: str | None
+) -> None:
+    """Steps: the time on the wall, CPU time so far, whether anybody had work."""
+    watch = Stopwatch(1.0, 0.0, 0.0)
     for now, cpu, awake in steps:
-        watch.look(now, Usage(cpu, 0, awake), place=place, compiling=False)
-    return watch
-
-
-def test_cpu_time_beyond_the_limit_is_too_late() -> None:
-    assert fed([(0.5, 0.5, True)]).overdue(quiet) is None
-    late = fed([(0.5, 0.5, True), (1.2, 1.1, True)]).overdue(quiet)
-    assert late == "no answer within 1.0 s of CPU time"
-
-
-def test_a_machine_that_has_slowed_down_gives_as_much_more_time() -> None:
-    watch = fed([(2.0, 2.0, True)])
-    assert watch.overdue(quiet) is not None
-    assert watch.overdue(slowed) is None
-
-
-def test_who_waits_for_a_processor_is_not_late() -> None:
-    # Twenty seconds on the wall, in which others had the processor.
-    assert fed([(n, 0.01 * n, True) for n in range(1, 20)]).overdue(quiet) is None
-
-
-def test_who_sits_is_late_by_the_wall() -> None:
-    watch = fed([(n / 10, 0.0, False) for n in range(1, 12)])
-    late = watch.overdue(quiet)
-    assert late == "no answer within 1.0 s, in which it only waited"
-
-
-def test_who_works_now_and_then_does_not_sit() -> None:
-    assert fed([(n / 10, 0.05 * n, False) for n in range(1, 12)]).overdue(quiet) is None
+        watch.look(now, Usage(cpu, 0, awake), place=-1, compiling=False)
+    assert watch.overdue(lambda: slowness) == late
 
 
 def test_each_input_has_its_own_time() -> None:
@@ -91,12 +82,6 @@ def test_who_says_more_inputs_than_there_are_is_late(places: Sequence[int]) -> N
     for now, place in enumerate(places):
         watch.look(now / 10, Usage(now / 10, 0, awake=True), place=place, compiling=False)
     assert watch.overdue(quiet) is not None
-
-
-def test_what_no_counter_shows_ends_all_the_same() -> None:
-    wall = max(LEAST_WALL, WALL)
-    assert fed([(wall - 1, 0.0, True)]).overdue(quiet) is None
-    assert "no answer within" in str(fed([(wall + 1, 0.0, True)]).overdue(quiet))
 
 
 def test_usage_counts_children_and_their_threads() -> None:

@@ -9,16 +9,16 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from harness.core.writing import OutputError
 from harness.engine import copies
-from harness.engine.copies import ExaminerProcess, line_of
+from harness.engine.copies import ExaminerProcess, packed
 from harness.engine.ending import BrokenOff
-from harness.engine.opening import NamedFailed
-from harness.engine.parts import Ended, Left, Turn
+from harness.engine.examiner import Ended, Left, Turn
+from harness.engine.state import NamedFailed
 from harness.events import Event, Phase
 from tests.cluster.plans import plug_in, small_plan
 from tests.harness.test_sittings import sat
@@ -84,7 +84,7 @@ def copy() -> Iterator[ExaminerProcess]:
     finally:
         one._stopped = True  # nothing more is to be told of how it ends
         assert one.close() in ([LEFT], [])
-        assert one._has_ended()
+        assert not one._process.is_running()
 
 
 def test_what_it_tells_comes_back_event_by_event(copy: ExaminerProcess) -> None:
@@ -124,6 +124,7 @@ def test_one_that_cannot_begin_says_why() -> None:
     copy = ExaminerProcess(failing, [])
     with pytest.raises(BrokenOff, match="ValueError: no room for a process"):
         copy.examine(turn("usual"), lambda event: None)
+    copy.stop()
     assert copy.close() == []
 
 
@@ -154,7 +155,7 @@ def test_one_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(BrokenOff):
         copy.examine(turn("long"), lambda event: None)
     assert copy.close() == []
-    assert os.WTERMSIG(cast("int", copy._ended)) == signal.SIGKILL
+    assert copy._ended() == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("unread", [False, True])
@@ -162,14 +163,11 @@ def test_it_ends_with_the_process_that_has_begun_it(unread: bool) -> None:
     first = ExaminerProcess(made, [])
     second = ExaminerProcess(made, [first])
     if unread:  # then its end comes as an error
-        first._send(line_of(turn("long")))
+        first._send(packed(turn("long")))
         first._socket.recv(1, socket.MSG_PEEK)
     first._lines.close()
     first._socket.close()  # as the kernel does when that process is killed
-    end = time.monotonic() + HANG_SECONDS
-    while not first._has_ended() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert first._has_ended()
+    assert first._ended() == -signal.SIGKILL
     assert second.examine(turn("usual"), lambda event: None).whole
     assert second.close() == [LEFT]
 

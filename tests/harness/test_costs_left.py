@@ -14,7 +14,7 @@ from corpora.vocabularies import sources
 from harness.engine import selection
 from harness.engine.costs import loaded
 from harness.events import Measured
-from harness.studies.costs.left import INPUTS, inputs_of, measure_left
+from harness.studies.costs.left import inputs_of, measure_left
 from harness.verdict.exponents import Verdict
 from harness.verdict.leaks import MOST, SURE, Left, judge_left
 from harness.workers import meters
@@ -45,9 +45,7 @@ def test_leaks_are_told_with_their_rate(rate: float) -> None:
 def test_little_is_no_leak_and_soon_said() -> None:
     assert passes(lambda n: 5e7) == (Left(Verdict.LINEAR, 0.0), 3)
     assert passes(lambda n: 5e7 + 50 * n)[0].verdict is Verdict.LINEAR
-
-
-def test_fewer_inputs_of_who_is_slow_see_larger_leaks_only() -> None:
+    # Fewer inputs of who is slow see larger leaks only.
     assert passes(lambda n: 600.0 * n, 128)[0].verdict is Verdict.LINEAR
     assert passes(lambda n: 2048.0 * n, 128)[0].verdict is Verdict.SUPERLINEAR
 
@@ -83,14 +81,6 @@ def test_memory_that_sinks_and_rises_stays_open_and_is_not_accused() -> None:
     found, count = passes(lambda n: 4e6 * (n // 1000 % 3))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert count == MOST + 1
-
-
-def test_inputs_are_of_many_kinds_and_lengths() -> None:
-    vocabulary = sources.resolve("toy_bytes")
-    made = inputs_of(vocabulary, [f for f in families().values() if f.suits(vocabulary)])
-    assert len(made) == INPUTS
-    assert len(set(made)) > 0.5 * INPUTS
-    assert {len(data) // 100 for data in made} >= {0, 1, 2, 5}
 
 
 def said_of(spec: str) -> Measured:

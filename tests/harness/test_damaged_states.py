@@ -16,14 +16,10 @@ from corpora.families.pattern import repeated
 from harness.core import stored
 from harness.core.outcomes import Status
 from harness.core.writing import OutputError
-from harness.engine.selection import SelectionError
 from harness.events import BatchDone, ForcedWitness, Phase
 from harness.findings.causes import Causes
 from harness.findings.diagnosis import Signature
 from harness.ledger.engine import LedgerError
-from harness.studies.forced import counterexamples
-from harness.studies.forced.counterexamples import Counterexample
-from harness.studies.forced.hunt import COUNTEREXAMPLES
 from harness.studies.forced.journal import Journal
 from harness.studies.forced.results import Tally, Walked
 from harness.studies.fuzz.behaviour import MAP_SIZE, Map
@@ -78,29 +74,17 @@ def test_a_state_of_a_search_is_read_back(tmp_path: Path) -> None:
 
 
 PLACE = ("state", "places", "cost/r0L")
-DIED = ("state", "deaths", DEATH.key)
 
 
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "is not JSON"),
-        (b"\xff\xfe\x00", "is not JSON"),
         (NESTED, "is not JSON"),
         (json.dumps(SEARCH)[:-9], "is not JSON"),
-        ("[]", "expected `object`, got `array`"),
         ("{}", "object missing required field `search`"),
-        (put(SEARCH, ("state", "seconds"), "1"), "state.seconds: expected `float`, got `str`"),
-        (put(SEARCH, ("state", "seconds"), -1), "state.seconds: expected `float` >= 0"),
-        (put(SEARCH, ("state", "readings"), None), "state.readings: expected `int`"),
-        (put(SEARCH, ("state", "places"), []), "state.places: expected `object`, got `array`"),
         (put(SEARCH, (*PLACE, "samples", 0, "size"), "x"), "samples[0].size: expected `int`"),
-        (put(SEARCH, (*PLACE, "samples", 0), {}), "samples[0]: object missing required"),
-        (put(SEARCH, (*PLACE, "origin"), ...), "object missing required field `origin`"),
         (put(SEARCH, (*PLACE, "pattern", "pumps"), []), "pattern: a pattern needs a pump"),
-        (put(SEARCH, (*PLACE, "pattern", "prefix"), 1), "pattern.prefix: expected `bytes`"),
-        (put(SEARCH, (*DIED, "status"), 99), "status: invalid enum value 99"),
-        (put(SEARCH, ("state", "died"), 1.5), "state.died: expected `int`"),
+        (put(SEARCH, ("state", "deaths", DEATH.key, "status"), 99), "invalid enum value 99"),
         (put(SEARCH, ("state", "lines", "3", 1), 1), "lines[...][1]: expected `object`"),
     ],
 )
@@ -152,15 +136,10 @@ def test_a_journal_is_read_back_but_for_what_was_cut_off_and_what_is_of_other_wo
 @pytest.mark.parametrize(
     ("where", "value", "told"),
     [
-        ((), "", "is not JSON"),
         ((), NESTED, "is not JSON"),
-        ((), "7", "expected `object`, got `int`"),
         (("unit",), [], "unit: expected `array` of length >= 1"),
         (("unit",), ["other"], "unit: there is no kind 'other'"),
-        (("unit",), ["schema", 1], "unit[0]: expected `str`"),
         (("unit",), ["schema"], "unit: expected `array` of length 1"),
-        (("done", "tokens"), "2", "done.tokens: expected `int`, got `str`"),
-        (("done", "tallies", "exact", "unsafe"), [], "done.tallies[...].unsafe: expected `int`"),
         (("done", "witnesses", 0, "forced"), "a", "forced: expected `str` matching"),
     ],
 )
@@ -175,28 +154,6 @@ def test_a_damaged_line_of_a_journal_is_said(
     assert f"{path.name}: damaged (line 2: " in str(caught.value)
     assert told in str(caught.value)
     assert str(caught.value).endswith("; remove that line to do its work again")
-    assert str(caught.value).isprintable()
-
-
-# adversary: trophies.json
-
-COUNTEREXAMPLE = Counterexample("toy_bytes", "none", "chain", b"", b"ab", (b"a", b"\x80"), 2)
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (b"\xff", "is not JSON"),
-        (b"{}", "expected `array`, got `object`"),
-        (b'[{"vocabulary": 1}]', "[0].vocabulary: expected `str`"),
-        (NESTED.encode(), "is not JSON"),
-    ],
-)
-def test_damaged_counterexamples_are_said(content: bytes, told: str, tmp_path: Path) -> None:
-    (tmp_path / COUNTEREXAMPLES).write_bytes(content)
-    with pytest.raises(SelectionError) as caught:
-        counterexamples.read(tmp_path / COUNTEREXAMPLES)
-    assert told in str(caught.value)
     assert str(caught.value).isprintable()
 
 
@@ -220,19 +177,10 @@ PARTS = {name: json.loads(encoded(part)) for name, part in STATE.parts().items()
     [
         (("state", "form"), "1", "made by another version"),
         (("state", "cases"), None, "cases: expected `int`, got `null`"),
-        (("state", "schedule", 0, "gain"), "x", "schedule[0].gain: expected `float`"),
-        (("state", "totals", "a", "exercised"), 1, "totals[...].exercised: expected `object`"),
         (("state", "opened", 0), "{", "opened[0]: a line that is not JSON"),
         (("covered/000000", 0), "Y", "covered[0]: invalid base64"),
-        (("causes/000000", 0, 0, 1), {}, "causes[0][0][1]: object missing required field `check`"),
-        (
-            ("causes/000000", 0, 1, "minimal"),
-            {"Y": "n"},
-            "invalid base64",
-        ),
-        (("state", "losses", "x"), [1], "losses[...]: expected `array` of length 2"),
+        (("causes/000000", 0, 1, "minimal"), {"Y": "n"}, "invalid base64"),
         (("state", "curve"), [[1]], "curve[0]: expected `array` of length 4"),
-        (("state",), 7, "expected `object`"),
         (("causes/000000",), {}, "expected `array`"),
     ],
 )
@@ -245,19 +193,13 @@ def test_a_damaged_state_of_a_campaign_is_said(
     assert told in str(caught.value)
 
 
-@pytest.mark.parametrize("part", [b"", NESTED.encode(), b"\xff"])
-def test_what_is_no_state_at_all_is_said(part: bytes) -> None:
-    with pytest.raises(StateError, match="is not JSON"):
-        State.of({"state": part})
-
-
 def test_what_unpacks_to_much_is_said() -> None:
     with pytest.raises(ValueError, match="more than 1,000 bytes"):
         stored.unzipped(zlib.compress(bytes(1001)), 1000)
     assert stored.unzipped(zlib.compress(bytes(1000)), 1000) == bytes(1000)
 
 
-@pytest.mark.parametrize("content", [bytes(MAP_SIZE - 1), bytes(MAP_SIZE + 1), b"\xff" * MAP_SIZE])
+@pytest.mark.parametrize("content", [bytes(MAP_SIZE - 1), b"\xff" * MAP_SIZE])
 def test_a_map_that_is_none_is_said(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"behaviour|bytes"):
         Map(content)

@@ -17,7 +17,7 @@ from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from impls.interface import Mode
 from reports import html, junit, sarif
 from reports.record import RunRecord
-from reports.words import SEVERITIES, severity, spoken
+from reports.words import severity, spoken
 from tests.docs import formulas
 from tests.harness.samples import contract
 from tests.reports import records
@@ -108,19 +108,6 @@ def test_every_check_has_a_rule_and_words_of_its_own(check: str) -> None:
     rules = json.loads(sarif.render(records.clean()))["runs"][0]["tool"]["driver"]["rules"]
     assert f"tokgate/{check}" in {rule["id"] for rule in rules}
     assert not spoken(bucket.example).endswith(f": {check}")
-
-
-@pytest.mark.parametrize("check", ["template", "surrogates", "reachability", "minimality"])
-def test_checks_of_ids_are_not_rated_lowest(check: str) -> None:
-    [bucket] = told(check).buckets
-    assert severity(bucket.example) == "wrong ids"
-
-
-def test_cards_stand_in_the_order_of_their_severity() -> None:
-    worst = [
-        SEVERITIES.index(severity(one.example)) for one in told("split", "offsets", "batch").buckets
-    ]
-    assert worst == sorted(worst)
 
 
 def test_a_check_needs_its_declaration_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,135 +24,112 @@ from impls.interface import Mode
 from tests.harness.samples import contract, violation
 
 TEXT = Mode(pretokenize=True)
-
-
-def ids_of(vocabulary: Vocabulary, *tokens: bytes) -> Encoded:
-    return Encoded(tuple(vocabulary.ids[token] for token in tokens))
-
-
-def pieces(vocabulary: Vocabulary, *texts: str) -> Encoded:
-    by_text = {piece.text: i for i, piece in enumerate(vocabulary.pieces)}
-    return Encoded(tuple(by_text[text] for text in texts))
-
-
-def bpe_stage(mode: Mode, data: bytes, one: Outcome, other: Outcome) -> str:
-    terms = contract("toy_bytes", "bpe.naive", "bpe.heap", mode=mode)
-    return stage_of(violation("equivalence", data, ("bpe.naive", one), ("bpe.heap", other)), terms)
-
-
 BYTES = sources.resolve("toy_bytes")
 
 
-@pytest.mark.parametrize(
-    ("data", "one", "other", "stage"),
-    [
-        (b"a", ids_of(BYTES, b"a"), Rejected("no"), "rejection"),
-        (b"a", Rejected("no"), ids_of(BYTES, b"a"), "rejection"),
-        (b"a", ids_of(BYTES, b"a"), Encoded((9999,)), "unknown-id"),
-        (b"a", ids_of(BYTES, b"a"), Encoded((-1,)), "unknown-id"),
-        (b"a", ids_of(BYTES, b"a"), ids_of(BYTES, b"b"), "text"),
-        (b"a", ids_of(BYTES, b"a"), Encoded(()), "text"),
-        (b"th", ids_of(BYTES, b"th"), ids_of(BYTES, b"t", b"h"), "merges"),
-        (b"the", ids_of(BYTES, b"th", b"e"), ids_of(BYTES, b"t", b"h", b"e"), "merges"),
-    ],
-)
-def test_stages_of_byte_pair_encoding(
-    data: bytes, one: Outcome, other: Outcome, stage: str
-) -> None:
-    assert bpe_stage(Mode(pretokenize=False), data, one, other) == stage
+def spelled(vocabulary: Vocabulary, *texts: str) -> Encoded:
+    """The tokens with these texts; one that is none is spelled as a number that no token has."""
+    known = {
+        token.decode(errors="replace"): i for i, token in enumerate(vocabulary.tokens) if token
+    }
+    known |= {piece.text: i for i, piece in enumerate(vocabulary.pieces)}
+    known |= vocabulary.special_tokens
+    return Encoded(tuple(known.get(text, 9999) for text in texts))
 
 
-def test_a_cut_that_the_pattern_makes_and_one_side_does_not() -> None:
+TH, T_H = spelled(BYTES, "th"), spelled(BYTES, "t", "h")
+
+NAMES = {
+    "toy_bytes": ("bpe.naive", "bpe.heap"),
+    "toy_unigram": ("unigram.sentencepiece", "sentencepiece", "mistral-common"),
+    "toy_characters": ("sentencepiece", "spm.sentencepiece", "tokenizers"),
+    "toy_wordpiece": ("tokenizers", "llama.cpp"),
+    "toy_file_subwords": ("tokenizers", "pipeline.huggingface"),
+}
+"""Two whose inside is known, and a library of which there is no model."""
+
+STAGES = [
+    ("toy_bytes", "a", ["a"], None, "rejection", "rejection"),
+    ("toy_bytes", "a", None, ["a"], "rejection", "rejection"),
+    ("toy_bytes", "a", ["a"], ["no token's"], "unknown-id", "unknown-id"),
+    ("toy_bytes", "a", ["a"], ["b"], "text", "text"),
+    ("toy_bytes", "a", ["a"], [], "text", "text"),
+    ("toy_bytes", "th", ["th"], ["t", "h"], "merges", "ids"),
     # GPT-2's pattern cuts before the digits.
-    whole, cut = ids_of(BYTES, b"the", b" ", b" ", b"12"), ids_of(BYTES, b"the", b"  ", b"12")
-    assert bpe_stage(TEXT, b"the  12", whole, cut) == "pre-tokens"
-    assert bpe_stage(TEXT, b"12", ids_of(BYTES, b"12"), ids_of(BYTES, b"1", b"2")) == "merges"
+    ("toy_bytes", "the  12", ["the", " ", " ", "12"], ["the", "  ", "12"], "pre-tokens", "ids"),
+    ("toy_bytes", "12", ["12"], ["1", "2"], "merges", "ids"),
+    ("toy_unigram", "ab", ["a", "b"], ["ab"], "tie", "ids"),
+    ("toy_unigram", "aba", ["a", "ba"], ["ab", "a"], "scores", "ids"),
+    ("toy_unigram", "a", ["▁a"], ["a"], "white-space", "white-space"),
+    ("toy_unigram", "é", ["é"], ["<unk>"], "unknown", "unknown"),
+    ("toy_unigram", "x", ["<unk>"], ["<unk>", "<unk>"], "unknown-merging", "unknown"),
+    ("toy_unigram", "xa", ["<unk>", "a"], ["<unk>", "<unk>", "a"], "unknown-merging", "unknown"),
+    ("toy_unigram", "xaa", ["<unk>", "a", "a"], ["<unk>", "<unk>", "a"], "unknown", "unknown"),
+    ("toy_unigram", "é", ["é"], ["a"], "normalization", "text"),
+    ("toy_unigram", "cab", ["cab"], ["c", "ab"], "user-defined", "ids"),
+    ("toy_unigram", "<s>", ["<unk>"], ["<s>"], "special-tokens", "special-tokens"),
+    ("toy_characters", "è", ["▁", "<0xC3>", "<0xA8>"], ["<unk>"], "byte-fallback", "unknown"),
+    ("toy_wordpiece", "", ["aba"], ["ab", "##a"], "pieces", "ids"),
+    ("toy_wordpiece", "", ["aba"], ["a", "ba_"], "unknown-id", "unknown-id"),
+    ("toy_wordpiece", "", ["a", "##a"], ["a", "a"], "words", "ids"),
+    ("toy_wordpiece", "", ["a"], ["a", "##a"], "normalization", "text"),
+    ("toy_wordpiece", "", ["[UNK]"], ["ab", "##ac"], "unknown", "unknown"),
+    ("toy_wordpiece", "", ["[UNK]"], ["[UNK]", "ab"], "normalization", "text"),
+    ("toy_wordpiece", "", ["a"], ["[CLS]", "a"], "special-tokens", "special-tokens"),
+    # Of a file that its readers alone know it is said what can be seen.
+    ("toy_file_subwords", "", ["a", "b"], ["ab"], "ids", "ids"),
+    ("toy_file_subwords", "", ["a"], ["ab"], "text", "text"),
+]
+"""A vocabulary, a text, the tokens of two encodings (None: it is rejected), the stage, and what is
+said where the inside of one is not known."""
+
+
+@pytest.mark.parametrize(("name", "data", "one", "other", "stage", "seen"), STAGES)
+def test_stages(
+    name: str, data: str, one: list[str] | None, other: list[str] | None, stage: str, seen: str
+) -> None:
+    trusted, culprit, *boxes = NAMES[name]
+    terms = contract(name, *NAMES[name], mode=TEXT)
+    mine = replace(terms.participants[-1], name="mine", spec="mine.py:Mine")
+    terms = replace(terms, participants=(*terms.participants, mine))
+    first, second = (
+        Rejected("no") if texts is None else spelled(terms.vocabulary, *texts)
+        for texts in (one, other)
+    )
+
+    def said(who: str, *, swapped: bool = False) -> str:
+        parts = [(trusted, first), (who, second)]
+        if swapped:  # whichever side it stands on
+            parts = [(who, first), (trusted, second)]
+        declared = replace(terms, references=frozenset([parts[0][0]]))
+        return stage_of(violation("equivalence", data.encode(), *parts), declared)
+
+    assert said(culprit) == stage
+    for box in ("mine", *boxes):
+        assert said(box) == seen
+    assert said("mine", swapped=True) == seen
+
+
+def test_ends_of_pre_tokens() -> None:
     assert piece_ends(BYTES, b"the  12") == {3, 4, 7}
     assert piece_ends(BYTES, b"\xff") == set()
 
 
 def test_special_tokens() -> None:
     terms = contract("tekken_240911", "tiktoken", "bpe.heap", mode=Mode(special="all"))
-    token_id = terms.vocabulary.special_tokens["[INST]"]
-    spelled = tuple(terms.vocabulary.ids[bytes([byte])] for byte in b"[INST]")
-    parts = (("a", Encoded((token_id,))), ("b", Encoded(spelled)))
-    assert stage_of(violation("equivalence", b"[INST]", *parts), terms) == "special-tokens"
-
-
-ENGINES = ("unigram.sentencepiece", "sentencepiece")
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "seen"),
-    [
-        (("a", "b"), ("ab",), "ids"),
-        (("a", "ba"), ("ab", "a"), "ids"),
-        (("▁a",), ("a",), "white-space"),
-        (("é",), ("<unk>",), "unknown"),
-        (("<unk>",), ("<unk>", "<unk>"), "unknown"),
-        (("é",), ("a",), "text"),
-        (("cab",), ("c", "ab"), "ids"),
-        (("<unk>",), ("<s>",), "special-tokens"),
-    ],
-)
-def test_of_a_black_box_only_what_can_be_seen_is_said(
-    one: tuple[str, ...], other: tuple[str, ...], seen: str
-) -> None:
-    """The user's own, and a library of which there is no model, whichever side they stand on."""
-    terms = contract("toy_unigram", *ENGINES, "mistral-common", mode=TEXT)
-    own = replace(terms.participants[1], name="mine", spec="mine.py:Mine")
-    terms = replace(terms, participants=(*terms.participants, own), references=frozenset({"mine"}))
-    first, second = (pieces(terms.vocabulary, *spelled) for spelled in (one, other))
-    for box in ("mine", "mistral-common"):
-        ours = ("unigram.sentencepiece", first)
-        assert stage_of(violation("equivalence", b"", ours, (box, second)), terms) == seen
-        assert stage_of(violation("equivalence", b"", (box, second), ours), terms) == seen
+    whole, parts = (spelled(terms.vocabulary, *texts) for texts in (["[INST]"], "[INST]"))
+    found = violation("equivalence", b"[INST]", ("tiktoken", whole), ("bpe.heap", parts))
+    assert stage_of(found, terms) == "special-tokens"
 
 
 def test_a_reference_needs_no_model_for_our_own_to_be_diagnosed() -> None:
     terms = contract("toy_bytes", "tiktoken", "bpe.heap", "rs-bpe")
-    right, wrong = ids_of(BYTES, b"th"), ids_of(BYTES, b"t", b"h")
-    ours = violation("equivalence", b"th", ("tiktoken", right), ("bpe.heap", wrong))
-    theirs = violation("equivalence", b"th", ("tiktoken", right), ("rs-bpe", wrong))
+    ours = violation("equivalence", b"th", ("tiktoken", TH), ("bpe.heap", T_H))
+    theirs = violation("equivalence", b"th", ("tiktoken", TH), ("rs-bpe", T_H))
     assert (stage_of(ours, terms), stage_of(theirs, terms)) == ("merges", "ids")
     # Where neither is trusted, the other one may be wrong, of which nothing is known.
     equals = replace(ours, undecided=True)
     assert stage_of(equals, terms) == "ids"
-
-
-@pytest.mark.parametrize(
-    ("data", "one", "other", "stage"),
-    [
-        ("ab", ("a", "b"), ("ab",), "tie"),
-        ("aba", ("a", "ba"), ("ab", "a"), "scores"),
-        ("a", ("▁a",), ("a",), "white-space"),
-        ("é", ("é",), ("<unk>",), "unknown"),
-        ("x", ("<unk>",), ("<unk>", "<unk>"), "unknown-merging"),
-        ("xax", ("<unk>", "a", "<unk>"), ("<unk>", "<unk>", "a", "<unk>"), "unknown-merging"),
-        ("xaa", ("<unk>", "a", "a"), ("<unk>", "<unk>", "a"), "unknown"),
-        ("é", ("é",), ("a",), "normalization"),
-        ("cab", ("cab",), ("c", "ab"), "user-defined"),
-        ("<s>", ("<unk>",), ("<s>",), "special-tokens"),
-    ],
-)
-def test_stages_of_unigram(
-    data: str, one: tuple[str, ...], other: tuple[str, ...], stage: str
-) -> None:
-    terms = contract("toy_unigram", *ENGINES, mode=TEXT)
-    texts = zip(ENGINES, (one, other), strict=True)
-    made = [(name, pieces(terms.vocabulary, *spelled)) for name, spelled in texts]
-    assert stage_of(violation("equivalence", data.encode(), *made), terms) == stage
-
-
-def test_byte_fallback() -> None:
-    engines = ("sentencepiece", "tokenizers", "spm.sentencepiece")
-    terms = contract("toy_characters", *engines, mode=TEXT)
-    one = pieces(terms.vocabulary, "▁", "<0xC3>", "<0xA8>")
-    other = Encoded((terms.vocabulary.unk_id or 0,))
-    trusted = ("sentencepiece", one)
-    box = violation("equivalence", "è".encode(), trusted, ("tokenizers", other))
-    model = violation("equivalence", "è".encode(), trusted, ("spm.sentencepiece", other))
-    assert (stage_of(box, terms), stage_of(model, terms)) == ("unknown", "byte-fallback")
 
 
 @pytest.mark.parametrize(
@@ -172,14 +149,16 @@ def test_kinds_by_category(data: bytes, kind: str) -> None:
     assert categories(data) == kind
 
 
-def test_kinds_by_number_of_tokens() -> None:
+def test_kinds_by_number_of_tokens_and_signatures_whatever_the_length() -> None:
     terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
-    whole, cut = ids_of(BYTES, b"th"), ids_of(BYTES, b"t", b"h")
-    more = violation("equivalence", b"th", ("a", whole), ("b", cut))
-    fewer = violation("equivalence", b"th", ("a", cut), ("b", whole))
-    assert kind_of(more, "merges", terms) == "more"
-    assert kind_of(fewer, "merges", terms) == "fewer"
-    assert kind_of(more, "text", terms) == "L"
+    for count in (1, 10, 1000):
+        whole, cut = (Encoded(one.ids * count) for one in (TH, T_H))
+        for first, second, kind in ((whole, cut, "more"), (cut, whole, "fewer")):
+            parts = ("bpe.naive", first), ("bpe.heap", second)
+            one = violation("equivalence", b"th" * count, *parts)
+            assert signature(one, terms).stage == "merges"
+            assert kind_of(one, "merges", terms) == kind
+            assert kind_of(one, "text", terms) == "L"
 
 
 def test_the_signature_names_culprits_by_part() -> None:
@@ -194,16 +173,6 @@ def test_the_signature_names_culprits_by_part() -> None:
     assert signature(equals, terms).culprits == "b<>c=d<>e"
     alone = violation("survival", b"a", ("x", Failed(Status.CRASHED, "")), stage="crashed")
     assert signature(alone, terms).culprits == "x"
-
-
-def test_the_signature_does_not_depend_on_the_length() -> None:
-    terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
-    for count in (1, 10, 1000):
-        whole = ids_of(BYTES, *[b"th"] * count)
-        cut = ids_of(BYTES, *[b"t", b"h"] * count)
-        one = violation("equivalence", b"th" * count, ("bpe.naive", whole), ("bpe.heap", cut))
-        assert signature(one, terms).stage == "merges"
-        assert kind_of(one, "merges", terms) == "more"
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,7 @@ from harness.workers.kept import Nursery
 from harness.workers.pool import WorkerPool
 from harness.workers.process import WorkerDied
 from harness.workers.requests import FAULT, Asking
-from impls.interface import Mode
-
-RAW = Mode(pretokenize=False)
+from tests.harness.plugged import RAW, Make, ask, plugged
 
 PLUGIN = '''
 import atexit, os, subprocess, sys, time
@@ -83,8 +81,6 @@ class Helped(Plain):
         return self
 '''
 
-Make = Callable[..., Worker]
-
 
 @pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
@@ -92,27 +88,12 @@ def vocabulary() -> Vocabulary:
 
 
 @pytest.fixture
-def make(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """Start a worker of one of the plug-in's classes."""
-    path = tmp_path / "plugin.py"
-    path.write_text(PLUGIN)
     monkeypatch.setenv("TOKGATE_TEST_MARKS", str(tmp_path))
     monkeypatch.setattr("harness.workers.worker.PAUSE_SECONDS", 0.0)
-    made: list[Worker] = []
-
-    def started(name: str = "Plain", limits: Limits | None = None) -> Worker:
-        needs = [f"write:{tmp_path}"]
-        made.append(Worker(name, f"{path}:{name}", limits or Limits(), needs=needs))
-        assert made[-1].load(vocabulary).result(timeout=300).error is None
-        return made[-1]
-
-    yield started
-    for one in made:
-        one.close()
-
-
-def ask(asked: Worker, *inputs: bytes) -> list[Outcome]:
-    return rows(asked.ask(Encode(Inputs.of(inputs), RAW)).result(timeout=300))
+    with plugged(tmp_path, PLUGIN, Limits()) as start:
+        yield start
 
 
 @pytest.mark.parametrize("data", [b"memory", b"program"])
@@ -168,20 +149,6 @@ def test_a_fault_of_the_machine_is_no_crash(
     # The machine has room again.
     assert asked.load(vocabulary).result(timeout=300).error is None
     assert ask(asked, b"b") == [Encoded((98,))]
-
-
-def test_a_process_that_cannot_be_had_is_one_line(
-    make: Make, monkeypatch: pytest.MonkeyPatch, vocabulary: Vocabulary
-) -> None:
-    asked = make()
-    assert ask(asked, b"a") == [Encoded((97,))]
-    asked._discard()
-    with monkeypatch.context() as patch:
-        patch.setattr("harness.workers.process.Kept", refuse)
-        loaded = asked.load(vocabulary).result(timeout=300)
-    assert loaded.error is not None
-    assert loaded.error.startswith(FAULT)
-    assert asked.load(vocabulary).result(timeout=300).error is None
 
 
 @pytest.mark.parametrize("data", [b"hang", b"killed"])

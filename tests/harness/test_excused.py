@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +10,12 @@ import pytest
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
-from harness.core.messages import Decode, Encode, Meter
-from harness.core.outcomes import Encoded, Inputs, Outcome, Results, Status
-from harness.workers import Limits, Worker, rows
-from impls.interface import Mode
+from harness.core.messages import Encode, Meter
+from harness.core.outcomes import Encoded, Inputs, Outcome, Status
+from harness.workers import Limits, rows
 from tests.breadth import thorough_from
+from tests.harness.plugged import RAW, Make, ask, of, plugged
 
-RAW = Mode(pretokenize=False)
 LIMITS = Limits(seconds=0.4, memory=1 << 30)
 
 # Slow or greedy as long as a mark is not there, which it leaves on the first time.
@@ -84,8 +83,6 @@ class Locked(Plain):
         return list(data)
 '''
 
-Make = Callable[..., Worker]
-
 
 @pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
@@ -93,29 +90,11 @@ def vocabulary() -> Vocabulary:
 
 
 @pytest.fixture
-def make(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """Start a worker of one of the plug-in's classes."""
-    path = tmp_path / "plugin.py"
-    path.write_text(PLUGIN)
     monkeypatch.setenv("TOKGATE_TEST_MARK", str(tmp_path / "mark"))
-    made: list[Worker] = []
-
-    def worker(name: str = "Plain", limits: Limits = LIMITS) -> Worker:
-        made.append(Worker(name, f"{path}:{name}", limits, needs=[f"write:{tmp_path}"]))
-        assert made[-1].load(vocabulary).result().error is None
-        return made[-1]
-
-    yield worker
-    for one in made:
-        one.close()
-
-
-def ask(worker: Worker, *inputs: bytes, threads: bool = False) -> list[Outcome]:
-    return rows(worker.ask(Encode(Inputs.of(inputs), RAW, threads=threads)).result(timeout=300))
-
-
-def of(*inputs: bytes) -> list[Outcome]:
-    return [Encoded(tuple(data)) for data in inputs]
+    with plugged(tmp_path, PLUGIN, LIMITS) as start:
+        yield start
 
 
 @pytest.mark.parametrize("name", thorough_from(1, ["Plain", "Batches"]))
@@ -154,22 +133,6 @@ def test_a_hang_that_came_back_once_is_not_in_doubt_again(
 
 
 @pytest.mark.thorough
-def test_a_single_input_is_asked_again_too(make: Make) -> None:
-    worker = make()
-    assert ask(worker, b"once") == of(b"once")
-    assert len(worker.excused()) == 1
-
-
-@pytest.mark.thorough  # slow inputs
-def test_many_slow_inputs_are_no_hang(make: Make) -> None:
-    # Each takes most of its time, and all together many times as much.
-    inputs = [b"slow" + bytes([n]) for n in range(6)]
-    worker = make()
-    assert ask(worker, *inputs) == of(*inputs)
-    assert worker.excused() == []
-
-
-@pytest.mark.thorough
 def test_a_batch_that_is_too_slow_as_a_whole_is_excused_and_has_more_time(make: Make) -> None:
     inputs = [b"slow" + bytes([n]) for n in range(6)]
     worker = make("Batches")
@@ -195,15 +158,6 @@ def test_a_leak_is_named_though_no_input_takes_so_much_alone(make: Make) -> None
 def test_a_deadlock_of_threads_is_no_excuse(make: Make) -> None:
     outcomes = ask(make("Locked"), *[b"a"] * 8, threads=True)
     assert Status.TIMED_OUT in [one.status for one in outcomes]
-
-
-@pytest.mark.thorough
-def test_decoding_is_excused_likewise(make: Make) -> None:
-    worker = make()
-    packed = Results.of(of(b"a", b"once", b"b"))
-    outcomes = rows(worker.ask(Decode(packed.ids, packed.ends)).result(timeout=300))
-    assert outcomes == [Encoded(tuple(data), text=data) for data in (b"a", b"once", b"b")]
-    assert len(worker.excused()) == 1
 
 
 @pytest.mark.thorough
@@ -244,21 +198,3 @@ def test_who_has_answered_is_at_nothing(make: Make) -> None:
     worker = make(limits=Limits(seconds=60.0))
     assert ask(worker, b"slow") == of(b"slow")
     assert worker.at_work == 0.0
-
-
-@pytest.mark.thorough
-def test_the_processor_of_others_is_not_its_time(make: Make) -> None:
-    """Beside as many busy processes as would make it miss its time on the wall."""
-    import subprocess
-    import sys
-
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
-    try:
-        worker = make()
-        inputs = [b"slow" + bytes([n]) for n in range(3)]
-        assert ask(worker, *inputs) == of(*inputs)
-        assert worker.excused() == []
-    finally:
-        for one in busy:
-            one.kill()
-            one.wait()

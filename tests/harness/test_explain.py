@@ -4,15 +4,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from corpora.vocabularies import sources
 from harness.core.outcomes import Encoded, Rejected
 from harness.core.participants import Participant
 from harness.findings.diagnosis import LONGEST, explain
 from impls.interface import About, Mode, Step
 from tests.harness.samples import contract, encoded, violation
+from tests.harness.test_diagnosis import spelled
 
 TEXT = Mode()
-BYTES = sources.resolve("toy_bytes")
 
 
 @dataclass
@@ -72,16 +71,16 @@ def test_a_stage_of_one_side_only_is_left_out():
     ]
 
 
-def test_a_model_that_gives_other_ids_than_its_engine_explains_nothing():
-    assert parted(LEFT, RIGHT, ids=((1, 2), (1, 4))) is None
-
-
-def test_a_pipeline_that_fails_explains_nothing():
-    assert parted(LEFT, Broken("right", ())) is None
-
-
-def test_a_long_input_is_not_explained():
-    assert parted(LEFT, RIGHT, data=b"a" * (LONGEST + 1)) is None
+@pytest.mark.parametrize(
+    ("other", "how"),
+    [
+        (RIGHT, {"ids": ((1, 2), (1, 4))}),  # a model that gives other ids than its engine
+        (Broken("right", ()), {}),
+        (RIGHT, {"data": b"a" * (LONGEST + 1)}),
+    ],
+)
+def test_what_explains_nothing(other, how):
+    assert parted(LEFT, other, **how) is None
 
 
 @pytest.mark.parametrize("other", [Rejected("no"), Encoded((1, 2))])
@@ -93,62 +92,37 @@ def test_nothing_parts_where_one_side_rejects_or_both_agree(other):
 
 
 @pytest.mark.parametrize(
-    ("data", "one", "other", "stage"),
+    ("one", "other", "stage"),
     [
-        (b"a b", (b"a", b" b"), (b"a", b" ", b"b"), "segmentation"),
-        (b"a b", (b"a", b" ", b"b"), (b"a b",), "pre-tokens"),
-        (b"a", (b"a",), (b"b",), "text"),
+        (("the", " ", " ", "12"), ("th", "e", " ", " ", "12"), "segmentation"),
+        (("the", " ", " ", "12"), ("the", "  ", "12"), "pre-tokens"),
+        (("the", "  ", "12"), ("the", "  ", "1", "3"), "text"),
     ],
 )
-def test_ids_of_byte_level_bpe_tell_the_stage(data, one, other, stage):
-    vocabulary = BYTES
-    extra = {b"a b": len(vocabulary), b" b": len(vocabulary) + 1}
-    grown = replace(vocabulary, tokens=(*vocabulary.tokens, *extra), splits=(r"\s?\S+|\s+",))
-    terms = replace(contract("toy_bytes", "bpe.naive", "bpe.heap", mode=TEXT), vocabulary=grown)
-
-    def spelled(tokens):
-        return Encoded(tuple(extra.get(token, vocabulary.ids.get(token, -1)) for token in tokens))
-
-    told = explain(
-        violation("equivalence", data, ("bpe.naive", spelled(one)), ("bpe.heap", spelled(other))),
-        terms,
-    )
-    assert told["parted"] == stage
+@pytest.mark.parametrize("culprit", ["bpe.heap", "mine", "rs-bpe"])
+def test_ids_of_byte_level_bpe_tell_the_stage_of_who_is_known(one, other, stage, culprit):
+    """Neither of a plug-in, whatever it calls itself, nor of a library without a model of ours."""
+    terms = contract("toy_bytes", "bpe.naive", "bpe.heap", "rs-bpe", mode=TEXT)
+    plugged = replace(terms.participants[1], name="mine", spec="mine.py:Mine")
+    terms = replace(terms, participants=(*terms.participants, plugged))
+    first, second = (spelled(terms.vocabulary, *texts) for texts in (one, other))
+    parts = ("bpe.naive", first), (culprit, second)
+    told = explain(violation("equivalence", b"the  12", *parts), terms)
+    assert (told and told["parted"]) == (stage if culprit == "bpe.heap" else None)
 
 
-@pytest.mark.parametrize("name", ["mine", "bpe.heap", "rs-bpe"])
-def test_a_black_box_of_byte_level_bpe_is_not_explained(name):
-    """Neither a plug-in, whatever it calls itself, nor a library without a model of ours."""
-    terms = contract("toy_bytes", "bpe.naive", "rs-bpe", mode=TEXT)
-    plugged = replace(terms.participants[0], name=name, spec="mine.py:Mine")
-    if name != "rs-bpe":
-        terms = replace(terms, participants=(*terms.participants, plugged))
-    one = Encoded((BYTES.ids[b"t"], BYTES.ids[b"h"]))
-    other = Encoded((BYTES.ids[b"th"],))
-    wrong = violation("equivalence", b"th", ("bpe.naive", one), (name, other))
-
-    assert explain(wrong, terms) is None
+def spm(*names):
+    terms = contract("toy_characters", *names, mode=TEXT)
+    parts = [(name, encoded(terms, name, b"a\xff")) for name in names]
+    return terms, violation("equivalence", b"a\xff", *parts)
 
 
 def test_an_engine_is_explained_by_its_model_and_a_plug_in_of_its_name_is_not():
-    names = ("sentencepiece", "llama.cpp")
-    terms = contract("toy_characters", *names, mode=TEXT)
-    data = b"a\xff"
-    parts = [(name, encoded(terms, name, data)) for name in names]
-    wrong = violation("equivalence", data, *parts)
+    terms, wrong = spm("sentencepiece", "llama.cpp")
     own = replace(terms.participants[1], spec="mine.py:Mine")
+    told = explain(wrong, terms)
 
-    assert explain(wrong, terms)["right_model"] == "spm.llama-cpp"
-    assert explain(wrong, replace(terms, participants=(terms.participants[0], own))) is None
-
-
-def test_the_two_variants_of_sentencepiece_bpe_say_where_they_part():
-    names = ("spm.sentencepiece", "spm.llama-cpp")
-    terms = contract("toy_characters", *names, mode=TEXT)
-    data = b"a\xff"
-    parts = [(name, encoded(terms, name, data)) for name in names]
-    told = explain(violation("equivalence", data, *parts), terms)
-
+    assert (told["left_model"], told["right_model"]) == ("spm.sentencepiece", "spm.llama-cpp")
     assert told["parted"] == "normalization"
     assert "\ufffd" in told["stages"][0]["left"]
-    assert told["left_model"] == "spm.sentencepiece"
+    assert explain(wrong, replace(terms, participants=(terms.participants[0], own))) is None

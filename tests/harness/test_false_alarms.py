@@ -1,295 +1,137 @@
-"""The benchmark of false alarms: its plan, its judgement of made-up records, its tables."""
+"""The benchmark of false alarms: its plan, its judgement of made-up records, its table."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from harness.events import Withdrawn
-from tests.benchmarks.alarms import bounds, gates, tables
-from tests.benchmarks.alarms.judging import (
+from harness.events import BatchDone, Event, Finished, Found, GrowthJudged, Measured, Withdrawn
+from tests.benchmarks.false_alarms import (
     EXIT,
     FINDING,
+    GATES,
     GROWTH,
-    WITHDRAWAL,
-    Ended,
+    PLANTED,
+    SLOW,
+    Result,
+    Run,
     judged,
-    naming,
-    seconds_of,
-)
-from tests.benchmarks.alarms.plan import KINDS, PLANTED, SLOW, Run, plan
-from tests.harness.alarm_records import (
-    DONE,
-    FAILED,
-    FINISHED,
-    PASSED,
-    SOME,
-    STARTED,
-    bound,
-    found,
-    measured,
-    record,
+    line_of,
+    plan,
+    read,
+    table,
+    upper_bound,
 )
 
-LOADS = (0, 2, 4)
+KINDS, LOADS = (*GATES, *PLANTED), (0, 2, 4)
+DONE = BatchDone("v/raw", "edge", 9, 9, 9, {"survival": {"tiktoken": 100, SLOW: 10}}, {})
 
 
-# --- the plan -------------------------------------------------------------------------------------
+def found(name: str = "llama.cpp", stage: str = "timed-out", **changed: Any) -> Found:
+    made = Found(
+        id="f-1", check="survival", stage=stage, bucket=f"survival/bpe/raw/{stage}/any/{name}",
+        contract="v/raw", vocabulary="v", mode="raw", culprits=[name], partition=[], input_b64="",
+        difference="died", first_difference=None, generator="g", seed=0, index=0,
+        original_bytes=0, minimal=True, expected=None, link=None, reproducer=None,
+    )  # fmt: skip
+    return replace(made, **changed)
 
 
-def everything(runs: int = 100, rounds: int = 1, cold: float = 0.1, seed: int = 0) -> list[Run]:
-    return plan(KINDS, LOADS, runs, rounds, cold, seed, gates.BUDGETS)
+def measured(name: str, verdict: str = "superlinear") -> Measured:
+    return Measured(name, "v", "letter-run", 2.0, 1.9, 2.1, verdict, [[64, 1e-6]], "")
 
 
-def test_every_condition_occurs() -> None:
-    runs = everything()
-    seen = Counter((run.kind, run.load, run.cold) for run in runs)
-    assert set(seen) == {(k, load, cold) for k in KINDS for load in LOADS for cold in (False, True)}
-    of_right = [run for run in runs if not run.planted]
-    assert len(of_right) == 100
-    assert sum(run.load == 4 for run in of_right) >= 30
-    assert 10 <= sum(run.cold for run in of_right) <= 12
-    assert all(seen[kind, load, cold] == 1 for kind, load, cold in seen if kind in PLANTED)
+def bound(name: str, outcome: str = "fail") -> GrowthJudged:
+    return GrowthJudged(name, "v", "letter-run", "time", "linear", outcome, "proved", "n^2")
 
 
-def test_a_plan_is_seeded() -> None:
-    assert everything(seed=1) == everything(seed=1)
-    assert everything(seed=1) != everything(seed=2)
+def result(kind: str, *events: Event, load: int = 0) -> Result:
+    told = [one for one in events if isinstance(one, Found | Withdrawn)]
+    status = int(any(not getattr(one, "expected", None) for one in told))
+    finished = Finished(True, "pass", ["gone"], 50.0, 9, 9, 0)
+    return judged(Run(kind, load, False, 0), [DONE, *events, finished], status, 60.0)
 
 
-def test_runs_have_names_of_their_own() -> None:
-    names = [run.name for run in everything(rounds=3)]
-    assert len(set(names)) == len(names)
-
-
-def test_a_short_plan_and_one_without_cold_runs() -> None:
-    assert sum(not run.planted for run in everything(runs=4)) == 4
-    assert not any(run.cold for run in everything(cold=0))
-    assert not any(run.planted for run in everything(rounds=0))
-    (one,) = plan(["grows"], [0], 50, 1, 0, 0, {"grows": 3.0})
-    assert one == Run("grows", 0, False, 0, one.seed, 3.0)
-
-
-def test_planted_runs_come_between_the_others() -> None:
-    first = everything()[: len(everything()) // 2]
-    assert 0.4 * 36 <= sum(run.planted for run in first) <= 0.6 * 36
-
-
-def test_the_default_run_is_that_of_everybody() -> None:
-    (run,) = plan(["run"], [0], 1, 0, 0, 7, gates.BUDGETS)
-    assert gates.command(run, 2, 1) == ["run", "--out", "out"]
-
-
-def test_the_slow_one_has_the_limits_that_everybody_has() -> None:
-    runs = {kind: gates.command(Run(kind, 0, False, 0, 0, 5), 2, 1) for kind in KINDS}
-    limited = {kind for kind, arguments in runs.items() if "--timeout" in arguments}
-    assert limited == {name for name in PLANTED if name != SLOW}
-    assert all("--budget" in arguments for arguments in runs.values())
-
-
-# --- bounds ---------------------------------------------------------------------------------------
+def test_every_condition_occurs_and_a_plan_is_always_the_same() -> None:
+    runs = plan(KINDS, LOADS, 100, 2, 0.1)
+    seen = Counter((run.kind, run.load) for run in runs)
+    assert set(seen) == {(kind, load) for kind in KINDS for load in LOADS}
+    assert sum(run.kind in GATES for run in runs) == 100
+    assert {seen[kind, load] for kind, load in seen if kind in PLANTED} == {2}
+    assert 0 < sum(run.cold for run in runs) < len(runs) / 4
+    assert runs == plan(KINDS, LOADS, 100, 2, 0.1)
+    assert len({run.name for run in runs}) == len(runs)
+    assert plan(["run"], [0], 1, 0, 0)[0].command() == ["run"]
+    limited = {kind for kind in KINDS if "--timeout=2" in Run(kind, 0, False, 0).command()}
+    assert limited == {*PLANTED} - {SLOW}
 
 
 @pytest.mark.parametrize(
     ("successes", "trials", "expected"),
-    [
-        # binom.test(k, n, conf.level = 0.9)$conf.int[2] of R: one-sided 95 %
-        (0, 10, 0.2589),
-        (0, 30, 0.0950),
-        (0, 100, 0.0295),
-        (1, 10, 0.3942),
-        (5, 10, 0.7776),
-        (10, 10, 1.0),
-        (0, 0, 1.0),
-    ],
+    # binom.test(k, n, conf.level = 0.9)$conf.int[2] of R: one-sided 95 %
+    [(0, 10, 0.2589), (0, 100, 0.0295), (1, 10, 0.3942), (5, 10, 0.7776), (9, 9, 1.0), (0, 0, 1.0)],
 )
 def test_the_upper_bound_of_a_share(successes: int, trials: int, expected: float) -> None:
-    assert bounds.upper_bound(successes, trials) == pytest.approx(expected, abs=6e-5)
+    assert upper_bound(successes, trials) == pytest.approx(expected, abs=6e-5)
 
 
-def test_under_the_bound_so_few_are_as_rare_as_said() -> None:
-    for successes, trials in ((0, 1), (3, 40), (39, 40), (7, 1000)):
-        share = bounds.upper_bound(successes, trials)
-        assert bounds.at_most(successes, trials, share) == pytest.approx(0.05, abs=1e-9)
-
-
-def test_more_successes_than_trials_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 of 2"):
-        bounds.upper_bound(3, 2)
-
-
-# --- what is false in a record --------------------------------------------------------------------
-
-
-def test_a_clean_run_has_nothing_against_it() -> None:
-    run = record(found(expected="known"), bound("bpe.heap", "pass"), measured("bpe.heap", "linear"))
-    assert run.accusations == ()
-    assert (run.cases, run.comparisons, run.cells, run.inconclusive) == (9000, 18000, 1, 0)
-    assert run.outcomes == {"tiktoken": 100, SLOW: 10}
-
-
-def test_an_unexpected_finding_is_false() -> None:
-    (one,) = record(found(), ended=FAILED).accusations
-    assert (one.kind, one.blamed, one.stage) == (FINDING, ("llama.cpp",), "timed-out")
-    assert one.about == "survival/bpe/raw/timed-out/any/llama.cpp"
-    assert "no answer" in one.message
-
-
-def test_what_a_finding_replaces_is_not_counted_besides() -> None:
-    run = record(found(id="p-1", minimal=False), found(replaces="p-1"), found(difference="smaller"))
-    assert len(run.of(FINDING)) == 1
-    assert "smaller" in run.accusations[0].message
-    known = record(found(id="p-1"), found(replaces="p-1", expected="known"))
-    assert known.accusations == ()
-
-
-def test_a_withdrawal_is_false_wherever_it_is_told() -> None:
-    event = Withdrawn("llama.cpp", "v", "withdrawn after 3 time-outs")
-    line = "llama.cpp on v: withdrawn after 3 time-outs, for a while\n"
-    told = replace(PASSED, output=f"some line\n{line}{line}the end")
-    for run in (record(event), record(ended=told), record(event, ended=told)):
-        (one,) = run.accusations
-        assert (one.kind, one.blamed, one.vocabulary) == (WITHDRAWAL, ("llama.cpp",), "v")
-
-
-def test_wrong_growth_verdicts_are_counted_by_cell() -> None:
-    run = record(
-        bound("bpe.heap", "fail"),
-        measured("bpe.heap"),
-        measured("bpe.table"),
-        measured("bpe.naive"),
-        measured("llguidance"),
-        bound("bpe.greedy", "inconclusive"),
-        measured("bpe.greedy", "inconclusive"),
-    )
-    assert sorted(one.blamed for one in run.of(GROWTH)) == [("bpe.heap",), ("bpe.table",)]
-    assert (run.cells, run.inconclusive) == (2, 1)
+@pytest.mark.parametrize(
+    ("events", "accused"),
+    [
+        ([found(expected="known"), bound("bpe.heap", "pass"), measured("llguidance")], []),
+        ([measured("bpe.naive"), measured("bpe.greedy", "inconclusive")], []),
+        ([found()], [(FINDING, "llama.cpp")]),
+        ([found(id="p"), found(replaces="p")], [(FINDING, "llama.cpp")]),
+        ([Withdrawn("llama.cpp", "v", "withdrawn")], [("withdrawal", "llama.cpp")]),
+        ([bound("bpe.heap"), measured("bpe.heap")], [(GROWTH, "bpe.heap")]),
+        ([measured("bpe.table")], [(GROWTH, "bpe.table")]),
+    ],
+)
+def test_what_a_record_holds_against_anybody(
+    events: list[Event], accused: list[tuple[str, str]]
+) -> None:
+    one = result("run", *events)
+    assert [(a.kind, *a.blamed) for a in one.accusations] == accused
+    assert len(one.wrong()) == len(accused)
 
 
 def test_an_exit_status_alone_is_false() -> None:
-    stale = replace(FINISHED, reasons=["expected, exercised, and no longer there: x"])
-    (one,) = judged([STARTED, stale], FAILED).accusations
-    assert (one.kind, one.about) == (EXIT, "exit status 1")
-    assert "no longer there" in one.message
-    (one,) = judged([], replace(FAILED, exit_status=2, output="a\ntokgate: no V\n")).accusations
-    assert (one.about, one.message) == ("exit status 2", "tokgate: no V")
-    (one,) = judged([STARTED], Ended(None, 1800.0)).accusations
-    assert one.about == "no end after 1800 s; it was killed"
-
-
-def test_notes_on_who_was_slow_are_counted() -> None:
-    notes = [
-        "llama.cpp on v was slow once under load",
-        f"growth inconclusive in 1 of 9 cells: {SLOW} (1)",
-    ]
-    run = judged([STARTED, replace(FINISHED, notes=notes)], PASSED)
-    assert (run.slow_notes, run.accusations) == (1, ())
-
-
-def test_the_budget_is_from_the_first_case_to_the_verdict() -> None:
-    run = record()
-    assert (run.preparing, run.checking, run.budget) == (10.0, 45.0, 40.0)
-    assert run.overrun == pytest.approx(12.5)
-    assert run.cases_a_second == pytest.approx(200.0)
-    unseen = record(ended=replace(PASSED, first_case=None))
-    assert (unseen.overrun, unseen.cases_a_second) == (None, None)
-
-
-def test_budgets_as_they_stand_in_records() -> None:
-    assert [seconds_of(text) for text in ("45s", "0.5s", "200cases", "none")] == [
-        45,
-        0.5,
-        None,
-        None,
-    ]
-
-
-# --- planted mistakes -----------------------------------------------------------------------------
+    (one,) = judged(Run("run", 0, False, 0), [], 2, 1.0).accusations
+    assert (one.kind, one.line) == (EXIT, "2: ")
 
 
 @pytest.mark.parametrize("planted", [name for name in PLANTED if name != SLOW])
 def test_the_guilty_named_with_its_cause_and_nobody_else(planted: str) -> None:
     stage = PLANTED[planted][1]
-    right = [found(planted, stage), Withdrawn(planted, "v", "withdrawn after 3 time-outs")]
-    seen = naming(record(*right, ended=FAILED), planted)
-    assert seen.right and seen.named
-
-    missed = naming(record(), planted)
-    assert (missed.right, missed.missed, missed.wrong) == (False, True, ())
-
-    innocent = naming(record(*right, found("tiktoken", stage, id="f-2"), ended=FAILED), planted)
-    assert innocent.named and not innocent.right
-    assert [one.blamed for one in innocent.wrong] == [("tiktoken",)]
-
-    both = found(planted, stage, culprits=["tiktoken", planted])
-    shared = naming(record(both, ended=FAILED), planted)
-    assert shared.missed and len(shared.wrong) == 1
-
-    cause = naming(record(found(planted, "crashed"), ended=FAILED), planted)
-    assert cause.missed and len(cause.wrong) == 1
-
-    other = naming(record(*right, Withdrawn("bpe.heap", "v", "gone"), ended=FAILED), planted)
-    assert not other.right
+    right = [found(planted, stage), Withdrawn(planted, "v", "withdrawn"), bound(planted)]
+    assert result(planted, *right).wrong() == []
+    for wrong, count in (
+        ([], 1),
+        ([*right, found("tiktoken", stage, id="f-2")], 1),
+        ([*right, Withdrawn("bpe.heap", "v", "gone")], 1),
+        ([found(planted, stage, culprits=["tiktoken", planted])], 2),
+        ([found(planted, "crashed")], 2),
+    ):
+        assert len(result(planted, *wrong).wrong()) == count
 
 
-def test_an_exit_status_that_nothing_explains_is_no_name() -> None:
-    seen = naming(record(ended=FAILED), "grows")
-    assert seen.missed and [one.kind for one in seen.wrong] == [EXIT]
+def test_of_the_slow_one_nothing_is_said_and_it_starves_nobody() -> None:
+    assert result(SLOW).wrong() == []
+    for accusation in (found(SLOW), Withdrawn(SLOW, "v", "gone"), bound(SLOW)):
+        assert len(result(SLOW, accusation).wrong()) == 1
+    held_up = replace(DONE, exercised={"survival": {"bpe.heap": 11}})
+    assert result(SLOW, held_up).wrong() == ["starved: bpe.heap had 11 cases, mini-slow 10"]
+    assert "never judged" in judged(Run(SLOW, 0, False, 0), [], 0, 1.0).wrong()[0]
 
 
-def test_of_the_slow_one_nothing_is_said() -> None:
-    assert naming(record(), SLOW).right
-    for accusation in (found(SLOW), Withdrawn(SLOW, "v", "gone"), bound(SLOW, "fail")):
-        assert not naming(record(accusation), SLOW).right
-
-
-def test_the_slow_one_starves_whom_it_holds_up() -> None:
-    together = replace(DONE, exercised={"survival": {"tiktoken": 30, "bpe.heap": 11, SLOW: 10}})
-    seen = naming(judged([STARTED, together, FINISHED], PASSED), SLOW)
-    assert (seen.starved, seen.right) == (("bpe.heap",), False)
-    never = replace(DONE, exercised={"survival": {"tiktoken": 30}})
-    assert naming(judged([STARTED, never, FINISHED], PASSED), SLOW).missed
-
-
-# --- tables ---------------------------------------------------------------------------------------
-
-
-def test_false_ones_are_counted_by_run_and_in_all() -> None:
-    rows = {(row["kind"], row["load"]): row for row in tables.gates(SOME)}
-    assert set(rows) == {
-        ("run", 0), ("fuzz", 4), ("all", 0), ("all", 4), ("cold runs", "all"), ("all", "all")
-    }  # fmt: skip
-    one = rows["run", 0]["false_findings"]
-    assert (one["runs"], one["of"], one["count"]) == (1, 2, 2)
-    assert one["at_most"] == bounds.upper_bound(1, 2)
-    whole = rows["all", "all"]
-    assert (whole["runs"], whole["cold"], whole["failed"]["runs"]) == (3, 1, 1)
-    assert (whole["false_withdrawals"]["runs"], whole["wrong_growth"]["runs"]) == (1, 1)
-    assert (whole["false_withdrawals"]["of"], whole["wrong_growth"]["of"]) == (3, 1)
-    assert tables.gate_cells(rows["run", 0])[5] == "-"
-    assert whole["overrun"]["above"] == 3
-    assert rows["cold runs", "all"]["preparing_warm"] is None
-
-
-def test_planted_mistakes_have_a_table_of_their_own() -> None:
-    (grows, whole) = tables.planted(SOME)
-    assert (grows["kind"], whole["kind"]) == ("grows", "all")
-    assert (grows["runs"], grows["right"], grows["wrong"], grows["missed"]) == (2, 1, 1, 1)
-
-
-def test_what_is_wrong_is_named_with_its_folder() -> None:
-    text = tables.markdown(SOME, 9, "--runs 9", "a machine")
-    assert "5 of 9 runs" in text
-    assert (
-        "(runs/run): finding survival/bpe/raw/timed-out/any/llama.cpp on v blames llama.cpp" in text
-    )
-    assert "missed: the planted implementation was not named" in text
-    assert "1 of 2 (at most 97.5 %), 2 in all" in text
-    assert [bool(tables.false(one)) for one in SOME] == [False, True, True, False, True]
-
-
-def test_no_result_is_no_table() -> None:
-    assert tables.gates([]) == tables.planted([]) == []
-    assert "0 of 9 runs" in tables.markdown([], 9, "", "a machine")
+def test_the_table_and_the_results_on_disk(tmp_path: Any) -> None:
+    some = [result("run"), result("run", found()), result("mini-grow", load=4)]
+    lines = table(some).splitlines()
+    assert "| run | 0 | 2 (0) | 1 (at most 97.5%) | 1 | 0 | 0 | 60 |" in lines
+    assert "- `mini-grow-load4-warm-000`: missed: mini-grow was not named" in lines
+    path = tmp_path / "results.jsonl"
+    path.write_text("".join(map(line_of, some)) + '{"run": ')
+    assert read(path) == some

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -57,20 +56,13 @@ def test_the_command_plays_each_match_once(tmp_path: Path) -> None:
     first = CliRunner().invoke(app, arguments)
     assert first.exit_code == 0, first.output
     run = out / "tokenizers" / "unigram_nfkc"
-    assert (run / "report.html").is_file()
-    page = json.loads((out / "field.json").read_text())
-    assert page["complete"] is True
-    kinds = {name: row["unigram_nfkc"]["kind"] for name, row in page["verdicts"].items()}
-    assert kinds["tokenizers"] in {"agrees", "by-design", "differs"}
-    assert kinds["llguidance"] == "not-run"
-    assert "llguidance" in (out / "field.md").read_text()
     before = (run / "run.jsonl").stat().st_mtime_ns
     assert CliRunner().invoke(app, arguments).exit_code == 0
     assert (run / "run.jsonl").stat().st_mtime_ns == before  # it was not played again
     (match,) = matches([participant("tokenizers")], selection.vocabularies(["unigram_nfkc"], 0))
-    assert done(run, plan_of(match, ["equivalence"], Budget(cases=40), 0, "smoke"))
-    assert not done(run, plan_of(match, ["equivalence"], Budget(cases=41), 0, "smoke"))
-    assert not done(out / "absent", plan_of(match, ["equivalence"], Budget(cases=40), 0, "smoke"))
+    for folder, cases, there in ((run, 40, True), (run, 41, False), (out / "absent", 40, False)):
+        plan = plan_of(match, ["equivalence"], Budget(cases=cases), 0, "smoke")
+        assert done(folder, plan) is there
 
 
 def test_a_budget_that_is_none_is_one_line() -> None:

@@ -101,16 +101,6 @@ def test_a_small_disk(name: str, size: str, tmp_path: Path) -> None:
             json.loads(path.read_text())
 
 
-@pytest.mark.thorough  # a whole run
-def test_enough_room_is_no_error(mounts: None, tmp_path: Path) -> None:
-    """The test above can tell the difference."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    command = [TOKGATE, *shlex.split(RUN), "--out", str(disk / "out")]
-    assert on_a_small_disk(disk, "8m", command).returncode == 1
-    assert (tmp_path / "disk.left" / "out" / "report.html").is_file()
-
-
 @pytest.mark.parametrize("arguments", [["list", "vocabs"], ["list", "families", "--json"]])
 @pytest.mark.thorough  # whole commands
 def test_standard_output_that_is_full(arguments: list[str]) -> None:
@@ -152,7 +142,7 @@ def fail_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     monkeypatch.setattr(os, "write", write)
 
 
-@pytest.mark.parametrize("room", [0, 1, 5, 6, 7, 11])
+@pytest.mark.parametrize("room", [0, 5, 6, 7])
 def test_lines_are_whole_at_any_point(
     room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,15 +159,6 @@ def test_lines_are_whole_at_any_point(
     assert (tmp_path / "record").read_text() == "12345\n" * (room // 6) + "67890\n"
     with pytest.raises(OutputError, match="is closed"):
         lines.add("more")
-
-
-def test_lines_go_on_where_they_were(tmp_path: Path) -> None:
-    path = tmp_path / "record"
-    for afresh in (True, False):
-        lines = Lines(path, afresh=afresh)
-        lines.add("bad \ud800")
-        lines.close()
-    assert path.read_text() == "bad \\ud800\n" * 2
 
 
 @pytest.mark.parametrize("step", ["mkstemp", "write", "chmod", "replace"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 from collections import Counter
 from collections.abc import Iterable
@@ -24,20 +23,19 @@ from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Re
 from harness.engine.selection import SelectionError, participants
 from harness.events import BatchDone
 from harness.studies.fuzz import estimate
-from harness.studies.fuzz.arms import FINITE, MUTANTS, SEEDS, SEGMENT, derived, generated, mutated
+from harness.studies.fuzz.arms import FINITE, SEEDS, SEGMENT, derived, generated, mutated
 from harness.studies.fuzz.behaviour import (
     MAP_SIZE,
     BatchBehaviour,
     Map,
     Shapes,
-    disagreement,
     observe,
 )
 from harness.studies.fuzz.corpus import LONGEST, Corpus, Entry
 from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.loop import FLOOR, Arm, Loop, Maker
-from harness.studies.fuzz.plan import seeds, spent
-from harness.studies.fuzz.state import PAGES, Kept, State, StateError
+from harness.studies.fuzz.plan import seeds
+from harness.studies.fuzz.state import PAGES, Kept, State
 from harness.verdict.coverage import Coverage
 
 TOY = sources.resolve("toy_bytes")
@@ -46,11 +44,10 @@ TOY = sources.resolve("toy_bytes")
 # The loop.
 
 
-def fresh(yields: Iterable[str], seed: str = "0", arms: list[Arm] | None = None,
-          **costs: float) -> Loop[str]:  # fmt: skip
-    """A loop of arms that always have something."""
+def fresh(yields: Iterable[str], seed: str = "0", arms: list[Arm] | None = None) -> Loop[str]:
+    """A loop of arms that always have something; what ``dear`` makes costs much."""
     makers = {name: lambda number, place: f"{number} {place}" for name in yields}
-    return Loop(makers, seed, [] if arms is None else arms, costs)
+    return Loop(makers, seed, [] if arms is None else arms, {"dear": 16.0})
 
 
 def played(loop: Loop[str], yields: dict[str, float], batches: int, start: int = 0) -> list[str]:
@@ -64,25 +61,16 @@ def played(loop: Loop[str], yields: dict[str, float], batches: int, start: int =
     return chosen
 
 
-def test_every_arm_is_tried_then_the_best_is_preferred_and_none_starves() -> None:
-    yields = {"poor": 0.0, "good": 5.0, "middling": 1.0, "barren": 0.0}
-    chosen = played(fresh(yields), yields, 600)
+def test_the_best_arm_for_its_cost_is_preferred_and_none_starves() -> None:
+    yields = {"poor": 0.0, "good": 5.0, "middling": 1.0, "dear": 6.0}
+    loop = fresh(yields)
+    chosen = played(loop, yields, 600)
     assert chosen[:4] == list(yields)
     counts = Counter(chosen)
     assert counts["good"] > 600 * (1 - FLOOR) * 0.8
     assert min(counts.values()) >= 600 * FLOOR / len(yields) * 0.5
-
-
-def test_an_arm_that_dries_up_is_left_for_another() -> None:
-    loop = fresh(("first", "second"))
-    played(loop, {"first": 5.0, "second": 1.0}, 200)
-    later = played(loop, {"first": 0.0, "second": 1.0}, 600, 200)
-    assert Counter(later[300:])["second"] > 200
-
-
-def test_a_yield_is_weighed_against_its_cost() -> None:
-    yields = {"cheap": 1.0, "dear": 4.0}
-    assert Counter(played(fresh(yields, dear=16.0), yields, 400))["cheap"] > 250
+    dried_up = played(loop, {**yields, "good": 0.0}, 600, 600)
+    assert Counter(dried_up[300:])["middling"] > 150
 
 
 def test_choices_depend_on_seed_number_and_rewards_alone() -> None:
@@ -104,7 +92,7 @@ def test_who_has_nothing_left_is_not_asked_again() -> None:
     loop = Loop(makers, "0", arms)
     assert [loop.choose(number) for number in range(2)] == [("one", "0 0"), ("none", "")]
     assert {loop.choose(number) for number in range(2, 40)} == {("none", "")}
-    assert [(arm.ended, arm.batches) for arm in arms] == [(True, 1), (False, 39)]
+    assert [arm.ended for arm in arms] == [True, False]
 
 
 # Behaviours.
@@ -120,26 +108,31 @@ def seen(ids: list[list[int]], others: dict[str, list[Outcome]] | None = None) -
     return Observation(contract, Inputs.of([b"x"] * len(ids)), results)
 
 
-def test_ids_and_shapes_of_neighbours_are_seen_once_an_input() -> None:
-    behaviour = observe(seen([[97, 98, 99], [97, 97, 97, 97], []]), Shapes(TOY))
-    by_input = Counter(behaviour.owners.tolist())
-    # Three ids, and one shape of pairs and one of triples, as all are lower-case letters.
-    assert by_input[0] == 5
-    assert by_input[1] == 3
-    assert by_input[2] == 0
+@pytest.mark.parametrize(
+    ("ids", "shown"),
+    [
+        # Ids, and one shape of pairs and one of triples, as all are lower-case letters.
+        ([[97, 98, 99], [97, 97, 97, 97], []], [5, 3, 0]),
+        # Neighbours of different inputs are no pair.
+        ([[97], [48]], [1, 1]),
+        ([[97, 48]], [3]),
+        # What the vocabulary does not have is seen, too.
+        ([[10**6, -5, 97]], [6]),
+    ],
+)
+def test_ids_and_shapes_of_neighbours_are_seen_once_an_input(
+    ids: list[list[int]], shown: list[int]
+) -> None:
+    behaviour = observe(seen(ids), Shapes(TOY))
+    assert [behaviour.owners.tolist().count(one) for one in range(len(ids))] == shown
     assert behaviour.disagreements == {}
 
 
-def test_neighbours_of_different_inputs_are_no_pair() -> None:
-    apart = observe(seen([[97], [48]]), Shapes(TOY))
-    together = observe(seen([[97, 48]]), Shapes(TOY))
-    assert len(apart.codes) == 2
-    assert len(together.codes) == 3
-
-
-def test_ids_that_the_vocabulary_does_not_have_are_seen_too() -> None:
-    behaviour = observe(seen([[10**6, -5, 97]]), Shapes(TOY))
-    assert len(behaviour.codes) == 6
+def test_behaviours_of_a_large_vocabulary_rarely_fall_together() -> None:
+    codes = observe(seen([[*range(100_000)]]), Shapes(TOY)).codes
+    assert 0 <= codes.min() <= codes.max() < MAP_SIZE
+    # Thrown at random, 100,000 balls leave 83,000 of 262,144 bins filled.
+    assert len(codes) > 80_000
 
 
 def test_disagreements_have_shapes() -> None:
@@ -149,16 +142,18 @@ def test_disagreements_have_shapes() -> None:
     }
     behaviour = observe(seen([[1], [1], [1], [5]], others), Shapes(TOY))
     assert behaviour.disagreements == {
-        0: "toy_bytes/text bpe.naive=bpe.table|bpe.heap(more)",
-        1: "toy_bytes/text bpe.naive=bpe.table|bpe.heap(rejected)",
-        2: "toy_bytes/text bpe.naive=bpe.table|bpe.heap(as-many)",
-        3: "toy_bytes/text bpe.naive=bpe.heap bpe.table:crashed",
+        0: "toy_bytes/text bpe.heap:more",
+        1: "toy_bytes/text bpe.heap:rejected",
+        2: "toy_bytes/text bpe.heap:as-many",
+        3: "toy_bytes/text bpe.table:crashed",
     }
 
 
-def test_agreement_has_no_shape() -> None:
-    contract = seen([[1]]).contract
-    assert disagreement({"bpe.naive": Rejected("a"), "bpe.heap": Rejected("b")}, contract) is None
+def test_who_reject_for_different_reasons_agree() -> None:
+    others: dict[str, list[Outcome]] = {
+        name: [Rejected(name)] for name in ("bpe.naive", "bpe.heap", "bpe.table")
+    }
+    assert observe(seen([[1]], others), Shapes(TOY)).disagreements == {}
 
 
 def test_the_map_counts_inputs_as_a_dictionary_does() -> None:
@@ -176,16 +171,6 @@ def test_the_map_counts_inputs_as_a_dictionary_does() -> None:
         assert counted.species == (len(truth), numbers[1], numbers[2])
 
 
-def test_hashes_of_a_large_vocabulary_rarely_fall_together() -> None:
-    from harness.studies.fuzz.behaviour import _hashed
-
-    codes = _hashed(np.arange(100_000), 12345, 1)
-    assert codes.min() >= 0
-    assert codes.max() < MAP_SIZE
-    # Thrown at random, 100,000 balls leave 83,000 of 262,144 bins filled.
-    assert len(np.unique(codes)) > 80_000
-
-
 # The corpus.
 
 
@@ -198,12 +183,6 @@ def test_the_corpus_takes_each_input_once_and_none_that_is_too_long() -> None:
     assert len(corpus.entries) == 1
 
 
-def test_the_newest_are_parents_most_often_and_none_is_left_out() -> None:
-    corpus, rng = Corpus([Entry(bytes([i]), "x") for i in range(10)]), random.Random(0)
-    chosen = Counter(corpus.parent(rng)[0] for _ in range(4000))
-    assert sorted(chosen, key=lambda one: chosen[one]) == list(range(10))
-
-
 def mutants(number: int, *entries: bytes, vocabulary: Vocabulary = TOY) -> list[bytes]:
     """What is made of a corpus."""
     corpus = Corpus([Entry(data, "x") for data in entries])
@@ -212,14 +191,10 @@ def mutants(number: int, *entries: bytes, vocabulary: Vocabulary = TOY) -> list[
     return made.inputs
 
 
-def test_mutants_are_the_same_for_the_same_corpus_and_batch() -> None:
+def test_mutants_are_the_same_for_the_same_corpus_and_batch_and_can_be_spelt() -> None:
     some = b"\xff\xfe", "naïve text 12".encode()
     assert mutants(1, *some) == mutants(1, *some) != mutants(2, *some)
-    assert len(set(mutants(1, *some))) > 0.75 * MUTANTS
     assert mutants(1) == []
-
-
-def test_mutants_are_spelt_in_the_vocabularys_letters() -> None:
     vocabulary = sources.resolve("toy_acbb")
     made = mutants(0, b"acbb", vocabulary=vocabulary)
     assert made
@@ -243,12 +218,9 @@ def test_a_stream_goes_on_anywhere_as_if_it_had_been_run_up_to_there() -> None:
 def test_segments_have_seeds_of_their_own() -> None:
     make = generated(generators()["raw"], TOY, partial(derived, 3, 0), 4096)
     first, later = make(0, 0), make(0, SEGMENT)
-    assert first is not None
-    assert later is not None
-    assert first.seed == 3
-    assert later.seed == derived(3, 0, 1) != 3
+    assert first is not None and later is not None
+    assert len({first.seed, later.seed, derived(3, 1, 0)}) == 3
     assert first.inputs != later.inputs
-    assert derived(3, 1, 0) not in {3, derived(3, 0, 1)}
 
 
 def test_the_finite_generators_are_those_that_end() -> None:
@@ -286,23 +258,15 @@ def test_estimates_of_a_known_world() -> None:
 def test_estimates_at_their_ends() -> None:
     nothing = Abundance(0, 0, 0, 0)
     assert estimate.discovery(nothing) == 1.0
-    assert estimate.unseen(nothing) == 0.0
     assert estimate.chance(nothing, 0) == 0.0
     # A thousand inputs without news: as many more have an even chance (Laplace).
     assert estimate.chance(Abundance(999, 3, 0, 0), 1000) == pytest.approx(0.5)
-    assert estimate.discovery(Abundance(98, 3, 0, 5)) == pytest.approx(0.01)
     assert estimate.unseen(Abundance(100, 5, 3, 0)) == pytest.approx(0.99 * 3)
     # One seen once, and none twice: nothing can be said of how many are missing.
     assert estimate.expected(Abundance(100, 1, 1, 0), 10) == pytest.approx(0.1)
-
-
-@pytest.mark.parametrize("seen_", [Abundance(50, 9, 4, 2), Abundance(50, 9, 0, 2)])
-def test_chances_grow_with_time_and_are_chances(seen_: Abundance) -> None:
-    chances = [estimate.chance(seen_, more) for more in (0, 1, 10, 1e3, 1e9)]
+    chances = [estimate.chance(Abundance(50, 9, 4, 2), more) for more in (0, 1, 10, 1e3, 1e9)]
     assert chances == sorted(chances)
-    assert chances[0] == 0
-    assert all(0 <= chance <= 1 for chance in chances)
-    assert math.isfinite(estimate.expected(seen_, 1e12))
+    assert chances[0] == 0 < chances[-1] <= 1
 
 
 # The rest.
@@ -330,8 +294,6 @@ def test_a_state_comes_back_as_it_was_and_what_has_not_changed_is_not_written_ag
     assert set(written) == {"state", "disagreements/000000", "map/000000", "covered/000000"}
     assert written["covered/000000"] == b"", "it is there no more"
     assert State.of({name: part for name, part in (parts | written).items() if part}) == state
-    with pytest.raises(StateError):
-        State.of({"state": b"nothing"})
 
 
 def test_inputs_to_begin_with(tmp_path: Path) -> None:
@@ -342,10 +304,6 @@ def test_inputs_to_begin_with(tmp_path: Path) -> None:
     assert seeds([tmp_path, tmp_path / "a"]) == [b"a", b"bb"]
     with pytest.raises(SelectionError, match="no such file"):
         seeds([tmp_path / "none"])
-
-
-def test_times_in_words() -> None:
-    assert [spent(s) for s in (9, 61, 3661)] == ["9 s", "1 min", "1 h 01 min"]
 
 
 # The sums of a campaign.

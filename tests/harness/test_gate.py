@@ -1,4 +1,4 @@
-"""The verdict, and what becomes of expectations."""
+"""The verdict, what becomes of expectations, and growth that was left undecided."""
 
 from __future__ import annotations
 
@@ -8,206 +8,134 @@ from dataclasses import replace
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from corpora.families.catalog import TELLING
 from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS, NOT_EXAMINED
 from harness.events import (
     PASS,
     UNEXAMINED,
-    BatchDone,
-    ContractOpened,
     Event,
     ExpectationJudged,
+    FamiliesMeasured,
     Forced,
     Found,
+    GrowthJudged,
     ImplementationFailed,
-    Measured,
     NotReached,
-    Started,
 )
-from harness.verdict.bounds import judge_growth
+from harness.verdict import gaps
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import Verdict, judge, judge_expectations
+from tests.harness.made import WHOLE, batch, found, opened, started
 
-TODAY = datetime.date(2026, 11, 20)
-FOUND = Found(
-    id="f-1",
-    check="equivalence",
-    stage="tie",
-    bucket="equivalence/unigram/text/tie/more/mine",
-    contract="v/text",
-    vocabulary="v",
-    mode="text",
-    culprits=["mine"],
-    partition=[],
-    input_b64="",
-    difference="",
-    first_difference=None,
-    generator="g",
-    seed=0,
-    index=0,
-    original_bytes=0,
-    minimal=True,
-    expected=None,
-    link=None,
-    reproducer=None,
+YESTERDAY, TODAY = (datetime.date(2026, 11, day) for day in (19, 20))
+FOUND = found("equivalence/unigram/text/tie/more/mine", "v")
+ENTRY = Expectation("equivalence/unigram/text/tie/*/mine", {"mine": SpecifierSet()}, "because")
+HERE = replace(ENTRY, vocabulary="v")
+LATE = replace(ENTRY, expires=YESTERDAY)
+OLDER = replace(LATE, implementations={"mine": SpecifierSet("<1")})
+SHARED = replace(FOUND, bucket=f"{FOUND.bucket}=other")
+
+
+@pytest.mark.parametrize(
+    ("entry", "findings", "exercised", "shown", "status"),
+    [
+        (ENTRY, [FOUND], False, False, "shown"),
+        (ENTRY, [], True, True, "shown"),
+        (ENTRY, [SHARED], False, False, "shown"),  # others share the divergence
+        (OLDER, [FOUND], False, False, "not-exercised"),
+        (ENTRY, [], True, False, "stale"),
+        (ENTRY, [], False, False, "not-exercised"),
+        # Another input shows, and on this one vocabulary the example no longer does.
+        (HERE, [FOUND], True, False, "stale"),
+        (HERE, [FOUND], True, True, "shown"),
+        (HERE, [FOUND], False, False, "shown"),
+        (ENTRY, [FOUND], True, False, "shown"),  # on another of its vocabularies
+        (LATE, [FOUND], False, False, "expired"),
+        (LATE, [], False, False, "not-exercised"),
+    ],
 )
-EXPECTED = Expectation("equivalence/unigram/text/tie/*/mine", {"mine": SpecifierSet()}, "because")
+def test_what_becomes_of_an_expectation(
+    entry: Expectation, findings: list[Found], exercised: bool, shown: bool, status: str
+) -> None:
+    asked, seen = ({0} if one else set[int]() for one in (exercised, shown))
+    (one,) = judge_expectations([entry], findings, asked, seen, {"mine": "1"}, TODAY)
+    assert one.status == status
+    assert not ENTRY.covers(SHARED.bucket, "v")
 
 
-def status(
-    expectation: Expectation,
-    findings: list[Found],
-    exercised: set[int] | None = None,
-    shown: set[int] | None = None,
-) -> str:
-    (one,) = judge_expectations(
-        [expectation], findings, exercised or set(), shown or set(), {"mine": "1"}, TODAY
-    )
-    return one.status
-
-
-def test_an_expectation_that_shows() -> None:
-    assert status(EXPECTED, [FOUND]) == "shown"
-    assert status(EXPECTED, [], {0}, {0}) == "shown"
-
-
-def test_an_expectation_shows_where_others_share_the_divergence() -> None:
-    shared = replace(FOUND, bucket="equivalence/unigram/text/tie/more/mine=other")
-    assert status(EXPECTED, [shared]) == "shown"
-    assert not EXPECTED.covers(shared.bucket, "v")
-
-
-def test_an_expectation_for_other_versions_says_nothing() -> None:
-    older = replace(
-        EXPECTED,
-        implementations={"mine": SpecifierSet("<1")},
-        expires=datetime.date(2020, 1, 1),
-    )
-    assert status(older, [FOUND]) == "not-exercised"
-
-
-def test_an_expectation_that_no_longer_shows_is_stale_only_if_it_was_exercised() -> None:
-    assert status(EXPECTED, [], {0}) == "stale"
-    assert status(EXPECTED, []) == "not-exercised"
-
-
-def test_an_example_that_no_longer_shows_is_stale_though_another_input_does() -> None:
-    one = replace(EXPECTED, vocabulary=FOUND.vocabulary)
-    assert status(one, [FOUND], {0}, set()) == "stale"
-    assert status(one, [FOUND], {0}, {0}) == status(one, [FOUND]) == "shown"
-    assert status(EXPECTED, [FOUND], {0}, set()) == "shown"  # on another of its vocabularies
-
-
-def test_an_expectation_that_shows_after_its_day_has_expired() -> None:
-    late = replace(EXPECTED, expires=datetime.date(2026, 11, 19))
-    assert status(late, [FOUND]) == "expired"
-    assert status(late, []) == "not-exercised"
-
-
-COMPARED: list[Event] = [
-    ContractOpened("v/text", "bpe", "v", "text", ["mine", "ref"], ["ref"], {}, ["equivalence"]),
-    BatchDone(
-        "v/text", "g", 500, 5000, 500, {"equivalence": {"mine": 500, "ref": 500}}, {},
-        answers={"mine": [500, 0, 0], "ref": [500, 0, 0]},
-    ),
-]  # fmt: skip
+COMPARED: list[Event] = [opened("mine", "right"), batch(mine=WHOLE, right=WHOLE)]
 """What a run says that compared two implementations."""
 
 
 def verdict(
-    findings: list[Found] | None = None,
+    findings: tuple[Found, ...] = (),
     statuses: tuple[str, ...] = (),
-    measured: list[Measured] | None = None,
+    growth: tuple[GrowthJudged, ...] = (),
     told: list[Event] | None = None,
 ) -> Verdict:
     expectations = [ExpectationJudged("b", one, "r", None, ["mine"]) for one in statuses]
-    return judge(
-        findings or [],
-        expectations,
-        judge_growth(measured or [], [], {"mine"}),
-        Coverage.of(COMPARED if told is None else told),
-    )
+    events = [*(COMPARED if told is None else told), *findings]
+    return judge(expectations, growth, Coverage.of(events))
 
 
-def growth(name: str, judged: str) -> Measured:
-    return Measured(name, "v", "runs", 1.9, 1.8, 2.0, judged, [])
+OPEN = GrowthJudged(
+    "mine", "v", "prose", "time", "n log n", "inconclusive", "unsaid", "exponent 1.50", own=True
+)
+KEPT = replace(OPEN, family="digits", outcome="pass", line="")
+BROKEN = replace(OPEN, outcome="fail", line="exponent 2.00")
+OTHERS = replace(OPEN, own=False)
+NAMED = started(implementations=["other"])
+EXACT = Forced("tokgate", "v", "exact", 10, 20, 0)
 
 
 def test_a_clean_run_passes() -> None:
     assert verdict() == Verdict(PASS, (), HOLDS)
     assert verdict(statuses=("shown", "not-exercised")).passed
-    assert verdict([replace(FOUND, expected="because")]).passed
+    assert verdict((replace(FOUND, expected="because"),)).passed
 
 
 @pytest.mark.parametrize(
-    "failing",
+    ("failing", "said"),
     [
-        verdict([FOUND]),
-        verdict(statuses=("stale",)),
-        verdict(statuses=("expired",)),
-        verdict(measured=[growth("mine", "superlinear")]),
+        (verdict((FOUND,)), "1 unexpected finding"),
+        (verdict(statuses=("stale",)), "no longer show"),
+        (verdict(statuses=("expired",)), "expired"),
+        (
+            verdict(growth=(BROKEN, BROKEN, replace(BROKEN, family="x"))),
+            "mine is beyond its limit on prose of v and 2 more: exponent 2.00; the limit is "
+            "n log n (unsaid)",
+        ),
+        (verdict(told=[*COMPARED, replace(EXACT, unsafe=2)]), "not canonical: v (2 sequences)"),
     ],
-    ids=["finding", "stale", "expired", "growth"],
 )
-def test_what_fails_the_gate(failing: Verdict) -> None:
-    assert not failing.passed
-    assert failing.exit_status == FAILS
-    assert len(failing.reasons) == 1
+def test_what_fails_the_gate(failing: Verdict, said: str) -> None:
+    (reason,) = failing.reasons
+    assert (failing.passed, failing.exit_status, said in reason) == (False, FAILS, True)
 
 
-def started(**named: list[str]) -> Started:
-    return Started("", 0, "smoke", "", "", {}, "", named=named)
+def test_only_the_exact_method_is_held_to_no_error() -> None:
+    heuristic = replace(EXACT, method="healed:tokens=4", non_canonical=3, unsafe=3)
+    assert verdict(told=[*COMPARED, EXACT, heuristic]).exit_status == HOLDS
 
 
 def test_what_was_named_and_not_examined_neither_passes_nor_fails() -> None:
-    for told in ([], [started(implementations=["other"]), *COMPARED]):
+    for told in ([], [NAMED, *COMPARED]):
         left = verdict(told=told)
-        assert (left.value, left.exit_status) == (UNEXAMINED, NOT_EXAMINED)
-        assert len(left.reasons) == 1
-
-
-def test_what_is_wrong_comes_before_what_was_not_examined() -> None:
-    wrong = verdict([FOUND], told=[started(implementations=["other"]), *COMPARED])
-    assert wrong.exit_status == FAILS
+        assert (left.value, left.exit_status, len(left.reasons)) == (UNEXAMINED, NOT_EXAMINED, 1)
+    wrong = verdict((FOUND,), told=[NAMED, *COMPARED])
+    assert wrong.exit_status == FAILS, "what is wrong comes first"
     assert wrong.notes[0].startswith("other was not tested")
-
-
-def test_a_run_that_was_cut_off_does_not_say_what_it_left_out() -> None:
-    cut = judge([], [], [], Coverage.of([started(implementations=["other"])]), complete=False)
-    assert cut.value == PASS  # the runner says that it is not complete
+    cut = judge([], [], Coverage.of([NAMED]), complete=False)
+    assert cut.value == PASS, "of a run that was cut off the runner says that it is not complete"
 
 
 def test_what_nobody_named_may_be_left_out_if_it_is_said() -> None:
     late = NotReached("big", "no time was left")
-    assert verdict(told=[*COMPARED, late]) == Verdict(
-        PASS, (), HOLDS, ("not tested: big (no time was left)",)
-    )
+    note = "not tested: big (no time was left)"
+    assert verdict(told=[*COMPARED, late]) == Verdict(PASS, (), HOLDS, (note,))
     named = verdict(told=[started(vocabularies=["big"]), *COMPARED, late])
     assert named.reasons == ("big was not tested: no time was left",)
-
-
-def test_growth_binds_only_those_that_claim_to_be_linear() -> None:
-    assert verdict(measured=[growth("other", "superlinear")]).passed
-
-
-def test_growth_that_is_inconclusive_fails_nothing_and_is_said() -> None:
-    left_open = verdict(measured=[growth("mine", "inconclusive"), growth("mine", "linear")])
-    assert left_open.passed and left_open.exit_status == HOLDS
-    assert left_open.notes == (
-        "growth is unclear in 1 of 2 measurements that have a limit: mine (1)",
-    )
-    both = verdict(measured=[growth("mine", "inconclusive"), growth("mine", "superlinear")])
-    assert both.exit_status == FAILS
-    assert len(both.notes) == 1
-
-
-def test_a_broken_bound_is_one_line() -> None:
-    broken = verdict(measured=[growth("mine", "superlinear")] * 3)
-    (reason,) = broken.reasons
-    assert reason == (
-        "mine is beyond its limit on runs of v and 2 more: time grew like n^1.90 (1.80 to 2.00); "
-        "the limit is linear (it claims linear cost)"
-    )
 
 
 def test_an_implementation_that_could_not_be_started() -> None:
@@ -216,15 +144,37 @@ def test_an_implementation_that_could_not_be_started() -> None:
     assert "mine on v: no" in failing.reasons[0]
 
 
-def test_the_exact_method_is_held_to_no_error_and_the_others_are_not() -> None:
-    row = Forced("tokgate", "v", "exact", 10, 20, 0)
-    heuristic = replace(row, method="healed:tokens=4", non_canonical=3, unsafe=3)
+def test_undecided_growth_of_the_users_own_is_not_examined_and_of_others_a_note() -> None:
+    left = verdict(growth=(OPEN, KEPT))
+    assert (left.value, left.exit_status) == (UNEXAMINED, NOT_EXAMINED)
+    assert left.reasons == (
+        "growth of mine on v is unclear on prose (exponent 1.50): give a larger --budget, or a "
+        "[[scaling]] entry with the limit that it must keep",
+    )
+    assert left.notes == ("growth of mine on v by family: 1 clear, 1 unclear, 0 not measured",)
+    both = verdict(growth=(OPEN, BROKEN))
+    assert both.exit_status == FAILS
+    assert any("is unclear on prose" in line for line in both.notes)
+    others = verdict(growth=(OTHERS, replace(KEPT, own=False)))
+    line = "growth is unclear in 1 of 2 measurements that have a limit: mine (1)"
+    assert (others.passed, others.notes) == (True, (line,))
 
-    def judged(*rows: Forced) -> Verdict:
-        return judge([], [], [], Coverage.of([started(checks=["canonicality"]), *rows]))
 
-    assert judged(row).exit_status == HOLDS
-    assert judged(row, heuristic).exit_status == HOLDS
-    wrong = judged(replace(row, unsafe=2))
-    assert wrong.exit_status == FAILS
-    assert "exact forces tokens that are not canonical: v (2 sequences)" in wrong.reasons
+def test_several_families_are_one_line_and_other_measures_none() -> None:
+    (line,) = gaps.undecided(Coverage(), [replace(OPEN, family=f"f{i}") for i in range(5)])
+    assert "unclear on f0, and 4 more" in line
+    for measure in ("steps", "memory"):
+        assert gaps.undecided(Coverage(), [replace(OPEN, measure=measure)]) == []
+
+
+def test_the_telling_families_are_owed_and_the_others_counted() -> None:
+    coverage = Coverage.of([FamiliesMeasured("v", 9, [], [], {"mine": ["base64"]})])
+    assert gaps.undecided(coverage, [KEPT]) == []
+    assert gaps.notes(coverage, [KEPT]) == [
+        "growth of mine on v by family: 1 clear, 0 unclear, 1 not measured"
+    ]
+    telling = [family.name for family in TELLING]
+    coverage = Coverage.of([FamiliesMeasured("v", 9, [], [], {"mine": telling})])
+    (line,) = gaps.undecided(coverage, [])
+    assert line.startswith(f"growth of mine on v was not measured on {telling[0]}, {telling[1]}")
+    assert f"and {len(telling) - 3} more: no time was left" in line

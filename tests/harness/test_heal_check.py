@@ -16,7 +16,7 @@ from harness.studies.forced.policies import Policies, named, of_libraries
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.plain.ways import PlainHealer
 from impls import registry
-from impls.forced.context import Context
+from impls.forced.interface import Context
 from impls.interface import Mode, Unsupported
 from reports.record import RunRecord
 from tests.breadth import thorough_from

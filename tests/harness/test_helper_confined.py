@@ -8,11 +8,14 @@ from collections.abc import Sequence
 
 import pytest
 
+from corpora.grammars.corpus import SchemaCase
 from harness.confinement import probing
 from harness.confinement.plan import OFF, Held
 from harness.studies.forced import pool
+from harness.studies.forced.jobs import Task, WalkSchema
 from harness.studies.fuzz import coverage
 from harness.workers import serving
+from impls.errors import ImplementationError
 
 HELD = probing.held_here()
 
@@ -41,23 +44,12 @@ def test_a_helper_writes_to_its_own_folder_alone(tmp_path: object) -> None:
     assert answer == [b"written", b"refused", str(coverage.MEMORY).encode()]
 
 
-def test_workers_before_one_that_cannot_be_started_are_ended(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ended = []
+def test_where_no_process_can_be_started_it_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError("no more processes")
 
-    class Starting:
-        started = 0
-
-        def __init__(self, task: object) -> None:
-            Starting.started += 1
-            if Starting.started == 3:
-                raise OSError("no more processes")
-
-        def close(self, left: object) -> None:
-            ended.append(self)
-
-    monkeypatch.setattr(pool, "Worker", Starting)
-    with pytest.raises(OSError, match="no more"):
-        list(pool.results(None, [object()], 4))  # type: ignore[arg-type, list-item]
-    assert len(ended) == 2
+    monkeypatch.setattr(pool, "Process", full)
+    task = Task(None, ["none"], "flexible")  # type: ignore[arg-type]
+    jobs = [WalkSchema(SchemaCase("a", {}, ()))] * 4
+    with pytest.raises(ImplementationError, match="could not be started: OSError: no more"):
+        list(pool.results(task, jobs, 3))

@@ -12,11 +12,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from corpora.plain_text import printable, printable_line
 from harness.cli.display import Display, safe
 from harness.events import Event, read_events
 from reports import FORMATS
@@ -24,6 +22,7 @@ from reports.record import RunRecord
 from tests.breadth import thorough
 from tests.harness.command import TOKGATE, here, tokgate
 from tests.harness.hostile_plugin import HOSTILE
+from tests.reports.records import b64
 
 PLUGIN = Path(__file__).with_name("hostile_plugin.py")
 
@@ -35,6 +34,9 @@ TEXT_ENDS = "\n\t"
 
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\x1b\][0-9]*;?\x1b\\")
 """What Rich itself sends to a terminal: colours, and moves of the cursor by counted lines."""
+
+
+Done = subprocess.CompletedProcess[str]
 
 
 def raw(text: str, ends: str = "\n") -> set[str]:
@@ -50,16 +52,10 @@ def lines_forged(text: str) -> list[str]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a vocabulary whose file name is hostile, too."""
     made = tmp_path_factory.mktemp("hostile")
-    ranks = "".join(f"{one} {i}\n" for i, one in enumerate(map(_base64, range(256))))
+    ranks = "".join(f"{one} {i}\n" for i, one in enumerate(b64(bytes([n])) for n in range(256)))
     name = HOSTILE.replace("\0", "").replace("/", "").encode("utf-8", "surrogatepass")
     (made / os.fsdecode(name + b".tiktoken")).write_text(ranks)
     return made
-
-
-def _base64(byte: int) -> str:
-    import base64
-
-    return base64.b64encode(bytes([byte])).decode()
 
 
 def arguments(folder: Path) -> list[str]:
@@ -79,7 +75,7 @@ def run(folder: Path) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def test_a_log_has_visible_characters_alone(run: subprocess.CompletedProcess[str]) -> None:
+def test_a_log_has_visible_characters_alone(run: Done) -> None:
     assert raw(run.stdout + run.stderr) == set()
     assert lines_forged(run.stderr) == []
     assert "wrong\\x1b[2J" in run.stderr
@@ -89,9 +85,7 @@ def test_a_log_has_visible_characters_alone(run: subprocess.CompletedProcess[str
 @pytest.mark.parametrize(
     "name", ["report.html", "junit.xml", "summary.md", "report.sarif", "summary.json", "run.jsonl"]
 )
-def test_a_report_has_visible_characters_alone(
-    name: str, folder: Path, run: subprocess.CompletedProcess[str]
-) -> None:
+def test_a_report_has_visible_characters_alone(name: str, folder: Path, run: Done) -> None:
     text = (folder / "tokgate-out" / name).read_bytes().decode("utf-8")
     assert raw(text, TEXT_ENDS) == set()
     if name == "junit.xml":
@@ -102,26 +96,21 @@ def test_a_report_has_visible_characters_alone(
     assert "boom" in text  # what is hostile did come as far as here
 
 
-def test_a_script_has_visible_characters_alone(
-    folder: Path, run: subprocess.CompletedProcess[str]
-) -> None:
+def test_a_script_has_visible_characters_alone(folder: Path, run: Done) -> None:
     scripts = list((folder / "tokgate-out" / "findings").rglob("repro.py"))
     assert scripts
     for path in scripts:
         assert raw(path.read_text()) == set()
 
 
-@pytest.mark.parametrize("form", list(FORMATS))
-def test_every_format_that_is_printed(
-    form: str, folder: Path, run: subprocess.CompletedProcess[str]
-) -> None:
-    done = here("report", "tokgate-out", "--format", form, folder=folder)
+def test_a_format_that_is_printed_alone(folder: Path, run: Done) -> None:
+    done = here("report", "tokgate-out", "--format", "annotations", folder=folder)
     assert done.returncode == 0
     assert raw(done.stdout, TEXT_ENDS) == set()
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--markdown"]])
-def test_a_comparison(form: list[str], folder: Path, run: subprocess.CompletedProcess[str]) -> None:
+def test_a_comparison(form: list[str], folder: Path, run: Done) -> None:
     (folder / "empty").mkdir(exist_ok=True)
     record = (folder / "tokgate-out" / "run.jsonl").read_text().splitlines(keepends=True)
     kept = [line for line in record if '"event": "Found"' not in line]
@@ -212,14 +201,6 @@ def test_a_display_shows_strings_texts_and_tables_alike() -> None:
     assert "[bold]:boom:" in shown(HOSTILE)
 
 
-def test_a_moving_display_is_safe() -> None:
-    file = io.StringIO()
-    display = Display(file=file, width=400, force_terminal=True)
-    with Live(Text(HOSTILE), console=display, refresh_per_second=1) as live:
-        live.refresh()
-    assert raw(COLOURS.sub("", file.getvalue())) == set()
-
-
 def test_styles_stay_where_they_were() -> None:
     text = safe(Display(), Text.assemble("a\x1bb", ("c\u202ed", "bold"), "e"))
     assert text.plain == "a\\x1bbc\\u202ede"
@@ -227,16 +208,7 @@ def test_styles_stay_where_they_were() -> None:
     assert text.plain[span.start : span.end] == "c\\u202ed"
 
 
-def test_letters_of_all_scripts_stay() -> None:
-    for text in ("naïve café", "日本語", "שלום", "नमस्ते", "🙂"):
-        assert printable_line(text) == text
-    assert printable("a\n\tb") == "a\n\tb"
-    assert printable_line("a\n\tb") == "a\\n\\tb"
-
-
-def test_the_record_keeps_what_was_said(
-    folder: Path, run: subprocess.CompletedProcess[str]
-) -> None:
+def test_the_record_keeps_what_was_said(folder: Path, run: Done) -> None:
     """Only what is shown is escaped: the record is data, and comparisons are made on it."""
     events: list[Event] = list(read_events(folder / "tokgate-out" / "run.jsonl"))
     assert any(HOSTILE in name for name in RunRecord.from_events(events).implementations)

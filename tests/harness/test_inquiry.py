@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from harness.engine import inquiry as module
-from harness.engine.inquiry import Inquiry
+from harness.engine import judging as module
+from harness.engine.judging import Inquiry
 
 HANG_SECONDS = 30.0
 

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -64,14 +64,14 @@ def test_a_campaign_tells_it_once_and_goes_on(
 ) -> None:
     patched(QUICK)
     where, out = str(tmp_path / "ledger.db"), tmp_path / "out"
-    first = run(small_plan(64, ("bpe.naive", leaving)), where, out)
+    first = run(small_plan(64, (leaving,)), where, out)
     assert [found.bucket for found in first.findings] == [BUCKET]
     assert [found.bucket for found in first.new] == [BUCKET]
     assert first.finished.verdict == "fail"
     assert mark in str(first.findings[0].partition)
     assert BUCKET in (out / "run.jsonl").read_text()
     assert (out / "findings" / first.findings[0].id).is_dir()
-    again = run(small_plan(64, ("bpe.naive", leaving)), where, out)
+    again = run(small_plan(64, (leaving,)), where, out)
     assert [found.bucket for found in again.findings] == [BUCKET]
     assert again.new == []
     assert marked(mark) == []
@@ -123,12 +123,10 @@ def test_who_leaves_something_is_told_by_a_run_that_was_broken_off(
 ) -> None:
     patched(QUICK)
     # As each hunt of a selftest is, once it has found all that it looks for.
-    plan = replace(
-        small_plan(500, ("bpe.naive", f"{WRONG}:OneToken", leaving)).plan, fail_fast=True
-    )
+    plan = small_plan(500, (f"{WRONG}:OneToken", leaving), fail_fast=True).plan
     tracker = FindingTracker(lambda event: None, lambda *given: None, (), {})
     run = RunState(plan, lambda event: None, tracker)
-    Sessions(run, studies(run)).run(None)
+    Sessions(run, studies).run(None, plan.visited)
     assert BUCKET in [found.bucket for found in tracker.findings]
     assert len(tracker.findings) > 1
 

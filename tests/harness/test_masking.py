@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,13 +12,11 @@ from packaging.specifiers import SpecifierSet
 
 from corpora.generators.base import Case
 from harness.checks import CHECKS
-from harness.checks.base import Violation
 from harness.checks.questions import examine
 from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
 from harness.findings import minimising
 from harness.findings.causes import ALIKE_LATE, QUIET, QUIET_LATE, Causes
-from harness.findings.diagnosis import regions
 from harness.findings.entries import PER_BUCKET, Entry
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
@@ -78,7 +77,7 @@ def unexpected(scene: Scene) -> set[bytes]:
 
 
 def passes(scene: Scene) -> bool:
-    return judge(scene.tracker.findings, [], [], Coverage()).exit_status != FAILS
+    return judge([], [], Coverage.of(scene.tracker.findings)).exit_status != FAILS
 
 
 TEXTS = [b"What's %d" % i for i in range(5)] + [b"%d it's" % i for i in range(5)]
@@ -93,13 +92,6 @@ def test_the_same_tokens_beside_other_text_are_the_same_difference() -> None:
     assert {data for _, data in scene.found} == {b"t!", b"T!"} and passes(scene)
     scene.check("equivalence", b"At?")
     assert unexpected(scene) == {b"t?"}
-
-
-def test_pairs_that_can_be_mended_one_without_the_other_are_two_findings() -> None:
-    scene = Scene(ref=splitting(), bad=splitting(ONE, OTHER))
-    scene.check("equivalence", b"0" + ONE, b"0" + OTHER, b"1" + ONE)
-    assert {data for _, data in scene.found} == {ONE, OTHER}
-    assert len({bucket for bucket, _ in scene.found}) == 1
 
 
 @pytest.mark.parametrize(
@@ -125,81 +117,58 @@ def test_a_kind_that_is_in_any_text_covers_its_examples_alone(kind: str) -> None
     assert b"xyz" in unexpected(scene)
 
 
-def test_what_is_left_may_be_of_another_signature() -> None:
-    def bad(data: bytes) -> list[int]:
-        return [*data, 99_999] if b"?" in data else wrong_on(b"!")(data)
+def looked_at(scene: Scene, *inputs: bytes) -> list[Entry]:
+    """What is wrong with these, to be looked into."""
+    judged = examine(scene.pool, scene.contract, CHECKS["equivalence"], inputs)
+    return [Entry(scene.contract, one, Case(one.data, "test", 0, 0)) for one in judged.violations]
 
-    scene = Scene(ref=right, bad=bad)
-    scene.check("equivalence", b"a!", b"b!?")
-    assert {data for _, data in scene.found} == {b"!", b"?"}
+
+def unsettled(scene: Scene, entries: Sequence[Entry] = (), *, late: bool = True) -> list[Unsettled]:
+    """What is told of these, where there is no time for any question from now on."""
+    if late:
+        scene.pool.limit_by(lambda: 0.0)
+        scene.tracker.limit_by(lambda: 0.0)
+    for one in entries:
+        scene.tracker.leave(one)
+    scene.tracker.settle(scene.pool)
+    return [one for one in scene.events if isinstance(one, Unsettled)]
 
 
 def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
     scene = Scene(ref=right, bad=wrong_on(b"!", b"'s"))
     scene.check("equivalence", b"a!")
+    [entry] = looked_at(scene, b"!! What's")
     scene.tracker.limit_by(lambda: 0.0)
-    judged = examine(scene.pool, scene.contract, CHECKS["equivalence"], [b"!! What's"])
     scene.pool.limit_by(lambda: 0.0)
-    [violation] = judged.violations
-    assert consider(scene, violation) == ""
-    scene.tracker.settle(scene.pool)
-    [event] = [one for one in scene.events if isinstance(one, Unsettled)]
+    assert scene.tracker.consider(scene.pool, entry) == ""
+    [event] = unsettled(scene)
     assert (event.check, event.implementations, event.count) == ("equivalence", ["bad"], 1)
-
-
-def consider(scene: Scene, violation: Violation) -> str:
-    case = Case(violation.data, "test", 0, 0)
-    return scene.tracker.consider(scene.pool, Entry(scene.contract, violation, case))
-
-
-def late(scene: Scene) -> None:
-    """From now on there is no time for any question."""
-    scene.tracker.limit_by(lambda: 0.0)
-    scene.pool.limit_by(lambda: 0.0)
-    scene.tracker.limit_by(lambda: 0.0)
 
 
 def test_what_waits_when_time_is_over_is_counted_where_it_is_known() -> None:
     """By an entry that covers it whatever its input is like, or by what causes like it."""
     scene = Scene([known("*", b"'s", broad=True)], ref=right, bad=wrong_on(b"'s"))
-    judged = examine(scene.pool, scene.contract, CHECKS["equivalence"], TEXTS)
-    first, *waiting = judged.violations
-    consider(scene, first)
-    late(scene)
-    for one in waiting:
-        scene.tracker.leave(Entry(scene.contract, one, Case(one.data, "test", 0, 0)))
-    scene.tracker.settle(scene.pool)
-    assert not [one for one in scene.events if isinstance(one, Unsettled)]
+    first, *waiting = looked_at(scene, *TEXTS)
+    scene.tracker.consider(scene.pool, first)
+    assert unsettled(scene, waiting) == []
     assert sum(scene.counts().values()) == len(TEXTS)
     scene = Scene([known("*", b"'s")], ref=right, bad=wrong_on(b"'s"))
     scene.check("equivalence", *[b"What's %d" % number for number in range(9)])
-    late(scene)
-    for one in waiting:
-        scene.tracker.leave(Entry(scene.contract, one, Case(one.data, "test", 0, 0)))
-    scene.tracker.settle(scene.pool)
-    assert not [one for one in scene.events if isinstance(one, Unsettled)]
+    assert unsettled(scene, waiting) == []
 
 
 def test_what_waits_when_time_is_over_and_is_not_known_is_told() -> None:
     scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK, b"'s"))
     scene.check("equivalence", *[b"%d" % number + MARK for number in range(9)])
-    judged = examine(scene.pool, scene.contract, CHECKS["equivalence"], TEXTS)
-    late(scene)
-    for one in judged.violations:
-        scene.tracker.leave(Entry(scene.contract, one, Case(one.data, "test", 0, 0)))
-    scene.tracker.settle(scene.pool)
-    [told] = [one for one in scene.events if isinstance(one, Unsettled)]
+    [told] = unsettled(scene, looked_at(scene, *TEXTS))
     assert (told.implementations, told.count) == (["bad"], len(TEXTS))
 
 
 def test_what_could_not_be_settled_at_first_is_not_told_once_it_is_known() -> None:
     scene = Scene(ref=right, bad=wrong_on(b"'s"))
-    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [b"What's"]).violations
-    scene.check("equivalence", b"a's")
-    scene.tracker.leave(Entry(scene.contract, violation, Case(b"What's", "test", 0, 0)))
-    scene.check("equivalence", *[b"What's %d" % number for number in range(9)])
-    scene.tracker.settle(scene.pool)
-    assert not [one for one in scene.events if isinstance(one, Unsettled)]
+    waiting = looked_at(scene, b"What's")
+    scene.check("equivalence", b"a's", *[b"What's %d" % number for number in range(9)])
+    assert unsettled(scene, waiting, late=False) == []
 
 
 def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new() -> None:
@@ -221,8 +190,7 @@ def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new() -> None:
 
 def test_other_tokens_and_generators_are_looked_into_until_little_is_new() -> None:
     scene = Scene(ref=right, bad=wrong_on(b"!", b"?"))
-    found = examine(scene.pool, scene.contract, CHECKS["equivalence"], [b"!", b"?"]).violations
-    one, other = (Entry(scene.contract, each, Case(each.data, "test", 0, 0)) for each in found)
+    one, other = looked_at(scene, b"!", b"?")
     causes = Causes()
     assert causes.worth(other, late=True)
     for _ in range(ALIKE_LATE):
@@ -254,17 +222,6 @@ def test_an_expected_determinism_does_not_cover_what_is_wrong_every_time() -> No
     assert [bucket for bucket, _ in scene.found] == ["determinism/bpe/raw/order/any/bad"]
     scene.check("validity", *[b"y%d!" % i for i in range(40)])
     assert {one.check for one in scene.tracker.findings if one.expected is None} == {"validity"}
-
-
-def test_the_places_at_which_two_encodings_differ() -> None:
-    vocabulary = Scene(ref=right).contract.vocabulary
-    pair = next(i for i in range(256, len(vocabulary.tokens)) if len(vocabulary.spelling(i)) == 2)
-    apart = list(vocabulary.spelling(pair))
-    [place] = regions(vocabulary, [48, pair, 49], [48, *apart, 49])
-    assert place == ((pair,), tuple(apart))
-    assert list(regions(vocabulary, [48, pair], [48, pair])) == []
-    assert list(regions(vocabulary, [pair, 48, pair], [*apart, 48, *apart])) == [place, place]
-    assert list(regions(vocabulary, [48], [48, *apart])) == [((), tuple(apart))]
 
 
 def test_an_entry_that_names_what_is_ill_formed_covers_it_all() -> None:
@@ -305,18 +262,6 @@ def spelling(*split: bytes) -> Encode_:
 TWO, FOUR = b"  ", b"    "
 
 
-def test_two_blanks_and_four_are_two_findings_with_and_without_entries() -> None:
-    scene = Scene(ref=spelling(), bad=spelling(TWO, FOUR))
-    scene.check("equivalence", TWO, FOUR, FOUR * 2, b"   ")
-    assert unexpected(scene) == {TWO, FOUR}
-    entry = Expectation(
-        scene.tracker.findings[0].bucket, {"bad": SpecifierSet()}, "known", "*", (TWO, FOUR)
-    )
-    scene = Scene([entry], ref=spelling(), bad=spelling(TWO, FOUR))
-    scene.check("equivalence", *[b" " * length for length in range(1, 17)])
-    assert scene.found and passes(scene)
-
-
 def test_what_ends_in_no_tokens_is_known_of_its_repeats_too() -> None:
     def bad(data: bytes) -> list[int]:
         if b"!" in data:
@@ -342,6 +287,10 @@ def other_tokens(data: bytes) -> list[int]:
 
 def ill_formed_and_letters(data: bytes) -> list[int]:
     return wrong_on(*([b"\xff\xfe", b"th"] if b"\xff" in data else [b"\xff\xfe"]))(data)
+
+
+def unknown_at_question_marks(data: bytes) -> list[int]:
+    return [*data, 99_999] if b"?" in data else wrong_on(b"!")(data)
 
 
 EVERYWHERE = [b" " * length for length in range(1, 17)] + [b" a" + FOUR]
@@ -394,6 +343,18 @@ COVERED: dict[str, tuple[tuple[bytes, ...], Encode_, Encode_, list[bytes], set[b
         (b" ",), spelling(), lambda data: spelling()(data.strip()), EVERYWHERE, set()
     ),
     "a text that is changed everywhere": ((b" ",), spelling(), wrong_on(b" "), EVERYWHERE, set()),
+    "nothing, of two pairs that can be mended one without the other": (
+        (), splitting(), splitting(ONE, OTHER), [b"0" + ONE, b"0" + OTHER, b"1" + ONE], {ONE, OTHER}
+    ),
+    "nothing, where the rest is of another signature": (
+        (), right, unknown_at_question_marks, [b"a!", b"b!?"], {b"!", b"?"}
+    ),
+    "nothing, of two blanks and four": (
+        (), spelling(), spelling(TWO, FOUR), [TWO, FOUR, FOUR * 2, b"   "], {TWO, FOUR}
+    ),
+    "two blanks and four": (
+        (TWO, FOUR), spelling(), spelling(TWO, FOUR), EVERYWHERE[:-1], set()
+    ),
     "not all that is ill-formed": (
         (b"\xff\xfe",), right, ill_formed_and_letters,
         [b"\xff\xfe", *[b"a\xffb%dth" % i for i in range(20)]], {b"\xffth"},

@@ -1,9 +1,10 @@
-"""Metamorphic checks: planted violations are named, and nothing is found of what is right."""
+"""What checks take for right, rule by rule, and differences that no other check sees."""
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
+from itertools import chain
+from typing import Any
 
 import pytest
 
@@ -13,118 +14,20 @@ from corpora.vocabularies.tokenizer_json import from_document
 from harness.checks import CHECKS
 from harness.checks.base import first_past
 from harness.checks.chunks import lawful_cut, spaces_between, symbols
+from harness.checks.clean_up import cleaned, texts_of
+from harness.checks.shapes import WINDOWS, masked, unpadded, windows
 from harness.checks.specials import never_in_texts, special_ids
-from harness.core.messages import Encode, Way
-from harness.core.outcomes import Inputs, Status
+from harness.checks.surrogates import lawful, readings
+from harness.checks.template import framed, frames
+from harness.core.messages import Encode, Padding, Way, Windows, numbers_of, sequences_in
+from harness.core.outcomes import Encoded, Failed, Inputs, Status
 from harness.core.pretokens import piece_ends
 from harness.studies.selftest.catalog import mistakes
-from impls.interface import Mode
-from tests.breadth import thorough
-from tests.harness.test_service_checks import RAW, TEXT, Local
+from impls.adapters import tokenizers
+from impls.interface import Unsupported
+from tests.harness.test_service_checks import RAW, SPECIAL, TEXT, Local, found, texts
 
-SPECIAL = Mode(special="all")
-METAMORPHIC = [
-    "batch",
-    "reload",
-    "re-encoding",
-    "specials",
-    "streaming",
-    "stream-decoder",
-    "single-ids",
-    "skip-specials",
-    "clean-up",
-    "template",
-    "unstable",
-    "surrogates",
-    "truncation",
-    "padding",
-    "chunks",
-    "reachability",
-]
-
-
-def texts(seed=3):
-    rng = random.Random(seed)
-    words = [
-        "the",
-        " the",
-        " tokens",
-        "é",
-        " ",
-        "  ",
-        "\n",
-        "日本",
-        "'t",
-        "🙂",
-        "a",
-        "12",
-        "123",
-        "!",
-        "<s>",
-    ]
-    made = ["".join(rng.choices(words, k=rng.randrange(9))) for _ in range(40)]
-    return [text.encode() for text in ["", "a", " ", "é", *made, "".join(rng.choices(words, k=60))]]
-
-
-def found(local, inputs, checks=METAMORPHIC):
-    return {
-        (violation.check, violation.stage)
-        for name in checks
-        if CHECKS[name].applies(local.contract)
-        for violation in local.examine(CHECKS[name], inputs).violations
-    }
-
-
-@pytest.mark.parametrize(
-    "mistake",
-    [one for one in mistakes().values() if one.family == "ways"],
-    ids=lambda one: one.name,
-)
-def test_a_planted_violation_is_named(mistake):
-    mode = {"text": TEXT, "raw": RAW, "special": SPECIAL}[mistake.mode]
-    local = Local(resolve(mistake.vocabulary), [mistake.spec], mode)
-
-    assert (mistake.check, mistake.stages[0]) in found(local, [*texts(), *mistake.inputs])
-
-
-@pytest.mark.parametrize(
-    ("name", "check", "stage", "mode"),
-    [
-        ("specials.always-on", "specials", "off", TEXT),
-        ("decoding.strips-space", "streaming", "decode", RAW),
-        ("ways.strips-short", "single-ids", "decode", RAW),
-    ],
-)
-def test_mistakes_planted_for_others_show_here_too(name, check, stage, mode):
-    mistake = mistakes()[name]
-    local = Local(resolve(mistake.vocabulary), [mistake.spec], mode)
-
-    assert (check, stage) in found(local, texts(), [check])
-
-
-def test_a_batch_encoder_is_held_to_its_single_calls():
-    mistake = mistakes()["caches.batch-only"]
-    local = Local(resolve("toy_bytes"), [mistake.spec])
-    inputs = [b"number %d" % number for number in range(400)]
-
-    assert found(local, inputs, ["batch"]) == {("batch", "single")}
-
-
-@pytest.mark.parametrize(
-    ("vocabulary", "specs", "mode"),
-    [
-        ("toy_bytes", ["tiktoken", "tokenizers", "bpe.heap"], TEXT),
-        ("toy_bytes", ["tiktoken", "tokenizers", "bpe.heap"], RAW),
-        thorough(("tekken_240911", ["tiktoken", "tokenizers", "bpe.heap"], SPECIAL)),
-        thorough(("mistral_v3", ["sentencepiece", "spm.sentencepiece"], TEXT)),
-        ("unigram_nfkc", ["sentencepiece", "unigram.sentencepiece"], TEXT),
-        ("toy_wordpiece", ["tokenizers", "wordpiece.bert"], TEXT),
-    ],
-)
-def test_nothing_is_found_where_nothing_is_wrong(vocabulary, specs, mode):
-    local = Local(resolve(vocabulary), specs, mode)
-
-    assert found(local, texts()) == set()
+BYTES = resolve("toy_bytes")
 
 
 def test_an_added_token_is_a_token():
@@ -134,7 +37,7 @@ def test_an_added_token_is_a_token():
     assert added >= len(vocabulary)
     local = Local(vocabulary, ["tokenizers"], TEXT)
 
-    assert found(local, [b"", "o\u030b".encode()], ["single-ids"]) == set()
+    assert found(local, [b"", "o\u030b".encode()], ["single-ids"]) == {}
     assert first_past(vocabulary) == added + 1
     assert vocabulary.spelling(added) == "ő".encode()
 
@@ -154,17 +57,8 @@ def test_what_was_decoded_is_encoded_again():
     assert all(one.culprits == ("unigram.loses-unknown-mark",) for one in violations)
 
 
-def test_libraries_are_asked_by_their_own_ways():
-    local = Local(resolve("toy_bytes"), ["tiktoken", "tokenizers", "bpe.heap"], TEXT)
-    batch = local.examine(CHECKS["batch"], texts())
-    reload = local.examine(CHECKS["reload"], texts())
-
-    assert set(batch.exercised) == {"tiktoken", "tokenizers", "bpe.heap"}
-    assert set(reload.exercised) == {"tiktoken", "tokenizers"}
-
-
 def test_who_has_no_other_way_says_so():
-    local = Local(resolve("toy_bytes"), ["harness.studies.selftest.plain.bpe:PlainBpe"])
+    local = Local(BYTES, ["harness.studies.selftest.plain.bpe:PlainBpe"])
     [server] = local.servers.values()
     for way in Way:
         answer = server.answer(Encode(Inputs.of([b"a", b"b"]), RAW, way=way))
@@ -172,28 +66,18 @@ def test_who_has_no_other_way_says_so():
 
 
 def test_cuts_are_lawful():
-    vocabulary = resolve("toy_bytes")
     cut = 0
     for data in texts():
-        at = lawful_cut(vocabulary, data)
-        if at is None:
-            continue
-        cut += 1
-        halves = piece_ends(vocabulary, data[:at]) | {
-            at + end for end in piece_ends(vocabulary, data[at:])
-        }
-        assert at in piece_ends(vocabulary, data)
-        assert halves == piece_ends(vocabulary, data)
+        at, ends = lawful_cut(BYTES, data), piece_ends(BYTES, data)
+        if at is not None:
+            cut += 1
+            right = {at + end for end in piece_ends(BYTES, data[at:])}
+            assert piece_ends(BYTES, data[:at]) | right == ends
     assert cut > 10
-
-
-def test_a_cut_that_white_space_looks_over_is_none():
-    vocabulary = resolve("toy_bytes")
-
     # "a" then two spaces and a word: cut after the first space, the rest would begin with one.
-    assert piece_ends(vocabulary, b"a  the") == {1, 2, 6}
-    assert lawful_cut(vocabulary, b"a  the") in {1, 2}
-    assert lawful_cut(vocabulary, "é日".encode()) is None
+    assert piece_ends(BYTES, b"a  the") == {1, 2, 6}
+    assert lawful_cut(BYTES, b"a  the") in {1, 2}
+    assert lawful_cut(BYTES, "é日".encode()) is None
 
 
 def test_a_text_of_pieces_is_cut_between_plain_words():
@@ -231,33 +115,135 @@ def test_the_unknown_token_is_no_special_one():
     assert never_in_texts(typeless) == set()
 
 
-def test_a_mark_at_the_end_may_be_held_back():
-    local = Local(resolve("toy_bytes"), ["tokenizers"], RAW)
-    inputs = [f"{mark}a{mark}".encode() for mark in ("", "\ufffd", "\ufffd\ufffd")]
-    judgement = local.examine(CHECKS["stream-decoder"], inputs)
-
-    assert judgement.exercised == {"tokenizers": 3}
-    assert not judgement.violations
-
-
 @pytest.mark.parametrize("normalized", [True, False])
 def test_a_special_token_may_be_made_by_normalization(normalized):
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
     added = {"id": 2, "content": "<s>", "special": True, "normalized": normalized, **flags}
+    model = {"type": "WordLevel", "vocab": {"<unk>": 0, "a": 1, "<s>": 2}, "unk_token": "<unk>"}
     document = {
         "version": "1.0",
         "added_tokens": [added],
         "normalizer": {"type": "Lowercase"},
-        "model": {
-            "type": "WordLevel",
-            "vocab": {"<unk>": 0, "a": 1, "<s>": 2},
-            "unk_token": "<unk>",
-        },
+        "model": model,
     }
     vocabulary = from_document(document, "capitals", None)
     local = Local(vocabulary, ["tokenizers", "pipeline.huggingface"], SPECIAL)
-    names = [one.name for one in local.contract.participants]
 
     # It is so in both, and what the file says: nobody is to be blamed for it.
-    assert names == ["tokenizers", "pipeline.huggingface"]
-    assert found(local, [b"<S>", b"a<S>", b"<s>", b"a"], ["specials"]) == set()
+    assert len(local.contract.names) == 2
+    assert found(local, [b"<S>", b"a<S>", b"<s>", b"a"], ["specials"]) == {}
+
+
+def test_a_mark_at_the_end_of_a_stream_may_be_held_back():
+    local = Local(BYTES, ["tokenizers"], RAW)
+    inputs = [f"{mark}a{mark}".encode() for mark in ("", "\ufffd", "\ufffd\ufffd")]
+    judgement = local.examine(CHECKS["stream-decoder"], inputs)
+    assert judgement.exercised == {"tokenizers": 3}
+    assert not judgement.violations
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        (b" a . b ?! c ! , d", b" a. b?! c!, d"),
+        (b"it 's I 'm we 've they 're do n't", b"it's I'm we've they're don't"),
+        (b"rock ' n ' roll", b"rock'n'roll"),
+        (b"a  .", b"a ."),
+        (b" ; a\n. b", b" ; a\n. b"),
+    ],
+)
+def test_spaces_are_cleaned_up_by_the_rule(text, clean):
+    assert cleaned(text) == clean
+    # A text of byte-pair encoding may stay as it is.
+    assert texts_of(BYTES, text) == [clean, text]
+    assert texts_of(replace(BYTES, algorithm=Algorithm.WORDPIECE), text) == [clean]
+
+
+def test_what_half_a_pair_of_utf_16_may_become():
+    for data in (b"", b"a", "é 日本 🙂".encode(), *(b"text number %d" % i for i in range(30))):
+        *read, raw = readings(data)
+        assert all(text.decode() for text in read[:-1])
+        assert read[-1] == data
+        assert len(raw) == len(data) + 3
+        with pytest.raises(UnicodeDecodeError):
+            raw.decode()
+    known = [Encoded((1,)), Encoded((2,))]
+    assert lawful(Failed(Status.ERRORED, "UnicodeEncodeError"), known)
+    assert not lawful(Failed(Status.CRASHED, "PanicException"), known)
+    assert [lawful(Encoded((i,)), known) for i in (2, 3)] == [True, False]
+    assert lawful(Encoded((3,)), [])
+
+
+def test_special_tokens_that_may_have_been_added():
+    assert frames((1, 7, 2), [(7,)]) == {((1,), (2,))}
+    assert frames((7, 7), [(7,)]) == {((), (7,)), ((7,), ())}
+    assert frames((1, 7, 2, 7, 7, 3), [(7,), (7, 7)]) == {((1,), (2,), (3,))}
+    assert frames((1, 2), [(7,)]) == set()
+    assert framed(((1,), (2,), (3,)), [(8, 9), ()]) == (1, 8, 9, 2, 3)
+
+
+def test_who_adds_other_tokens_than_the_library_of_the_file_is_named():
+    names = ("ends-with-the-beginning", "second-text-first", "pair-as-two-texts")
+    told = [mistakes()[f"file_endings.{name}"] for name in names]
+    local = Local(resolve(told[0].vocabulary), ["tokenizers", *(one.spec for one in told)], TEXT)
+    judgement = local.examine(CHECKS["template"], [b"", b"a", b" ", b"text number 1 "])
+    assert {x for one in judgement.violations for x in one.culprits} == {one.name for one in told}
+
+
+def test_stable_ids_travel_as_numbers_and_of_a_large_batch_some_are_asked_wherever_they_stand():
+    parts = [(1, 2), (), (3,)]
+    assert sequences_in(numbers_of(parts)) == parts
+    local = Local(BYTES, ["tiktoken"], TEXT)
+    inputs = [b"text number %d" % number for number in range(200)]
+    one, other = (
+        local.examine(CHECKS["unstable"], order).exercised["tiktoken"]
+        for order in (inputs, inputs[::-1])
+    )
+    assert 0 < one == other < 30
+
+
+@pytest.mark.parametrize(
+    ("count", "shape", "cut"),
+    [
+        (10, Windows(4, 0, left=False), [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]),
+        (10, Windows(4, 0, left=True), [[6, 7, 8, 9], [2, 3, 4, 5], [0, 1]]),
+        (7, Windows(4, 2, left=False), [[0, 1, 2, 3], [2, 3, 4, 5], [4, 5, 6]]),
+        (7, Windows(4, 2, left=True), [[3, 4, 5, 6], [1, 2, 3, 4], [0, 1, 2]]),
+        (4, Windows(4, 3, left=False), [[0, 1, 2, 3]]),
+        (0, Windows(4, 3, left=True), [[]]),
+    ],
+)
+def test_windows_by_definition(count, shape, cut):
+    assert windows(range(count), shape) == cut
+
+
+@pytest.mark.parametrize("shape", WINDOWS, ids=str)
+def test_a_long_text_is_turned_round_once_and_not_for_each_window(shape):
+    """It took 17 minutes of 100,000 ids."""
+    taken: list[int] = []
+
+    class Ids(tuple[int, ...]):
+        def __getitem__(self, at: Any) -> Any:
+            taken.append(len(range(*at.indices(len(self)))))
+            return Ids(super().__getitem__(at))
+
+    windows(Ids(range(500)), shape)
+    assert sum(taken) <= 12 * 500
+
+
+def test_padded_rows_by_definition():
+    rows = [[7], [7, 7], []]
+    assert masked(rows, Padding(1, left=False)) == [2, 1, 0, 7, 2, 1, 1, 7, 7, 2, 0, 0]
+    left = [[3, 0, 0, 1, 7], [3, 0, 1, 1, 7, 7], [3, 0, 0, 0]]
+    assert masked(rows, Padding(3, left=True)) == [*chain(*left)]
+    assert masked([[], [], []], Padding(4, left=True)) == [0, 0, 0]
+    # What stands where the mask is 0 does not matter.
+    answer = Encoded((3, 1, 0, 0, 7, 5, 5, 1, 1, 8))
+    assert unpadded(answer) == Encoded((3, 1, 0, 0, 7, 1, 1, 8))
+
+
+def test_the_adapter_refuses_what_its_library_refuses():
+    encoder = tokenizers.IMPLEMENTATION.load(resolve("toy_file_subwords"))
+    assert len(encoder.truncated(b"one two three four five six seven", 5, 2, True, TEXT)) > 1
+    with pytest.raises(Unsupported, match="no room"):
+        encoder.truncated(b"one two", 5, 3, False, TEXT)

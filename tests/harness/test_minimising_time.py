@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from corpora.generators.base import Case
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.checks.questions import examine
-from harness.cli.progress.fuzz import FuzzProgress
+from harness.engine.examiner import Session
 from harness.engine.state import RunState
-from harness.engine.study import Session
 from harness.events import Found, Unsettled
 from harness.findings import minimising
 from harness.findings.entries import Entry
-from harness.findings.minimising import NO_TIME, TOOK_LONG, Patience
+from harness.findings.minimising import NO_TIME, TOOK_LONG
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
-from harness.studies.fuzz.run import execute
-from harness.studies.fuzz.store import CampaignStore
 from harness.workers import worker as workers
 from tests.durability import inside
-from tests.harness.fuzz_campaign import WRONG, small_plan
-from tests.harness.test_findings import Encode_, Scene, right, wrong_at
+from tests.harness.fuzz_campaign import WRONG, run, small_plan
+from tests.harness.test_findings import Scene, right, wrong_at
 from tests.harness.test_masking import known
 from tests.harness.test_out_of_time import Watched
 from tests.harness.tracker_invariants import check_invariants
 
 WHOLE = b"some longer text with one mark! in it"
-
-
-def slow(encode: Encode_, seconds: float = 0.001) -> Encode_:
-    def slowly(data: bytes) -> list[int]:
-        time.sleep(seconds)
-        return encode(data)
-
-    return slowly
 
 
 def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over() -> None:
@@ -55,15 +42,6 @@ def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over() -> Non
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
     assert scene.tracker.findings[0].minimal
     assert scene.pool.out_of_time  # for all others
-
-
-def test_that_time_has_an_end_which_is_never_before_that_of_others() -> None:
-    patience = Patience(unhurried=False)
-    assert patience.for_questions(5.0) == 5.0
-    patience.left = lambda: 3.0
-    assert [patience.for_questions(usual) for usual in (0.0, 5.0)] == [3.0, 5.0]
-    patience.left = lambda: -1.0
-    assert patience.for_questions(-2.0) < 0
 
 
 def test_what_took_long_is_gone_on_with_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +119,7 @@ def test_what_is_unfinished_is_gone_on_with_once(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_run_by_number_goes_on_with_what_is_unfinished() -> None:
-    plan = small_plan(1, impls=("bpe.naive",)).plan
+    plan = small_plan(1, ()).plan
     settled: list[object] = []
     tracker: Any = SimpleNamespace(settle=settled.append, unexpected=False)
     run = RunState(plan, lambda event: None, tracker)
@@ -164,11 +142,8 @@ def test_each_round_of_a_campaign_goes_on_with_what_is_unfinished(
 
     monkeypatch.setattr(FindingTracker, "settle", settling)
     monkeypatch.setattr(workers, "Process", inside.InsideProcess)
-    execute(
-        small_plan(200, ("bpe.naive", f"{WRONG}:AlwaysWrong")),
-        CampaignStore(str(tmp_path / "x.db"), "test"), tmp_path / "out", "test",
-        lambda known: FuzzProgress(Console(stderr=True), known, None), lambda made: None, 3600,
-        committed=lambda one: told.append("committed"),
-    )  # fmt: skip
+    plan = small_plan(200, (f"{WRONG}:AlwaysWrong",))
+    where, out = str(tmp_path / "x.db"), tmp_path / "out"
+    run(plan, where, out, committed=lambda one: told.append("committed"))
     assert len(told) > 2
     assert told == ["settled", "committed"] * (len(told) // 2)

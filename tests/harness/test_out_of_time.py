@@ -20,21 +20,18 @@ from harness.core.countdown import Countdown
 from harness.core.messages import Encode, Meter
 from harness.core.outcomes import Inputs, Results
 from harness.engine import selection
-from harness.engine.runner import went_on
+from harness.engine.planning import went_on
 from harness.engine.suites import Budget
 from harness.findings.entries import Entry
 from harness.findings.minimising import NO_TIME
 from harness.studies.fuzz.record import Record
-from harness.studies.fuzz.run import execute
-from harness.studies.fuzz.store import CampaignStore
 from harness.studies.selftest.program import TRIGGER
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits
 from harness.workers.pool import OutOfTime, WorkerPool
 from impls.interface import Died
-from tests.harness.fuzz_campaign import small_plan
+from tests.harness.fuzz_campaign import run, small_plan
 from tests.harness.samples import contract
-from tests.harness.test_budgets import Silent as Quiet
 from tests.harness.test_confirming import LATE, in_turn
 from tests.harness.test_findings import Here, Scene, right, wrong_at
 from tests.mutants import in_process as wrong
@@ -202,15 +199,12 @@ def test_a_worker_that_is_cut_off_has_neither_died_nor_hung() -> None:
 
 def hanging(folder: Path, budget: Budget) -> Record:
     """A session with an implementation that hangs in its first round."""
-    plan = small_plan(64, impls=("bpe.naive", f"{WRONG}:Hang"))
+    plan = small_plan(64, impls=(f"{WRONG}:Hang",))
     limits = Limits(seconds=1.0)
     asked = {"vocabularies": list(plan.plan.vocabularies)}
     inner = replace(plan.plan, budget=budget, limits=limits, asked=asked)
     plan = replace(plan, plan=inner, seeds=[TRIGGER])
-    return execute(
-        plan, CampaignStore(str(folder / "x.db"), "test"), folder / "out", "test",
-        lambda known: Quiet(), lambda made: None, 3600,
-    )  # fmt: skip
+    return run(plan, str(folder / "x.db"), folder / "out")
 
 
 @pytest.mark.thorough

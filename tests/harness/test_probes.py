@@ -7,109 +7,93 @@ from dataclasses import replace
 import pytest
 
 from corpora.vocabularies.model import AddedToken
-from harness.checks.base import Observation
+from harness.checks.base import Check, Observation, Violation
 from harness.checks.minimality import Minimality
 from harness.checks.round_trip import RoundTrip, loses
 from harness.checks.validity import Validity
+from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
 from harness.findings.describing import difference
 from impls.interface import Mode
 from tests.harness.samples import contract, encoded, given
 
 FAILED = Failed(Status.TIMED_OUT, "no answer")
+ONE = Encoded((5,))
+DECODERS = ("sentencepiece", "tokenizers")
+NORMALIZED = contract("unigram_nfkc", *DECODERS, mode=Mode(pretokenize=True))
+
+
+def judged(
+    check: Check, terms: Contract, data: bytes, seen: list[Outcome], asked: list[Outcome]
+) -> list[Violation]:
+    """What a check finds of one input. seen: each one's answer; asked: to a further question."""
+    results = {name: Results.of([one]) for name, one in zip(terms.names, seen, strict=True)}
+    observed = Observation(terms, Inputs.of([data]), results)
+    found = check.judge(observed, given(*(Results.of([one]) for one in asked))).violations
+    assert all(difference(one, terms.vocabulary)[1] for one in found)
+    return found
 
 
 @pytest.mark.parametrize("other", [Encoded((5,), text=b"a"), FAILED], ids=["one", "both"])
 def test_a_decoder_that_fails_where_text_is_normalized(other: Outcome) -> None:
-    names = ("sentencepiece", "tokenizers")
-    terms = contract("unigram_nfkc", *names, mode=Mode(pretokenize=True))
-    results = Results.of([Encoded((5,))])
-    seen = Observation(terms, Inputs.of([b"a"]), dict.fromkeys(names, results))
-    judgement = RoundTrip().judge(seen, given(Results.of([other]), Results.of([FAILED])))
-    blamed = [violation.culprits for violation in judgement.violations]
-    assert blamed == ([("tokenizers",)] if other != FAILED else [(name,) for name in names])
-    for violation in judgement.violations:
-        assert violation.stage == "timed-out"
-        assert difference(violation, terms.vocabulary)[1]
+    found = judged(RoundTrip(), NORMALIZED, b"a", [ONE, ONE], [other, FAILED])
+    blamed = [("tokenizers",)] if other != FAILED else [(name,) for name in DECODERS]
+    assert [one.culprits for one in found] == blamed
+    assert {one.stage for one in found} == {"timed-out"}
 
 
 @pytest.mark.parametrize(("answer", "faults"), [(FAILED, ["timed-out"]), (Rejected("no"), [])])
 def test_a_part_of_an_encoding_that_fails(answer: Outcome, faults: list[str]) -> None:
     terms = contract("toy_bytes", "bpe.naive")
-    seen = Observation(
-        terms,
-        Inputs.of([b"the cat"]),
-        {"bpe.naive": Results.of([encoded(terms, "bpe.naive", b"the cat")])},
-    )
-    judgement = Validity().judge(seen, given(Results.of([answer])))
-    assert [violation.stage for violation in judgement.violations] == faults
-    for violation in judgement.violations:
-        assert difference(violation, terms.vocabulary)[1]
+    whole = encoded(terms, "bpe.naive", b"the cat")
+    found = judged(Validity(), terms, b"the cat", [whole], [answer])
+    assert [violation.stage for violation in found] == faults
 
 
 def test_one_violation_an_input_however_many_are_shorter() -> None:
     terms = contract("toy_bytes", "bpe.minimal", "bpe.heap", "bpe.naive")
-    ids = terms.vocabulary.ids
 
     def spelled(*tokens: bytes) -> Encoded:
-        return Encoded(tuple(ids[token] for token in tokens))
+        return Encoded(tuple(terms.vocabulary.ids[token] for token in tokens))
 
     long, short, shortest = spelled(b"t", b"h", b"e"), spelled(b"th", b"e"), spelled(b"the")
     another = spelled(b"a")  # shortest of all, but it is another text
-    seen = Observation(
-        terms,
-        Inputs.of([b"the", b"the", b"the"]),
-        {
-            "bpe.minimal": Results.of([long, long, shortest]),
-            "bpe.heap": Results.of([short, another, short]),
-            "bpe.naive": Results.of([shortest, short, long]),
-        },
-    )
-    found = Minimality().judge(seen, given()).violations
-    assert [violation.index for violation in found] == [0, 1]
-    assert [violation.parts[0].names for violation in found] == [("bpe.naive",), ("bpe.naive",)]
-    assert {violation.culprits for violation in found} == {("bpe.minimal",)}
+    for answers in ([long, short, shortest], [long, another, short]):
+        [found] = judged(Minimality(), terms, b"the", [*answers], [])
+        assert (found.parts[0].names, found.culprits) == (("bpe.naive",), ("bpe.minimal",))
+    assert judged(Minimality(), terms, b"the", [shortest, short, long], []) == []
 
 
-def test_who_takes_text_alone_is_not_held_to_decode_bytes_that_are_none() -> None:
-    names = ("sentencepiece", "tokenizers")
-    terms = contract("unigram_nfkc", *names, mode=Mode(pretokenize=True))
-    for theirs, data, blamed in (
+@pytest.mark.parametrize(
+    ("theirs", "data", "blamed"),
+    [
         (Rejected("not UTF-8"), b"\xba", []),
         (Encoded((6,)), b"\xba", []),
-        (Encoded((5,)), b"\xba", [("tokenizers",)]),
+        (ONE, b"\xba", [("tokenizers",)]),
         (Encoded((6,)), b"a", [("tokenizers",)]),
-    ):
-        results = {"sentencepiece": Results.of([Encoded((5,))]), "tokenizers": Results.of([theirs])}
-        seen = Observation(terms, Inputs.of([data]), results)
-        texts = (Encoded((5,), text=b"\xba"), Encoded((5,), text="\ufffd".encode()))
-        judgement = RoundTrip().judge(seen, given(*(Results.of([text]) for text in texts)))
-        assert [violation.culprits for violation in judgement.violations] == blamed
+    ],
+)
+def test_who_takes_text_alone_is_not_held_to_decode_bytes_that_are_none(
+    theirs: Outcome, data: bytes, blamed: list[tuple[str]]
+) -> None:
+    decoded: list[Outcome] = [Encoded((5,), text=x) for x in (b"\xba", "\ufffd".encode())]
+    found = judged(RoundTrip(), NORMALIZED, data, [ONE, theirs], decoded)
+    assert [violation.culprits for violation in found] == blamed
 
 
 @pytest.mark.parametrize("side", ["lstrip", "rstrip"])
 def test_white_space_that_an_added_token_takes_does_not_come_back(side: str) -> None:
-    terms = contract("toy_bytes", "bpe.naive", "bpe.heap", mode=Mode(pretokenize=True))
-    plain = terms.vocabulary
-    for special, modes in ((False, {"none", "all"}), (True, {"all"})):
-        token = AddedToken("<x>", len(plain), special=special, **{side: True})
-        vocabulary = replace(plain, added_tokens=(token,))
-        losing = {
-            mode
-            for mode in ("none", "all")
-            if loses(replace(terms, vocabulary=vocabulary, mode=Mode(special=mode)))
-        }
-        assert losing == modes
-    assert not loses(
-        replace(terms, vocabulary=replace(plain, added_tokens=(AddedToken("<x>", 9),)))
-    )
+    plain = contract("toy_bytes", "bpe.naive", "bpe.heap", mode=Mode(special="all"))
 
-    seen = Observation(
-        replace(terms, vocabulary=vocabulary, mode=Mode(special="all")),
-        Inputs.of([b" <x>"]),
-        dict.fromkeys(("bpe.naive", "bpe.heap"), Results.of([Encoded((5,))])),
-    )
-    texts = [Encoded((5,), text=text) for text in (b"<x>", b"<x>", b" ")]
-    told = [Results.of([text]) for text in texts]
-    assert RoundTrip().judge(seen, given(*told[:2])).violations == []
-    assert RoundTrip().judge(seen, given(*told[1:])).violations != []
+    def adding(**flags: bool) -> Contract:
+        token = AddedToken("<x>", len(plain.vocabulary), **flags)
+        return replace(plain, vocabulary=replace(plain.vocabulary, added_tokens=(token,)))
+
+    for special in (False, True):
+        terms = adding(special=special, **{side: True})
+        assert loses(terms)
+        assert loses(replace(terms, mode=Mode())) is not special
+    assert not loses(adding())
+    for decoded, parted in ((b"<x>", False), (b" ", True)):
+        answers: list[Outcome] = [Encoded((5,), text=text) for text in (b"<x>", decoded)]
+        assert bool(judged(RoundTrip(), terms, b" <x>", [ONE, ONE], answers)) is parted

@@ -16,7 +16,7 @@ from harness.engine.planning import Plan
 from harness.engine.suites import SUITES, Budget
 from harness.events import ContractOpened, Event, Phase, Preparing, VocabularyLoaded
 from harness.studies import preparing
-from harness.studies.preparing import FIRST, Progress, prepare, unprepared, weights
+from harness.studies.preparing import Progress, prepare, unprepared
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_nothing_is_made_before_each_run_where_no_marker_can_be_kept(
 
 def test_the_bar_tells_how_much_of_all_is_done() -> None:
     told: list[Event] = []
-    progress = Progress(told.append, {"a": 1.0, "b": 1.0})
+    progress = Progress(told.append, 2)
     progress.consume(VocabularyLoaded("a", "toy", "bpe", 3, "", None, []))
     progress.consume(Phase("loading a"))
     progress.consume(ContractOpened("a/text", "bpe", "a", "text", [], [], {}, []))
@@ -120,8 +120,3 @@ def test_the_bar_tells_how_much_of_all_is_done() -> None:
         "a: 1 of 2 implementations are ready; loading y"
     )
     assert done == "compiling and building what this run needs: 50% done"
-
-
-def test_the_first_vocabulary_of_an_algorithm_weighs_more() -> None:
-    loaded = map(sources.resolve, ("toy_bytes", "toy_unigram", "toy_ties"))
-    assert weights(loaded) == {"toy_bytes": FIRST, "toy_unigram": FIRST, "toy_ties": 1.0}

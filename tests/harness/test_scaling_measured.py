@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,8 +20,6 @@ from corpora.families.catalog import FAMILIES, TELLING, families
 from corpora.families.pattern import repeated
 from corpora.vocabularies import embedded, sources
 from harness.checks import CHECKS, MEASURES
-from harness.cli import application as cli
-from harness.cli.catalogues import rows
 from harness.core.comparisons import Contract
 from harness.core.messages import Measure, Meter
 from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Results, Spent, Status
@@ -50,7 +47,7 @@ class Simulated:
     """Stands in for a pool: answers with planted times."""
 
     def __init__(self, answers: dict[str, Answer]) -> None:
-        self._answers = answers
+        self.answers = answers
         self.asked: list[tuple[str, bytes]] = []
         self.requests: Counter[tuple[str, Meter]] = Counter()
         self.gone: dict[str, str] = {}
@@ -63,7 +60,7 @@ class Simulated:
         self.requests[name, meter] += 1
         if meter is Meter.TIME:
             self.asked += [(name, data) for data in inputs]
-        answers = [self._answers[name](data) for data in inputs]
+        answers = [self.answers[name](data) for data in inputs]
         results = Results.of([Encoded(()) if isinstance(a, int) else a for a in answers])
         spent = np.array([a if isinstance(a, int) else 0 for a in answers], dtype=np.int64)
         return replace(results, costs=spent[:, None])
@@ -71,7 +68,7 @@ class Simulated:
     def answer(self, name: str, request: Measure) -> Results:
         """A call by all clocks: of an implementation in the worker itself."""
         (data,) = request.inputs
-        answer = self._answers[name](data)
+        answer = self.answers[name](data)
         if not isinstance(answer, int):
             return Results.of([answer])
         return replace(Results.of([Encoded(())]), timed=self.clocks(name, answer))
@@ -98,6 +95,20 @@ def contract(participants: Sequence[Participant], vocabulary: str = "toy_bytes")
     return Contract(loaded, Mode(), tuple(participants), frozenset(), {}, proper=True)
 
 
+def measurement_of(
+    pool: Simulated,
+    kinds: Sequence[Family] = FAMILIES[:1],
+    largest: int = LARGEST,
+    max_input: int | None = None,
+    references: Sequence[str] = (),
+    **rest: Any,
+) -> tuple[Measurement, list[Measured]]:
+    """The measurement of all that a pool has, and what it will have said."""
+    every = contract([participant(name, max_input) for name in pool.answers])
+    taking = [replace(every, references=frozenset(references))]
+    return Measurement(cast("WorkerPool", pool), taking, kinds, largest, **rest), []
+
+
 def measure(
     answers: dict[str, Answer],
     kinds: Sequence[Family] = FAMILIES[:1],
@@ -105,17 +116,14 @@ def measure(
     max_input: int | None = None,
 ) -> tuple[list[Measured], Simulated]:
     pool = Simulated(answers)
-    taking = contract([participant(name, max_input) for name in answers])
-    said: list[Measured] = []
-    Measurement(cast("WorkerPool", pool), [taking], kinds, LARGEST).run(seconds, said.append)
+    measurement, said = measurement_of(pool, kinds, max_input=max_input)
+    measurement.run(seconds, said.append)
     return said, pool
 
 
 def test_who_is_named_gets_a_first_look_though_no_time_is_left() -> None:
     pool = Simulated({"named": linear, "other": linear, "quick": linear})
-    taking = contract([participant(name) for name in ("named", "other", "quick")])
-    said: list[Measured] = []
-    measurement = Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:2], LARGEST)
+    measurement, said = measurement_of(pool, FAMILIES[:2])
     measurement.run(0.0, said.append, owed={"named", "quick"})
     assert {(one.implementation, one.family) for one in said} == {
         ("named", FAMILIES[0].name),
@@ -124,9 +132,10 @@ def test_who_is_named_gets_a_first_look_though_no_time_is_left() -> None:
     assert {one.verdict for one in said} == {"linear"}
     assert {one.rounds for one in said} == {FIRST_LOOK}
     assert pool.left() > 1e9  # no question of the first look is cut off
-    said.clear()
-    Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:2], LARGEST).run(0.0, said.append)
+    measurement, said = measurement_of(pool, FAMILIES[:2])
+    measurement.run(0.0, said.append)
     assert said == []
+    assert measurement.left_out == [family.name for family in FAMILIES[:2]]
 
 
 def linear(data: bytes) -> int:
@@ -161,12 +170,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    for module in (
-        harness.studies.growth.measurement,
-        harness.studies.growth.schedule,
-        harness.studies.growth.prober,
-    ):
-        monkeypatch.setattr(module, "time", made)
+    for module in ("measurement", "schedule", "prober"):
+        monkeypatch.setattr(f"harness.studies.growth.{module}.time", made)
     return made
 
 
@@ -181,12 +186,6 @@ class TestSimulated:
         assert by_name["quadratic"].exponent == pytest.approx(2.0, abs=0.1)
         low, high = by_name["quadratic"].low, by_name["quadratic"].high
         assert low is not None and high is not None and low <= high
-
-    def test_points_are_bytes_and_seconds(self) -> None:
-        said, _ = measure({"linear": linear})
-        points = said[0].points
-        assert [size for size, _ in points] == [SMALLEST << i for i in range(9)]
-        assert points[0][1] == pytest.approx((2_000 + 50 * 256) / 1e9, rel=0.02)
 
     def test_no_input_is_timed_twice(self) -> None:
         said, pool = measure({"quadratic": quadratic}, [families()["letter-run"]])
@@ -229,13 +228,8 @@ class TestSimulated:
     def test_a_quadratic_may_take_longer_until_it_can_be_judged(self, clock: Clock) -> None:
         # A share of a millisecond a call, which it takes at 512 bytes. The clock stands still, so
         # that the 10 ms are not over before a busy machine has asked once.
-        letter_run = families()["letter-run"]
-        pool = Simulated({"slow": lambda data: len(data) ** 2 * 3})
-        said: list[Measured] = []
-        taking = contract([participant("slow")])
-        Measurement(cast("WorkerPool", pool), [taking], [letter_run], LARGEST).run(
-            0.01, said.append
-        )
+        kinds = [families()["letter-run"]]
+        said, _ = measure({"slow": lambda data: len(data) ** 2 * 3}, kinds, 0.01)
         assert len(said[0].points) >= LEAST_POINTS
         assert said[0].points[0][0] == SMALLEST, "smaller sizes were not needed"
         assert said[0].points[-1][0] < LARGEST
@@ -312,9 +306,8 @@ class TestSimulated:
     def test_a_withdrawn_implementation_is_not_asked(self) -> None:
         pool = Simulated({"gone": linear})
         pool.gone = {"gone": "withdrawn after 12 deaths"}
-        said: list[Measured] = []
-        taking = contract([participant("gone")])
-        Measurement(cast("WorkerPool", pool), [taking], FAMILIES, LARGEST).run(5.0, said.append)
+        measurement, said = measurement_of(pool, FAMILIES)
+        measurement.run(5.0, said.append)
         assert (said, pool.asked) == ([], [])
 
     def test_rejection_says_nothing(self) -> None:
@@ -353,36 +346,21 @@ class TestSimulated:
 
     def test_a_call_is_cut_off_at_the_end_of_the_run(self, clock: Clock) -> None:
         """The cell is inconclusive, and nothing of it is a failure or a death."""
-        pool = Simulated({"hangs": clock.slow(0.5)})
-        taking = contract([participant("hangs")])
-        said: list[Measured] = []
+        measurement, said = measurement_of(Simulated({"hangs": clock.slow(0.5)}), FAMILIES[:3])
 
         def cut() -> None:
             if clock.at >= 2.0:
                 raise OutOfTime
 
         clock.each = cut
-        measurement = Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:3], LARGEST)
         measurement.run(60.0, said.append)
         assert [event.verdict for event in said] == ["inconclusive"]
         assert said[0].note.startswith("out of time in its first round")
         assert measurement.left_out == [family.name for family in FAMILIES[1:3]]
 
-    def test_families_that_nobody_came_to_are_left_out(self) -> None:
-        pool = Simulated({"linear": linear})
-        said: list[Measured] = []
-        taking = contract([participant("linear")])
-        measurement = Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:4], LARGEST)
-        measurement.run(0.0, said.append)
-        assert said == []
-        assert measurement.left_out == [family.name for family in FAMILIES[:4]]
-
     def test_stopping_says_no_more(self) -> None:
         pool = Simulated({"linear": linear})
-        said: list[Measured] = []
-        measurement = Measurement(
-            cast("WorkerPool", pool), [contract([participant("linear")])], FAMILIES, LARGEST
-        )
+        measurement, said = measurement_of(pool, FAMILIES)
         measurement.run(60.0, said.append, lambda: len(pool.asked) > 20)
         assert said == []
 
@@ -410,12 +388,8 @@ class TestClaims:
     def said(
         self, answer: Answer, says: Callable[[int], int] = lambda spent: spent, shown: float = 1.0
     ) -> Measured:
-        pool = Remote({"program": answer}, says, shown)
-        said: list[Measured] = []
-        taking = contract([participant("program")])
-        Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:1], LARGEST).run(
-            20.0, said.append
-        )
+        measurement, said = measurement_of(Remote({"program": answer}, says, shown))
+        measurement.run(20.0, said.append)
         return said[0]
 
     def test_the_truth_is_as_good_as_the_clock(self) -> None:
@@ -493,73 +467,21 @@ class TestSeams:
         assert set(selection.scaled([], everything)) <= set(embedded.embedded())
         assert selection.scaled(["toy_runs"], ["equivalence"]) == ()
 
-    def test_the_default_has_both_algorithms(self) -> None:
-        found = {str(sources.resolve(name).algorithm) for name in selection.SCALED}
-        assert found == {"bpe", "unigram"}
-
-    def test_lists(self) -> None:
-        assert {"scaling", "equivalence"} <= {row["name"] for row in rows("checks")}
-        assert [row["name"] for row in rows("families")] == list(families())
-
     def test_share_of_the_time(self) -> None:
-        def plan(checks: list[Any], scaled: tuple[str, ...]) -> Plan:
-            return Plan(
-                vocabularies={name: lambda: sources.resolve("toy_runs") for name in "abc"},
-                participants=[],
-                references=frozenset(),
-                generators=[],
-                checks=checks,
-                expectations=[],
-                suite=SUITES["smoke"],
-                budget=Budget(seconds=100.0),
-                seed=0,
-                jobs=1,
-                fail_fast=False,
-                scaled=scaled,
-            )
-
-        share = SUITES["smoke"].scaling
-        every = list(CHECKS.values())
-        assert plan(every, ("a", "b")).scaling_seconds(100.0) == pytest.approx(share * 50)
-        assert plan([], ("a", "b")).scaling_seconds(100.0) == pytest.approx(50)
-        assert plan(every, ()).scaling_seconds(100.0) == 0.0
-        whole = parse_budget(SUITES["smoke"].budget).seconds
-        assert whole is not None
-        assert plan(every, ("a",)).scaling_seconds(None) == pytest.approx(share * whole)
-        assert plan([], ("b",)).visited == ["b"]
-        assert plan(every, ("b",)).visited == ["a", "b", "c"]
-
-
-@pytest.mark.thorough  # a whole run that measures growth by the clock
-def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("Linear", "Quadratic", "QuadraticOnRuns", "Dies", "Picky")
-    implementations = [part for name in names for part in ("--impl", f"{PLANTED}:{name}")]
-    # Two families, so that each cell has several times as much time as it needs.
-    arguments = ["run", "--check", "scaling", "--vocab", "toy_acbb", "--budget", "60s"]
-    arguments += [part for name in ("letter-run", "long-word") for part in ("--family", name)]
-    monkeypatch.setattr(
-        "sys.argv", ["tokgate", *arguments, *implementations, "--out", str(tmp_path)]
-    )
-    with pytest.raises(SystemExit) as exited:
-        cli.main()
-    assert exited.value.code == 1
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    assert summary["complete"] and summary["cases"] == 0
-    timed = [m for m in summary["scaling"] if (m["measure"], m["axis"]) == ("time", "bytes")]
-    cells = {(m["implementation"], m["family"]): m for m in timed}
-    verdicts = {cell: m["verdict"] for cell, m in cells.items()}
-
-    def of(name: str) -> set[str]:
-        return {verdict for (who, _), verdict in verdicts.items() if who == name}
-
-    assert of("linear") <= {"linear", "inconclusive"} and "linear" in of("linear")
-    assert of("quadratic") <= {"superlinear", "inconclusive"}
-    assert "superlinear" in of("quadratic")
-    assert verdicts["quadratic-on-runs", "letter-run"] == "superlinear"
-    assert verdicts["quadratic-on-runs", "long-word"] == "linear"
-    assert "failed" in of("dies") and of("dies") <= {"failed", "inconclusive"}
-    assert not of("picky")
-    # What claims to be linear is held to that, every other candidate to n log n.
-    assert any("the limit is linear (it claims linear cost)" in line for line in summary["reasons"])
-    assert any("quadratic-on-runs is beyond its limit on" in line for line in summary["reasons"])
-    assert not any(line.startswith("linear breaks") for line in summary["reasons"])
+        smoke, every = SUITES["smoke"], list(CHECKS.values())
+        whole = Plan(
+            vocabularies={name: lambda: sources.resolve("toy_runs") for name in "abc"},
+            participants=[], references=frozenset(), generators=[], checks=every, suite=smoke,
+            budget=Budget(seconds=100.0), seed=0, scaled=("a", "b"),
+        )  # fmt: skip
+        share, usual = smoke.scaling, parse_budget(smoke.budget).seconds
+        assert usual is not None
+        for plan, given, seconds in (
+            (whole, 100.0, share * 50),
+            (replace(whole, checks=[]), 100.0, 50),
+            (replace(whole, scaled=()), 100.0, 0.0),
+            (replace(whole, scaled=("a",)), None, share * usual),
+        ):
+            assert plan.scaling_seconds(given) == pytest.approx(seconds)
+        assert replace(whole, checks=[], scaled=("b",)).visited == ["b"]
+        assert replace(whole, scaled=("b",)).visited == ["a", "b", "c"]

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import cast
 
 import pytest
 
-import harness.studies.growth.measurement
-import harness.studies.growth.prober
-import harness.studies.growth.schedule
 from corpora.families.base import Family
 from corpora.families.catalog import FAMILIES, TELLING
 from corpora.vocabularies import sources
@@ -18,16 +14,18 @@ from harness.core.outcomes import Failed, Outcome, Rejected, Status
 from harness.events import Measured
 from harness.studies.growth.cell import FIRST_LOOK
 from harness.studies.growth.measurement import GOING_ON_SECONDS, Measurement
-from harness.workers.pool import OutOfTime, WorkerPool
+from harness.workers.pool import OutOfTime
 from tests.harness.test_scaling_measured import (
     Answer,
     Clock,
     Simulated,
-    contract,
+    clock,
     linear,
-    participant,
+    measurement_of,
     quadratic,
 )
+
+__all__ = ["clock"]  # a fixture
 
 VOCABULARY = sources.resolve("toy_bytes")
 FITTING = [family for family in FAMILIES if family.suits(VOCABULARY)]
@@ -35,19 +33,10 @@ HANG = 8.0
 """Seconds after which a call is killed."""
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    for module in (
-        harness.studies.growth.measurement,
-        harness.studies.growth.schedule,
-        harness.studies.growth.prober,
-    ):
-        monkeypatch.setattr(module, "time", made)
-    monkeypatch.setattr(harness.studies.growth.schedule, "crowding", lambda: 0.0)
-    monkeypatch.setattr(harness.studies.growth.prober, "crowding", lambda: 0.0)
-    monkeypatch.setattr("harness.core.crowding.crowding", lambda: 0.0)
-    return made
+@pytest.fixture(autouse=True)
+def a_quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("studies.growth.schedule", "studies.growth.prober", "core.crowding"):
+        monkeypatch.setattr(f"harness.{module}.crowding", lambda: 0.0)
 
 
 def run(data: bytes) -> int:
@@ -77,11 +66,8 @@ def measured(
     references: Sequence[str] = (),
 ) -> tuple[dict[tuple[str, str], Measured], Simulated, Measurement]:
     pool = Simulated(answers)
-    taking = contract([participant(name) for name in answers])
-    object.__setattr__(taking, "references", frozenset(references))
-    said: list[Measured] = []
-    measurement = Measurement(
-        cast("WorkerPool", pool), [taking], kinds, 1 << 20, own=own, besides=besides
+    measurement, said = measurement_of(
+        pool, kinds, 1 << 20, references=references, own=own, besides=besides
     )
     measurement.run(seconds, said.append)
     timed = [one for one in said if one.measure == "time"]
@@ -115,11 +101,7 @@ def test_who_is_cut_off_in_its_first_round_has_its_first_look_all_the_same(
 
     pool = Simulated({"mine": answer})
     pool.left = lambda: 0.0
-    said: list[Measured] = []
-    taking = contract([participant("mine")])
-    measurement = Measurement(
-        cast("WorkerPool", pool), [taking], FITTING[:3], 1 << 20, own=["mine"]
-    )
+    measurement, said = measurement_of(pool, FITTING[:3], 1 << 20, own=["mine"])
     measurement.run(60.0, said.append)
     (one,) = said
     assert (one.family, one.rounds, one.verdict) == (FITTING[0].name, FIRST_LOOK, verdict)

@@ -1,3 +1,5 @@
+"""Checks of services and of other ways to ask: planted mistakes are named, and nobody else is."""
+
 from __future__ import annotations
 
 import random
@@ -24,12 +26,13 @@ from harness.workers.pool import WorkerPool
 from harness.workers.server import Server
 from impls import registry
 from impls.interface import Mode
-from tests.breadth import thorough_from
+from tests.breadth import thorough
 
-HERE = Path(__file__).parent
-RAW = Mode(pretokenize=False)
-TEXT = Mode()
-SERVICE_CHECKS = ["incremental", "interval", "count-till-limit", "split"]
+RAW, TEXT, SPECIAL = Mode(pretokenize=False), Mode(), Mode(special="all")
+MODES = {"raw": RAW, "text": TEXT, "special": SPECIAL}
+SERVICES = {"incremental", "interval", "count-till-limit", "split"}
+OF_ANSWERS = {"equivalence", "survival", "round-trip", "offsets", "validity", "determinism"}
+"""Checks with mistakes and tests of their own."""
 
 
 class NoProgress:
@@ -41,7 +44,7 @@ class NoProgress:
 
 
 class Local:
-    """An pool without processes."""
+    """A pool without processes."""
 
     def __init__(self, vocabulary, specs, mode=RAW):
         participants = []
@@ -69,82 +72,159 @@ class Local:
         return check.judge(seen, ask)
 
 
-RIGHT = "harness.studies.selftest.plain.bpe:PlainServices"
-MISTAKES = [one for one in mistakes().values() if one.family == "services"]
-
-
-def inputs():
+def texts():
     rng = random.Random(3)
-    words = ["the", " tokens", "é", " ", "\n", "日本", "ing", "🙂", "a", "b", "1"]
-    texts = ["".join(rng.choices(words, k=rng.randrange(9))) for _ in range(60)]
-    long = "".join(rng.choices(words, k=300))
-    return [text.encode() for text in ["", "a", "é", *texts, long]]
+    words = [
+        "the",
+        " the",
+        " tokens",
+        "é",
+        " ",
+        "  ",
+        "\n",
+        "日本",
+        "ing",
+        "'t",
+        "🙂",
+        "a",
+        "b",
+        "1",
+    ]
+    words += ["12", "123", "!", "<s>"]
+    made = ["".join(rng.choices(words, k=rng.randrange(9))) for _ in range(70)]
+    long = [" ".join(rng.choices(words, k=60)), "".join(rng.choices(words, k=300))]
+    return [text.encode() for text in ["", "a", " ", "é", *made, *long]]
 
 
-def shown(local):
-    found = set()
-    for name in SERVICE_CHECKS:
-        check = CHECKS[name]
-        if check.applies(local.contract):
-            for violation in local.examine(check, inputs()).violations:
-                found.add((violation.check, violation.stage))
-    return found
+OTHERS = [name for name in CHECKS if name not in OF_ANSWERS]
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def found(local, inputs, checks=OTHERS):
+    """By check the stages at which somebody is wrong."""
+    shown = {}
+    for name in checks:
+        if CHECKS[name].applies(local.contract):
+            for one in local.examine(CHECKS[name], inputs).violations:
+                shown.setdefault(name, set()).add(one.stage)
+    return shown
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [one for one in mistakes().values() if one.family in {"services", "ways"}],
+    ids=lambda one: one.name,
+)
 def test_each_mistake_is_caught_and_named(mistake):
-    found = shown(Local(resolve(mistake.vocabulary), [mistake.spec]))
-    assert found == {(mistake.check, stage) for stage in mistake.stages}
+    local = Local(resolve(mistake.vocabulary), [mistake.spec], MODES[mistake.mode])
+    shown = found(local, [*texts(), *mistake.inputs])
+    if mistake.family == "services":
+        assert shown == {mistake.check: set(mistake.stages)}
+    assert mistake.stages[0] in shown[mistake.check]
 
 
-@pytest.mark.parametrize("mode", [RAW, TEXT])
-@pytest.mark.parametrize("spec", [RIGHT, "bpe.backtracking"])
-@pytest.mark.parametrize("vocabulary", thorough_from(1, ["toy_bytes", "tekken_240911"]))
-def test_nothing_is_found_where_nothing_is_wrong(vocabulary, spec, mode):
-    local = Local(resolve(vocabulary), [spec, DEFINITION], mode)
-    (name, _) = local.contract.names
+@pytest.mark.parametrize(
+    ("name", "check", "stage", "mode"),
+    [
+        ("specials.always-on", "specials", "off", TEXT),
+        ("decoding.strips-space", "streaming", "decode", RAW),
+        ("ways.strips-short", "single-ids", "decode", RAW),
+        ("caches.batch-only", "batch", "single", RAW),
+    ],
+)
+def test_mistakes_planted_for_others_show_here_too(name, check, stage, mode):
+    local = Local(resolve(mistakes()[name].vocabulary), [mistakes()[name].spec], mode)
+    inputs = [*texts(), *(b"number %d" % number for number in range(400))]
+    assert found(local, inputs, [check]) == {check: {stage}}
 
-    assert shown(local) == set()
-    for check in SERVICE_CHECKS:
-        if CHECKS[check].applies(local.contract):
-            assert local.examine(CHECKS[check], inputs()).exercised[name] > 60
+
+PLAIN = "harness.studies.selftest.plain.bpe:PlainServices"
+ENGINES = ["tiktoken", "tokenizers", "bpe.heap"]
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "specs", "mode"),
+    [
+        ("toy_bytes", ENGINES, TEXT),
+        ("toy_bytes", ENGINES, RAW),
+        thorough(("tekken_240911", ENGINES, SPECIAL)),
+        thorough(("mistral_v3", ["sentencepiece", "spm.sentencepiece"], TEXT)),
+        ("unigram_nfkc", ["sentencepiece", "unigram.sentencepiece"], TEXT),
+        ("toy_wordpiece", ["tokenizers", "wordpiece.bert"], TEXT),
+        *[
+            pytest.param(name, [spec, DEFINITION], mode, marks=marks)
+            for name, marks in (("toy_bytes", ()), ("tekken_240911", pytest.mark.thorough))
+            for spec in (PLAIN, "bpe.backtracking")
+            for mode in (RAW, TEXT)
+        ],
+    ],
+)
+def test_nothing_is_found_where_nothing_is_wrong(vocabulary, specs, mode):
+    local = Local(resolve(vocabulary), specs, mode)
+    assert found(local, texts()) == {}
+    # A service is asked about bytes that are no text, too.
+    rng = random.Random(4)
+    hostile = [rng.randbytes(rng.randrange(40)) for _ in range(50)] + [b"\x80" * 30, b"\xf0\x9f"]
+    for name in SERVICES if DEFINITION in specs else ():
+        if CHECKS[name].applies(local.contract):
+            judgement = local.examine(CHECKS[name], hostile if mode == RAW else texts())
+            assert judgement.exercised[local.contract.names[0]] >= 52
+            assert judgement.violations == []
+
+
+READERS = ["sentencepiece", "tokenizers", "mistral-common"]
+INPUTS = [b"", b"a", b" ", b"text number 1 ", "日本 é".encode(), b"a , b .", b"the then"]
+INPUTS += [b"text number %d, of which the end is told" % number for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("checks", "vocabulary", "specs", "times"),
+    [
+        ("clean-up", "toy_bytes", ["tiktoken"], {}),
+        ("batch", "toy_bytes", ENGINES, dict.fromkeys(ENGINES, 1)),
+        ("reload surrogates", "toy_bytes", ENGINES, {"tiktoken": 1, "tokenizers": 1}),
+        ("unstable", "toy_bytes", ["tiktoken", "bpe.naive"], {"tiktoken": 1}),
+        ("truncation padding", "toy_bytes", ["tokenizers", "bpe.heap"], {"tokenizers": 1}),
+        # tokenizers refuses an overlap of 4 in a window of 5 where two tokens may be added.
+        ("truncation", "toy_file_words", ["tokenizers"], {"tokenizers": 1}),
+        ("truncation", "toy_file_subwords", ["tokenizers"], {"tokenizers": 1}),
+        # Pairs are known to one of the three.
+        ("template", "mistral_v1", READERS, {**dict.fromkeys(READERS, 1), "tokenizers": 2}),
+        *[
+            ("template", name, [*readers], dict.fromkeys(readers, 2))
+            for name in ("toy_file_words", "toy_file_subwords")
+            for readers in [("tokenizers", "pipeline.huggingface")]
+        ],
+        ("surrogates", "mistral_v1", READERS, dict.fromkeys(READERS, 1)),
+    ],
+)
+def test_libraries_are_asked_by_their_own_ways(checks, vocabulary, specs, times):
+    local = Local(resolve(vocabulary), specs, TEXT)
+    for name in checks.split():
+        judgement = local.examine(CHECKS[name], INPUTS)
+        assert judgement.exercised == {who: n * len(INPUTS) for who, n in times.items()}
+        assert not judgement.violations
 
 
 def test_bytes_that_begin_no_character_stay_with_the_one_before():
     """The selftest found the right encoder wrong on one more of them than a character has."""
-    local = Local(resolve("toy_bytes"), [RIGHT, DEFINITION])
+    local = Local(resolve("toy_bytes"), [PLAIN, DEFINITION])
     stray = [b"\xe1\x9a\x80\x80\x82" + bytes([byte]) for byte in range(64)]
     assert local.examine(CHECKS["split"], stray).violations == []
 
 
-def test_bytes_that_are_no_text():
-    local = Local(resolve("toy_bytes"), ["bpe.backtracking", DEFINITION])
-    rng = random.Random(4)
-    hostile = [rng.randbytes(rng.randrange(40)) for _ in range(50)] + [b"\x80" * 30, b"\xf0\x9f"]
-
-    for check in SERVICE_CHECKS:
-        judgement = local.examine(CHECKS[check], hostile)
-        assert judgement.exercised["bpe.backtracking"] >= 52
-        assert judgement.violations == []
-
-
-def test_parts_of_a_text_are_asked_for_without_pretokenization_only():
-    pretokenized = Local(resolve("tekken_240911"), ["bpe.backtracking"], TEXT).contract
-
-    applying = [name for name in SERVICE_CHECKS if CHECKS[name].applies(pretokenized)]
-
-    assert applying == ["count-till-limit", "split"]
-
-
-def test_nobody_who_serves_nothing_to_check():
-    contract = Local(resolve("toy_bytes"), ["bpe.heap", DEFINITION]).contract
-
-    assert not any(CHECKS[name].applies(contract) for name in SERVICE_CHECKS)
+def test_who_is_asked_for_services_depends_on_the_mode_and_on_what_is_served():
+    for specs, mode, applying in (
+        (["bpe.backtracking"], TEXT, {"count-till-limit", "split"}),
+        (["bpe.backtracking"], RAW, SERVICES),
+        (["bpe.heap", DEFINITION], RAW, set()),
+    ):
+        contract = Local(resolve("toy_bytes"), specs, mode).contract
+        assert {name for name in SERVICES if CHECKS[name].applies(contract)} == applying
 
 
 def test_a_wrong_encode_shows_against_the_definition():
     """A service that agrees with its own wrong encoding is still held against bpe.naive."""
-    local = Local(resolve("toy_bytes"), [RIGHT, DEFINITION])
+    local = Local(resolve("toy_bytes"), [PLAIN, DEFINITION])
     right = local.servers["plain.services"]._encoder
     encode = right.encode
     right.encode = lambda data, mode: [*encode(data, mode), 0]
@@ -175,7 +255,7 @@ def test_a_finding_is_told_in_words():
 @pytest.mark.parametrize(("options", "expected"), [("", set()), (" --late", {"append"})])
 def test_programs_are_checked_over_the_stdio_protocol(options, expected):
     vocabulary = resolve("toy_bytes")
-    spec = f"cmd:{sys.executable} {HERE / 'serving_program.py'}{options}"
+    spec = f"cmd:{sys.executable} {Path(__file__).parent / 'serving_program.py'}{options}"
     implementation = registry.resolve(spec)
     participant = Participant("program", spec, implementation.about, implementation)
     contract = Contract(vocabulary, RAW, (participant,), frozenset(), {}, proper=True)
@@ -183,8 +263,8 @@ def test_programs_are_checked_over_the_stdio_protocol(options, expected):
     try:
         assert pool.load(vocabulary, ["program"]) == {}
         stages = set()
-        for check in SERVICE_CHECKS:
-            judgement = examine(pool, contract, CHECKS[check], inputs()[:20])
+        for check in SERVICES:
+            judgement = examine(pool, contract, CHECKS[check], texts()[:20])
             assert judgement.exercised["program"] >= 20
             stages |= {violation.stage for violation in judgement.violations}
     finally:

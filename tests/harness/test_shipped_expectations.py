@@ -14,7 +14,6 @@ from harness.checks import CHECKS
 from harness.checks.questions import examine
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
-from harness.findings.diagnosis import bucket, kind_of
 from harness.findings.entries import Entry
 from harness.verdict.expectations import SHIPPED, Expectation, load
 from harness.workers import Limits
@@ -52,9 +51,8 @@ def buckets(pool: WorkerPool, entry: Expectation, name: str) -> dict[bytes, set[
     for contract in contracts_of(vocabulary, taking_part, trusted, proper=True):
         if entry.concerns(contract, versions):
             for one in examine(pool, contract, check, entry.examples).violations:
-                label = Entry(contract, one, Case(one.data, "examples", 0, 0)).label
-                kind = kind_of(one, label.stage, contract)
-                found[one.data].add(bucket(label, contract, kind))
+                shown = Entry(contract, one, Case(one.data, "examples", 0, 0))
+                found[one.data].add(shown.bucket())
     return found
 
 

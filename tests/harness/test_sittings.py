@@ -9,30 +9,13 @@ from pathlib import Path
 import pytest
 
 from harness.core.writing import OutputError
+from harness.engine.flow import RunResult
 from harness.engine.journal import FOLDER, Journal
 from harness.engine.planning import Plan
-from harness.engine.runner import RunResult, execute
-from harness.engine.units import Ways
 from harness.events import Event, Phase, VocabularyLoaded
-from harness.findings.folder import RunFolder
-from harness.studies.default import studies
-from harness.studies.preparing import prepare
-from tests.cluster.plans import claiming_plan, equal, plug_in, small_plan
+from tests.cluster.plans import Usual, claiming_plan, equal, finished, usual
 
-
-class Usual:
-    """The run in one sitting that others are held to."""
-
-    def __init__(self, folder: Path) -> None:
-        self.plan = small_plan(plug_in(folder))
-        self.out = folder / "usual"
-        self.result = sat(self.plan, self.out)
-
-
-@pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
-    """It is made once."""
-    return Usual(tmp_path_factory.mktemp("usual"))
+__all__ = ["usual"]  # a fixture
 
 
 def sat(
@@ -44,8 +27,7 @@ def sat(
 ) -> RunResult:
     """One sitting of a run."""
     with Journal(out, plan) as journal:
-        ways = Ways(prepare, journal, resume)
-        result = execute(plan, RunFolder(out), [consume], "tokgate run", studies, ways)
+        result = finished(plan, out, None, consume, journal, resume=resume)
         if result.finished.complete:
             journal.remove()
     return result

@@ -84,7 +84,7 @@ def test_a_study_writes_all_and_ends_with_the_closing_event(tmp_path: Path) -> N
         (
             ZeroDivisionError("no\nmore"),
             exit_statuses.CANNOT_START,
-            "broke off (ZeroDivisionError: no)",
+            "broke off (ZeroDivisionError: no, at test_steps.py:",
         ),
     ],
 )
@@ -94,7 +94,8 @@ def test_what_is_cut_off_goes_on_where_it_was(
     first = Counting(error=error)
     finished = conduct(first, tmp_path, [])
     assert not finished.complete
-    assert (finished.exit_status, finished.reasons) == (status, [how])
+    assert finished.exit_status == status
+    assert finished.reasons[0].startswith(how)
     assert first.closed == 1
 
     second = Counting()

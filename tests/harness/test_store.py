@@ -15,19 +15,12 @@ from harness.findings.folder import RunFolder
 from tests.harness.samples import contract, violation
 
 
-def test_events_are_on_disk_before_the_record_is_closed(tmp_path: Path) -> None:
+def test_events_are_on_disk_at_once_also_those_that_are_no_text(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "new" / "out")
-    folder.consume(Phase("one"))
-    assert list(read_events(folder.record)) == [Phase("one")]
-    folder.consume(Phase("two"))
-    assert list(read_events(folder.record)) == [Phase("one"), Phase("two")]
-    folder.close()
-
-
-def test_what_is_no_text_is_recorded_all_the_same(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    folder.consume(Phase("bad \ud800 é \U0001f600"))
-    assert list(read_events(folder.record)) == [Phase("bad \ud800 é \U0001f600")]
+    told = [Phase("one"), Phase("bad \ud800 é \U0001f600")]
+    for count, event in enumerate(told, 1):
+        folder.consume(event)
+        assert list(read_events(folder.record)) == told[:count]
     write_whole(tmp_path / "file", "bad \ud800")
     assert (tmp_path / "file").read_text() == "bad \\ud800"
     folder.close()
@@ -77,6 +70,9 @@ def test_reports_go_before_the_record_and_that_before_the_findings(
     assert there == ["summary.json", "run.jsonl", "findings"]
 
 
+ENCODED = (("tiktoken", Encoded((1,))), ("bpe.naive", Encoded((2,))))
+
+
 def test_the_input_of_a_finding_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it is, the rest is there, so that a folder which a kill left in part is known."""
     written = []
@@ -87,9 +83,8 @@ def test_the_input_of_a_finding_comes_last(tmp_path: Path, monkeypatch: pytest.M
 
     folder = RunFolder(tmp_path)
     monkeypatch.setattr("harness.findings.folder.write_whole", noted)
-    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
-    one = violation("equivalence", b"a", ("tiktoken", Encoded((1,))), ("bpe.naive", Encoded((2,))))
-    folder.save_finding("f-1", one, terms)
+    one = violation("equivalence", b"a", *ENCODED)
+    folder.save_finding("f-1", one, contract("toy_bytes", "tiktoken", "bpe.naive"))
     folder.close()
     assert written[-1] == "input.bin"
     assert {"outcomes.json", "repro.py"} <= set(written)
@@ -126,21 +121,17 @@ def test_a_finding_is_written_at_once_with_all_outcomes(tmp_path: Path) -> None:
     folder.close()
 
 
-def test_a_vocabulary_is_written_once_for_many_findings(tmp_path: Path) -> None:
+def test_a_vocabulary_is_written_once_for_many_findings_also_without_recipes(
+    tmp_path: Path,
+) -> None:
     folder = RunFolder(tmp_path)
-    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
-    one = violation("equivalence", b"a", ("tiktoken", Encoded((1,))), ("bpe.naive", Encoded((2,))))
+    one = violation("equivalence", b"a", *ENCODED)
     for name in ("f-1", "f-2"):
-        folder.save_finding(name, one, terms)
-    folder.close()
+        folder.save_finding(name, one, contract("toy_bytes", "tiktoken", "bpe.naive"))
     assert len([path for path in (tmp_path / "vocabularies").rglob("*") if path.is_file()]) == 2
-
-
-def test_without_recipes_tokgate_runs_the_reproducer(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    terms = contract("toy_bytes", "bpe.heap", "bpe.naive")
-    one = violation("equivalence", b"a", ("bpe.heap", Encoded((1,))), ("bpe.naive", Encoded((2,))))
-    assert folder.save_finding("f-1", one, terms) == "findings/f-1/repro.py"
+    one = violation("equivalence", b"a", ("bpe.heap", Encoded((1,))), *ENCODED[1:])
+    made = folder.save_finding("f-3", one, contract("toy_bytes", "bpe.heap", "bpe.naive"))
+    assert made == "findings/f-3/repro.py"
     assert (tmp_path / "vocabularies" / "toy_bytes" / "vocabulary.pickle").is_file()
     folder.close()
 
@@ -153,18 +144,3 @@ def test_a_finding_that_is_replaced_loses_its_folder(tmp_path: Path) -> None:
     folder.drop("f-gone")  # it may be there no more
     folder.close()
     assert [path.name for path in (tmp_path / "findings").iterdir()] == ["f-small"]
-
-
-def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="name a writable folder") as raised:
-        RunFolder(tmp_path / "file")
-    assert "\n" not in str(raised.value)
-
-
-def test_a_file_appears_whole(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    write_whole(path, "one")
-    write_whole(path, "two")
-    assert path.read_text() == "two"
-    assert list(tmp_path.iterdir()) == [path]

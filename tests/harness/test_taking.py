@@ -15,9 +15,7 @@ from harness.checks.base import Judgement, Observation, Violation
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.engine.judging import Judge, Suspicion
 from harness.engine.streams import Batch
-from harness.engine.suites import Budget
 from harness.engine.taking import MOST_ASKED_FURTHER, TEXTS, sample
-from harness.engine.texts import Texts
 
 CONTRACT = cast("Any", SimpleNamespace(id="v/text", exact=("a",)))
 
@@ -128,33 +126,3 @@ def test_what_is_at_fault_is_the_case_of_the_batch(monkeypatch: pytest.MonkeyPat
     assert one.entry.case.data == one.entry.violation.data
     assert one.entry.violation.data == asked.inputs[one.entry.violation.index]
     assert sum(event.exercised == {"wrong": {"a": MOST_ASKED_FURTHER}} for event in events) == 1
-
-
-def test_of_a_users_texts_all_that_is_at_fault_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = batch(3000, number=0, generator=TEXTS)
-
-    def judge(pool: object, check: object, seen: Observation) -> Judgement:
-        wrong = [Violation("wrong", i, data, (), ("a",)) for i, data in enumerate(seen.inputs)]
-        return Judgement(wrong, Counter(a=len(wrong)))
-
-    told: list[Suspicion] = []
-    tally = SimpleNamespace(judged=Counter(), cases=0, comparisons=0, hung=Counter())
-    plan: Any = SimpleNamespace(
-        checks=[Wrong(1)], sampled=False, places={}, texts=None, only_texts=True, seed=0,
-        generators=[], budget=Budget(),
-    )  # fmt: skip
-    run: Any = SimpleNamespace(
-        tracker=SimpleNamespace(tell=lambda: None),
-        plan=plan,
-        stop=threading.Event(),
-        tally=tally,
-        lock=threading.Lock(),
-        emit=lambda one: None,
-    )
-    texts = Texts(plan, lambda event: None)
-    texts.compared = lambda seen, batch: None  # type: ignore[method-assign]
-    monkeypatch.setattr("harness.engine.judging.judge", judge)
-    Judge(run, texts=texts).judge(
-        cast("Any", None), observation(asked), asked, looked_into=told.append
-    )
-    assert len(told) == len(asked.inputs)

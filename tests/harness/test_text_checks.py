@@ -24,6 +24,11 @@ def contract(vocabulary: str) -> Contract:
     return next(one for one in made if one.mode.special == "none")
 
 
+def at(*offsets: tuple[int, int]) -> Encoded:
+    """Both tokens, said to be there."""
+    return Encoded(AB, offsets=offsets)
+
+
 BYTES, PIECES = contract("toy_bytes"), contract("toy_unigram")
 """Of the first, each token is in its range of the text; of the second, texts are rewritten."""
 
@@ -31,17 +36,17 @@ BYTES, PIECES = contract("toy_bytes"), contract("toy_unigram")
 @pytest.mark.parametrize(
     ("under", "answer", "stage"),
     [
-        (BYTES, Encoded(AB, offsets=((0, 1), (1, 2))), None),
-        (BYTES, Encoded(AB, offsets=((0, 2), (0, 2))), None),
-        (BYTES, Encoded(AB, offsets=((-1, 1), (1, 2))), "range"),
-        (BYTES, Encoded(AB, offsets=((0, 1), (1, 3))), "range"),
-        (BYTES, Encoded(AB, offsets=((1, 0), (1, 2))), "range"),
-        (BYTES, Encoded(AB, offsets=((0, 1), (1, 2**63 - 1))), "range"),
-        (BYTES, Encoded(AB, offsets=((0, 2), (0, 1))), "order"),
-        (BYTES, Encoded(AB, offsets=((1, 2), (0, 2))), "order"),
-        (BYTES, Encoded(AB, offsets=((0, 1), (1, 1))), "text"),
-        (PIECES, Encoded(AB, offsets=((0, 1), (1, 1))), None),
-        (PIECES, Encoded(AB, offsets=((0, 2), (0, 1))), "order"),
+        (BYTES, at((0, 1), (1, 2)), None),
+        (BYTES, at((0, 2), (0, 2)), None),
+        (BYTES, at((-1, 1), (1, 2)), "range"),
+        (BYTES, at((0, 1), (1, 3)), "range"),
+        (BYTES, at((1, 0), (1, 2)), "range"),
+        (BYTES, at((0, 1), (1, 2**63 - 1)), "range"),
+        (BYTES, at((0, 2), (0, 1)), "order"),
+        (BYTES, at((1, 2), (0, 2)), "order"),
+        (BYTES, at((0, 1), (1, 1)), "text"),
+        (PIECES, at((0, 1), (1, 1)), None),
+        (PIECES, at((0, 2), (0, 1)), "order"),
         (BYTES, Encoded((1, 2, 3), offsets=((0, 0),) * 3), "ids"),
         (BYTES, Failed(Status.ERRORED, "no"), "errored"),
     ],
@@ -49,7 +54,7 @@ BYTES, PIECES = contract("toy_bytes"), contract("toy_unigram")
 def test_offsets_are_named_by_what_is_wrong(
     under: Contract, answer: Outcome, stage: str | None
 ) -> None:
-    whole = Encoded(AB, offsets=((0, 1), (1, 2)))
+    whole = at((0, 1), (1, 2))
     first = Results.of([Encoded(AB), Encoded(AB)])
     seen = Observation(under, Inputs.of([b"ab", b"ab"]), {"tokenizers": first})
     judged = CHECKS["offsets"].judge(seen, given(Results.of([whole, answer])))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 from itertools import islice
 from pathlib import Path
 
@@ -32,8 +30,7 @@ from harness.events import (
 from harness.verdict import gate
 from harness.verdict.coverage import Coverage
 from impls.interface import Mode
-from tests.harness.command import TOKGATE, here, tokgate
-from tests.harness.test_interrupt import wait_for
+from tests.harness.command import here, tokgate
 
 MUTANTS = Path(__file__).parents[1] / "mutants"
 ENDLESS = FunctionGenerator("made", "", lambda *_: iter([b"generated"] * 999))
@@ -113,7 +110,7 @@ class TestOrder:
 
 def said(*events: Event) -> list[str]:
     """What a verdict says of the texts: reasons, gaps and notes."""
-    judged = gate.judge([], [], [], Coverage.of(events))
+    judged = gate.judge([], [], Coverage.of(events))
     return [line for line in (*judged.reasons, *judged.notes) if "your texts" in line]
 
 
@@ -135,13 +132,13 @@ class TestVerdict:
 
     def test_a_record_that_cannot_be_read_is_a_mistake_of_the_users(self) -> None:
         told = [given(only=False), read(unreadable=2), COMPARED]
-        judged = gate.judge([], [], [], Coverage.of(told))
+        judged = gate.judge([], [], Coverage.of(told))
         assert (judged.value, judged.exit_status) == (FAIL, exit_statuses.USAGE)
         assert judged.reasons[0].startswith("2 records of your texts could not be read")
         assert "a:7" in judged.reasons[0]
 
     def test_texts_that_nobody_compared_are_not_examined(self) -> None:
-        judged = gate.judge([], [], [], Coverage.of([given(only=True), read()]))
+        judged = gate.judge([], [], Coverage.of([given(only=True), read()]))
         assert (judged.value, judged.exit_status) == (UNEXAMINED, exit_statuses.NOT_EXAMINED)
         assert "no document of your texts was compared" in judged.reasons[0]
 
@@ -214,23 +211,3 @@ class TestCommand:
             ("seeds", "a.txt:1"), ("seeds", "a.txt:3"), ("edge", ""),
         }  # fmt: skip
         assert any(one["generator"] == "seeds" for one in found)
-
-    @pytest.mark.thorough  # a whole run
-    def test_ctrl_c_keeps_what_was_compared(self, tmp_path: Path) -> None:
-        with (tmp_path / "a.txt").open("w") as file:
-            file.writelines(f"text number {i} of many\n" for i in range(400_000))
-        out = tmp_path / "out"
-        with subprocess.Popen(
-            [TOKGATE, "run", "--only-input", f"--input={tmp_path}/a.txt", "--vocab=tekken_240911",
-             "--impl=tiktoken", "--impl=tokenizers", f"--out={out}"],
-            stderr=subprocess.PIPE, text=True,
-        ) as running:  # fmt: skip
-            wait_for(out / "run.jsonl", "TextsCompared")
-            running.send_signal(signal.SIGINT)
-            _, said = running.communicate(timeout=300)
-
-        assert running.returncode == 130, said
-        texts = json.loads((out / "summary.json").read_text())["texts"]
-        assert 0 < texts["compared"][0]["documents"] < 400_000
-        assert texts["read"][0]["whole"] is False
-        assert "documents," in said

@@ -25,12 +25,12 @@ from harness.core.comparisons import Contract
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine import judging
+from harness.engine.examiner import Session
 from harness.engine.examples import Exercise, exercises
 from harness.engine.feed import TELLING, Feed, Flight, Part, telling_inputs
 from harness.engine.planning import Plan, Tally
 from harness.engine.state import RunState
 from harness.engine.streams import Batch
-from harness.engine.study import Session
 from harness.engine.suites import Budget
 from harness.events import Measured
 from harness.events.running import Explained
@@ -140,18 +140,6 @@ def test_what_one_vocabulary_could_not_say_is_not_stale_for_another_one(
     assert again == run.tally
 
 
-def test_an_example_that_is_told_in_time_is_exercised() -> None:
-    assert Latecoming(ref=right, bad=wrong_at(b"!")).exercise([b"text!"]) == [(True, True)]
-    assert Latecoming(ref=right, bad=right).exercise([b"text!"]) == [(True, False)]
-
-
-def test_each_example_of_one_vocabulary_has_to_show() -> None:
-    scene = Latecoming(ref=right, bad=wrong_at(b"!"))
-    assert scene.exercise([b"text!", b"mended"], "toy_bytes") == [(True, False)]
-    assert scene.exercise([b"text!", b"!"], "toy_bytes") == [(True, True)]
-    assert scene.exercise([b"text!", b"mended"], "toy_*") == [(True, True)]
-
-
 def refusing(encode: Encode_, *inputs: bytes) -> Encode_:
     """An encoder that lawfully does not answer these."""
 
@@ -163,15 +151,30 @@ def refusing(encode: Encode_, *inputs: bytes) -> Encode_:
     return some
 
 
-@pytest.mark.parametrize("vocabulary", ["toy_bytes", "toy_*"])
-def test_an_example_that_is_not_answered_is_not_mended(vocabulary: str) -> None:
-    scene = Latecoming(ref=right, bad=refusing(wrong_at(b"!"), b"longer!"))
-    assert scene.exercise([b"text!", b"longer!"], vocabulary) == [(True, True)]
-    scene = Latecoming(ref=right, bad=refusing(right, b"longer!"))
-    mended = scene.exercise([b"text!", b"longer!"], vocabulary)
-    # Another vocabulary may show it by the one that was not answered here.
-    assert mended == [(vocabulary == "toy_bytes", False)]
-    assert scene.exercise([b"longer!"], vocabulary) == [(False, False)]
+WRONG, LONGER = wrong_at(b"!"), b"longer!"
+
+
+@pytest.mark.parametrize(
+    ("bad", "examples", "vocabulary", "said"),
+    [
+        (WRONG, [b"text!"], "*", (True, True)),
+        (right, [b"text!"], "*", (True, False)),
+        # Each example of one vocabulary has to show.
+        (WRONG, [b"text!", b"mended"], "toy_bytes", (True, False)),
+        (WRONG, [b"text!", b"!"], "toy_bytes", (True, True)),
+        (WRONG, [b"text!", b"mended"], "toy_*", (True, True)),
+        # One that is not answered is not mended, and another vocabulary may show it by that one.
+        (refusing(WRONG, LONGER), [b"text!", LONGER], "toy_bytes", (True, True)),
+        (refusing(WRONG, LONGER), [b"text!", LONGER], "toy_*", (True, True)),
+        (refusing(right, LONGER), [b"text!", LONGER], "toy_bytes", (True, False)),
+        (refusing(right, LONGER), [b"text!", LONGER], "toy_*", (False, False)),
+        (refusing(right, LONGER), [LONGER], "toy_bytes", (False, False)),
+    ],
+)
+def test_whether_an_example_was_exercised_and_shows(
+    bad: Encode_, examples: list[bytes], vocabulary: str, said: tuple[bool, bool]
+) -> None:
+    assert Latecoming(ref=right, bad=bad).exercise(examples, vocabulary) == [said]
 
 
 @pytest.mark.parametrize("reason", ["time is up", "it took long"])
@@ -492,7 +495,7 @@ class Scripted:
 
 
 def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
-    plan = replace(small_plan(1, impls=("bpe.naive",)).plan, budget=Budget(seconds=1000.0))
+    plan = replace(small_plan(1, ()).plan, budget=Budget(seconds=1000.0))
     tracker = SimpleNamespace(settle=lambda pool: None)
     run = RunState(plan, lambda event: None, cast("Any", tracker))
     run.countdown.start()

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,10 +30,9 @@ from harness.core.outcomes import (
 )
 from harness.workers import Limits, Worker, kept, rows
 from harness.workers.tracebacks import EACH_REQUEST
-from impls.interface import Mode
 from impls.standard_error import LOG_TAIL
+from tests.harness.plugged import RAW, Make, ask, plugged
 
-RAW = Mode(pretokenize=False)
 QUICK = Limits(seconds=1.0, memory=1 << 30)
 
 # An encoder that gives the bytes as ids, and does what some inputs ask for.
@@ -139,8 +138,6 @@ class Prints(Plain):
         return act(data)
 '''
 
-Make = Callable[..., Worker]
-
 
 @pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
@@ -148,25 +145,10 @@ def vocabulary() -> Vocabulary:
 
 
 @pytest.fixture
-def make(tmp_path: Path, vocabulary: Vocabulary) -> Iterator[Make]:
+def make(tmp_path: Path) -> Iterator[Make]:
     """Start a worker of one of the plug-in's classes."""
-    path = tmp_path / "plugin.py"
-    path.write_text(PLUGIN)
-    made: list[Worker] = []
-
-    def worker(name: str = "Plain", limits: Limits = QUICK) -> Worker:
-        made.append(Worker(name, f"{path}:{name}", limits, needs=[f"write:{tmp_path}"]))
-        assert made[-1].load(vocabulary).result().error is None
-        return made[-1]
-
-    yield worker
-    for one in made:
-        one.close()
-
-
-def ask(worker: Worker, *inputs: bytes, threads: bool = False) -> list[Outcome]:
-    request = Encode(Inputs.of(inputs), RAW, threads=threads)
-    return rows(worker.ask(request).result(timeout=300))
+    with plugged(tmp_path, PLUGIN, QUICK) as start:
+        yield start
 
 
 def statuses(outcomes: list[Outcome]) -> list[str]:

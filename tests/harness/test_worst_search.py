@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Callable
@@ -16,8 +15,8 @@ from harness.core.messages import Meter
 from harness.core.outcomes import Status
 from harness.studies.worst.gauge import portions
 from harness.studies.worst.patterns import Breeder, niche
-from harness.studies.worst.search import ENOUGH_DEATHS, Search, Sizes
-from harness.studies.worst.state import Aim, Candidate, Scale, State, Store
+from harness.studies.worst.search import ENOUGH_DEATHS, Search
+from harness.studies.worst.state import Aim, Candidate, Sizes, State, Store
 from tests.breadth import thorough_from
 from tests.harness.planted_costs import A_BYTE, Planted, gauge_of, many, runs
 
@@ -77,7 +76,7 @@ def test_growth_is_an_aim_of_its_own(breeder: Breeder) -> None:
     search = searched(
         breeder,
         gauge,
-        lambda s: any(s.scale.score(one, Aim.GROWTH) > 1.8 for one in s.leaders(Aim.GROWTH)),
+        lambda s: any(SIZES.score(one, Aim.GROWTH, A_BYTE) > 1.8 for one in s.leaders(Aim.GROWTH)),
     )
     assert b"\n" in search.leaders(Aim.GROWTH)[0].pattern.make(SIZES.large)
 
@@ -125,49 +124,27 @@ def test_one_that_is_only_late_in_a_batch_has_not_died(breeder: Breeder) -> None
     assert search.state.places
 
 
-def test_the_same_seed_gives_the_same_search(breeder: Breeder) -> None:
-    def leaders(seed: int) -> list[Pattern]:
-        search = Search(breeder, gauge_of(Planted(runs(b"#"))), SIZES, seed)
-        for _ in range(12):
-            search.step()
-        return [one.pattern for one in search.leaders()]
-
-    assert leaders(1) == leaders(1)
-    assert leaders(1) != leaders(2)
-
-
 def counted(data: bytes) -> tuple[int, ...]:
     """A source of three places: the first for every byte, the next for what is hidden."""
     return len(data), data.count(b"("), data.count(b"()")
 
 
 def test_it_goes_on_where_it_was_left(breeder: Breeder, tmp_path: Path) -> None:
-    def fresh(state: State | None = None) -> Search:
+    def run(search: Search, steps: int) -> Search:
+        for _ in range(steps):
+            search.step()
+        return search
+
+    def fresh(seed: int, state: State | None = None) -> Search:
         gauge = gauge_of(Planted(runs(b"#"), lines=counted))
-        return Search(breeder, gauge, SIZES, 1, state=state, guided=True)
+        return Search(breeder, gauge, SIZES, seed, state=state, guided=True)
 
-    whole = fresh()
-    for _ in range(16):
-        whole.step()
-    first = fresh()
-    store = Store(tmp_path, {"seed": 1})
-    for _ in range(9):
-        first.step()
-        store.save(first.state)
-    second = fresh(Store(tmp_path, {"seed": 1}).restored())
+    whole, store = run(fresh(1), 16), Store(tmp_path, {"seed": 1})
+    store.save(run(fresh(1), 9).state)
+    second = run(fresh(1, store.restored()), 7)
     assert second.state.lines
-    for _ in range(7):
-        second.step()
     assert second.state == whole.state
-    assert second.leaders() == whole.leaders()
-
-
-def test_another_search_is_not_gone_on_with(breeder: Breeder, tmp_path: Path) -> None:
-    search = Search(breeder, gauge_of(Planted()), SIZES, 1)
-    search.step()
-    Store(tmp_path, {"seed": 1}).save(search.state)
-    assert Store(tmp_path, {"seed": 2}).restored() == State()
-    assert json.loads((tmp_path / "search.json.old").read_text())["search"] == {"seed": 1}
+    assert second.leaders() == whole.leaders() != run(fresh(2), 16).leaders()
 
 
 def test_what_raises_a_count_of_lines_is_measured(breeder: Breeder) -> None:
@@ -193,10 +170,9 @@ def test_a_niche_keeps_its_best_alone(breeder: Breeder) -> None:
     assert niche(cheap.pattern) == niche(costly.pattern)
     cheap.take(SIZES.large, 2048, 1000)
     costly.take(SIZES.large, 2048, 2000)
-    scale = Scale(SIZES.small, SIZES.large)
     assert search._placed(cheap) == 1
     assert search._placed(costly) == 0, "no place was empty"
-    assert not search.state.wins(cheap, scale)
+    assert not search.state.wins(cheap, SIZES)
     assert search.leaders() == [costly]
 
 

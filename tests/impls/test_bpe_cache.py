@@ -5,6 +5,7 @@ import pytest
 
 from corpora.vocabularies import merges
 from corpora.vocabularies.caches import tables_folder
+from corpora.vocabularies.model import Merges
 from corpora.vocabularies.sources import resolve
 from impls.bpe.algorithms import backtracking
 from impls.bpe.fast import kept_block
@@ -110,9 +111,10 @@ def test_an_encoder_from_the_cache_is_the_same(tmp_path, monkeypatch):
 def test_merges_are_derived_once_and_again_by_another_source(tmp_path, monkeypatch):
     monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
     tokens = resolve(TEKKEN).tokens
-    derived = merges._derived(merges.Spellings.of(tokens))
+    rows = merges.by_rank(tokens)
+    derived = Merges.of(rows)
     calls = []
-    monkeypatch.setattr(merges, "_derived", lambda spellings: calls.append(1) or derived)
+    monkeypatch.setattr(merges, "by_rank", lambda tokens, ranks: calls.append(1) or rows)
 
     def same():
         found = merges.merges_from_ranks(tokens)

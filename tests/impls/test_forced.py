@@ -12,9 +12,12 @@ from corpora.vocabularies import sources
 from impls.bpe.tables.derivations import derive
 from impls.forced import tokenizer as tokenizers
 from impls.forced.characters import whole_characters
-from impls.forced.context import Context
+from impls.forced.drop_pretoken import DropPretoken
 from impls.forced.exact import Exact
-from impls.forced.heuristics import DropPretoken, HealedBack, NoHealing, Printed
+from impls.forced.healed import HealedBack
+from impls.forced.interface import Context
+from impls.forced.none import NoHealing
+from impls.forced.printed import Printed
 from impls.forced.tokenizer import Tokenizer
 from impls.interface import Unsupported
 from impls.kernels.merge_tables import merge_tables
@@ -159,7 +162,7 @@ def test_the_heuristic_drops_what_a_token_goes_on_from(tekken):
 def test_without_a_window_nothing_is_healed(tekken):
     grammar = FiniteLanguage([b":1}"])
     forced = b'{"name"'
-    assert HealedBack(tekken, max_tokens=0).heal(Context(b"", ()), forced, grammar).leftover == b""
+    assert HealedBack(tekken, 0).heal(Context(b"", ()), forced, grammar).leftover == b""
 
 
 def test_the_conservative_heuristic_does_not_ask_the_grammar(tekken):
@@ -172,7 +175,7 @@ def test_the_conservative_heuristic_does_not_ask_the_grammar(tekken):
 
 def test_a_window_in_bytes_may_be_longer_than_what_is_forced(tekken):
     grammar = FiniteLanguage([b":1}"])
-    healed = HealedBack(tekken, max_tokens=None, max_length=1000)
+    healed = HealedBack(tekken, 1000, in_bytes=True)
     assert healed.heal(Context(b"", ()), b'"', grammar).leftover == b'"'
 
 
@@ -185,14 +188,6 @@ def test_the_printed_pseudo_code_drops_the_last_token_whatever_it_is(tekken):
 def test_dropping_the_last_pre_token(tekken):
     healed = DropPretoken(tekken).heal(Context(b"", ()), b"hello world", Unrestricted())
     assert healed.leftover == b" world"
-
-
-def test_names_tell_the_window(tekken):
-    assert HealedBack(tekken).name == "healed, grammar, 4 tokens"
-    assert (
-        HealedBack(tekken, max_tokens=1, conservative=True).name == "healed, conservative, 1 token"
-    )
-    assert HealedBack(tekken, max_length=7).name == "healed, grammar, 7 bytes"
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from impls.forced.boundaries import (
     STAND_INS,
     WINDOW_PIECES,
 )
-from impls.forced.context import Context
 from impls.forced.exact import Exact
+from impls.forced.interface import Context
 from impls.forced.tokenizer import Tokenizer
 from tests.breadth import thorough_from
 

@@ -8,9 +8,9 @@ from corpora.grammars.json_schema import JsonSchemaGrammar, llguidance_grammar
 from corpora.grammars.own_schemas import own_cases
 from corpora.vocabularies import sources
 from impls.adapters.llguidance import tokenizer_of
-from impls.forced.context import Context
 from impls.forced.engines import LlguidanceMatcher, LlguidancePartial
-from impls.forced.heuristics import HealedBack
+from impls.forced.healed import HealedBack
+from impls.forced.interface import Context
 from impls.forced.tokenizer import Tokenizer
 
 

@@ -9,9 +9,9 @@ import pytest
 from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies import sources
 from impls.forced import engines
-from impls.forced.context import Context
 from impls.forced.engines import XgrammarJump
-from impls.forced.heuristics import NoHealing
+from impls.forced.interface import Context
+from impls.forced.none import NoHealing
 from impls.forced.tokenizer import Tokenizer
 
 SENTENCES = (b'{"order":1}', b'{"orderId":2}', b'{"name":3}')

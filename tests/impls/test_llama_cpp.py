@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from corpora.vocabularies import sources
-from corpora.vocabularies.gguf_out import to_gguf
+from corpora.vocabularies.gguf_file import to_gguf
 from corpora.vocabularies.model import Algorithm, Alphabet, Piece, PieceType
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sentencepiece_model import from_pieces

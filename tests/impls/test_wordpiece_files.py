@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from corpora.generators.material import material
-from corpora.vocabularies.gguf_out import to_gguf
+from corpora.vocabularies.gguf_file import to_gguf
 from corpora.vocabularies.model import Normalizer, VocabularyError, WordPieceRules
 from corpora.vocabularies.preflight import preflight
 from corpora.vocabularies.sources import resolve
@@ -26,7 +26,7 @@ def document(**changes):
 
 @pytest.mark.parametrize("lowercase", [True, False])
 @pytest.mark.parametrize("strip_accents", [True, False])
-def test_gguf_out_and_in_again(tmp_path, lowercase, strip_accents):
+def test_gguf_file_and_in_again(tmp_path, lowercase, strip_accents):
     rules = WordPieceRules(lowercase=lowercase, strip_accents=strip_accents)
     before = replace(TOY, wordpiece=rules)
     path = tmp_path / "toy.gguf"

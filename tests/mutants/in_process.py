@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from corpora.vocabularies.bundle import write_bundle
 from harness.studies.selftest.catalog import edited
-from harness.studies.selftest.program import wrong
+from harness.studies.selftest.program import DEATHS, wrong
 from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
 from impls.examples.stdio_encoder import Encoder
 from impls.interface import About, Capability, Mode, Rejected
@@ -131,10 +131,6 @@ class Above500(Plain):
         return right.encode(data[:500]) + right.encode(data[500:])
 
 
-class Leak(Plain):
-    kind = "leak"
-
-
 class Flaky(Plain):
     """One answer in a hundred lacks its last token."""
 
@@ -148,34 +144,13 @@ class Flaky(Plain):
         return ids[:-1] if self.dice.random() < 0.01 else ids
 
 
-class Floats(Plain):
-    kind = "floats"
-
-
 class Claims(Correct):
     kind = "claims"
     encoder = MutantEncoder
 
 
-class Exit(Plain):
-    kind = "exit"
-
-
-class Segfault(Plain):
-    kind = "segfault"
-
-
-class Abort(Plain):
-    kind = "abort"
-
-
-class Hang(Plain):
-    kind = "hang"
-
-
-class Hog(Plain):
-    kind = "hog"
-
-
-class Grow(Plain):
-    kind = "grow"
+def __getattr__(name: str) -> type[Plain]:
+    """The classes of kinds that :func:`harness.studies.selftest.program.wrong` knows."""
+    if name.lower() not in {"leak", "floats", *DEATHS}:
+        raise AttributeError(name)
+    return type(name, (Plain,), {"kind": name.lower()})

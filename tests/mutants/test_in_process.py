@@ -1,8 +1,10 @@
-"""Every deliberately wrong implementation is caught by the real command, and named for what it is.
+"""Deliberately wrong implementations are caught by the real command, and named for what they are.
 
-The runs are cut short (some generators, few cases, short limits) so that a run takes seconds;
-nothing else differs from ``tokgate run --suite smoke``. Those that fail by themselves share a run;
-those that give wrong ids have one each, since the others would take part in the comparison.
+``tokgate selftest`` has them, too; here are the messages, the exit status, and the inputs that are
+left. The runs are cut short (some generators, few cases, short limits), so that a run takes
+seconds; nothing else differs from ``tokgate run --suite smoke``. Those that fail by themselves
+share a run; those that give wrong ids have one each, since the others would take part in the
+comparison.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import base64
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,16 @@ import pytest
 
 from tests.harness.command import tokgate
 
-MUTANTS = Path(__file__).parents[1] / "mutants"
 PROGRAM = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
 JUDGING = ("survival", "equivalence", "round-trip", "determinism", "validity", "batch")
 """The checks that have something to judge of the correct ones and of the mutants."""
 
-SMOKE_SECONDS = 600
-"""The longest that a run may take, which is there for hangs: a busy machine is slow."""
+Names = dict[tuple[str, str, str], dict[str, Any]]
+"""Findings by check, stage and culprits; of several of one name the one of the shortest input."""
 
 
 def in_process(kind: str) -> str:
-    name = "".join(part.capitalize() for part in kind.split("-"))
-    return f"{MUTANTS}/in_process.py:{name}"
+    return f"{Path(__file__).with_name('in_process.py')}:{kind.title().replace('-', '')}"
 
 
 def over_stdio(kind: str) -> str:
@@ -40,33 +39,20 @@ def over_stdio(kind: str) -> str:
 Plug = Callable[[str], str]
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a run of the command came to. found: the smallest by ``(check, stage, culprits)``.
-
-    A mutant that shows on any input is found on inputs of several kinds.
-    """
-
-    status: int
-    summary: dict[str, Any]
-    said: str
-    found: dict[tuple[str, str, str], dict[str, Any]]
-
-
-def run(out: Path, specs: list[str], *options: str) -> Run:
-    """Compare these implementations with tiktoken; the record must be whole."""
+def run(out: Path, status: int, specs: list[str], *options: str) -> tuple[Names, dict[str, Any]]:
+    """Compare these implementations with tiktoken: the findings, and the whole record."""
     impls = [f"--impl={spec}" for spec in ("tiktoken", *specs)]
     checks = [f"--check={name}" for name in JUDGING]
-    done = tokgate("run", "--suite=smoke", f"--out={out}", *impls, *checks, *options)
-    path = out / "summary.json"
-    assert path.is_file(), done.stderr
-    summary = json.loads(path.read_text())
+    options = ("--suite=smoke", "--vocab=toy_bytes", f"--out={out}", *impls, *checks, *options)
+    done = tokgate("run", *options)
+    assert done.returncode == status, done.stderr
+    summary = json.loads((out / "summary.json").read_text())
     assert summary["complete"] is True
-    found = {}
+    found: Names = {}
     for finding in sorted(summary["findings"], key=size, reverse=True):
         check, _, _, stage, _, culprits = finding["bucket"].split("/")
         found[check, stage, culprits] = finding
-    return Run(done.returncode, summary, done.stderr, found)
+    return found, summary
 
 
 def size(finding: dict[str, Any]) -> int:
@@ -94,82 +80,59 @@ BREACHES = {
 
 
 @pytest.mark.parametrize(
-    ("plug", "kinds"),
+    ("plug", "kinds", "limits"),
     [
-        (in_process, DEATHS),
-        (in_process, SLOW_DEATHS),
+        (in_process, DEATHS, ["--memory=1.5"]),
+        (in_process, SLOW_DEATHS, ["--timeout=2.5", "--memory=0.6"]),
         # By way of a program they are the same: test_faults.py has each, this what is its own.
-        (over_stdio, BREACHES),
+        (over_stdio, BREACHES, ["--memory=1.5"]),
     ],
     ids=["in-process", "slow-in-process", "over-stdio"],
 )
 @pytest.mark.thorough  # whole runs of who crashes and hangs: test_workers.py has each once
 def test_who_does_not_survive_is_named(
-    plug: Plug, kinds: dict[str, tuple[str, str]], tmp_path: Path
+    plug: Plug, kinds: dict[str, tuple[str, str]], limits: list[str], tmp_path: Path
 ) -> None:
-    limits = ("--timeout=2.5", "--memory=0.6") if "hang" in kinds else ("--memory=1.5",)
-    options = ("--vocab=toy_bytes", "--generator=tokens", "--budget=200cases", *limits)
-    done = run(tmp_path, [plug(kind) for kind in kinds], *options)
-    assert done.status == 1, done.said
-    assert done.summary["seconds"] < SMOKE_SECONDS
-    wanted = {("survival", stage, f"mini-{kind}") for kind, (stage, _) in kinds.items()}
-    assert set(done.found) == wanted, done.said
-    for kind, (stage, message) in kinds.items():
-        finding = done.found["survival", stage, f"mini-{kind}"]
-        theirs = finding["partition"][-1]
+    options = ("--generator=tokens", "--budget=200cases", *limits)
+    found, _ = run(tmp_path, 1, [plug(kind) for kind in kinds], *options)
+    named = {kind: ("survival", stage, f"mini-{kind}") for kind, (stage, _) in kinds.items()}
+    assert set(found) == set(named.values())
+    for kind, (_, message) in kinds.items():
+        theirs = found[named[kind]]["partition"][-1]
         assert theirs["implementations"] == [f"mini-{kind}"]
         assert message in theirs["message"]
-        assert size(finding) <= len("é".encode())
+        assert size(found[named[kind]]) <= len("é".encode())
 
 
-@dataclass(frozen=True)
-class Named:
-    """What a mutant must be called: check, stage; ``also`` what may be found besides.
-
-    longest: the minimised input, in bytes.
-    """
-
-    check: str
-    stage: str
-    longest: int
-    generators: tuple[str, ...]
-    also: tuple[tuple[str, str], ...] = (("validity", "part"),)
-
-
-WRONG = {
-    "always-wrong": Named("equivalence", "text", 0, ("edge",)),
-    "above-500": Named("equivalence", "ids", 540, ("repeats",)),
-    "leak": Named("determinism", "order", 80, ("concatenations", "repeats"), also=()),
-    "claims": Named(
-        "round-trip",
-        "errored",
-        0,
-        ("edge",),
-        also=(("offsets", "errored"), ("single-ids", "errored"), ("stream-decoder", "errored")),
-    ),
-}
+PART = "validity/part"
+DECODING = ("offsets/errored", "single-ids/errored", "stream-decoder/errored")
 
 
 @pytest.mark.parametrize(
-    ("kind", "plug"),
-    [*((kind, in_process) for kind in WRONG), ("leak", over_stdio)],
+    ("plug", "kind", "named", "also", "longest", "generator"),
+    [
+        (in_process, "always-wrong", "equivalence/text", {PART}, 0, "edge"),
+        (in_process, "above-500", "equivalence/ids", {PART}, 540, "repeats"),
+        (in_process, "leak", "determinism/order", set(), 80, "concatenations"),
+        (over_stdio, "leak", "determinism/order", set(), 80, "concatenations"),
+        (in_process, "claims", "round-trip/errored", {*DECODING}, 0, "edge"),
+    ],
 )
 @pytest.mark.thorough  # whole runs: each check has its own quick tests
-def test_who_is_wrong_is_named(kind: str, plug: Plug, tmp_path: Path) -> None:
-    wanted = WRONG[kind]
-    generators = [f"--generator={name}" for name in wanted.generators]
-    options = ("--vocab=toy_bytes", "--fail-fast", *generators)
-    done = run(tmp_path, [plug(kind)], *options)
-    assert (done.status, done.summary["verdict"]) == (1, "fail"), done.said
-    assert done.summary["seconds"] < SMOKE_SECONDS
-    allowed = {(wanted.check, wanted.stage), *wanted.also}
-    assert set(done.found) <= {(*name, f"mini-{kind}") for name in allowed}, done.said
-    finding = done.found[wanted.check, wanted.stage, f"mini-{kind}"]
-    assert size(finding) <= wanted.longest
+def test_who_is_wrong_is_named(
+    plug: Plug, kind: str, named: str, also: set[str], longest: int, generator: str, tmp_path: Path
+) -> None:
+    """also: what may be found besides. longest: bytes of the minimised input."""
+    options = ("--fail-fast", f"--generator={generator}", "--generator=repeats")
+    found, _ = run(tmp_path, 1, [plug(kind)], *options)
+    allowed = {(*name.split("/"), f"mini-{kind}") for name in {named, *also}}
+    assert set(found) <= allowed
+    check, stage = named.split("/")
+    assert size(found[check, stage, f"mini-{kind}"]) <= longest
 
 
 def test_nothing_is_found_of_correct_ones(tmp_path: Path) -> None:
     specs = [in_process("correct"), over_stdio("correct")]
-    done = run(tmp_path, specs, "--vocab=toy_bytes", "--budget=1500cases")
-    assert (done.status, done.summary["findings"]) == (0, []), done.said
-    assert done.summary["cases"] >= 1500
+    found, summary = run(tmp_path, 0, specs, "--budget=1500cases")
+    assert not found
+    assert summary["cases"] >= 1500

@@ -12,7 +12,6 @@ from reports import selftest as selftests
 from reports import worst as worsts
 from reports import write as write_files
 from reports import write_all
-from reports.cluster import Cluster
 from reports.record import RunRecord
 from reports.site import pages
 from reports.studies import files
@@ -32,9 +31,7 @@ REPORTS = {
     "campaign": lambda: RunRecord.from_events(
         [*records.opening(), test_campaigns.event(), records.finished()]
     ),
-    "forced": lambda: RunRecord.from_events(
-        [*records.opening(), *FORCED, test_forced.CORPUS, test_forced.witness(), records.finished()]
-    ),
+    "forced": lambda: test_forced.record(*FORCED, test_forced.witness()),
 }
 FORCED = [
     Forced(
@@ -44,6 +41,12 @@ FORCED = [
     for vocabulary in ("tekken_240911", "mistral_v7m1_long_name")
     for method in ("none", "llguidance", "token-healing", "exact")
 ]  # fmt: skip
+SITE = {
+    "index": "index.html", "defects": "defects.html", "trends": "trends.html",
+    "search": "search.html", "speed": "speed.html", "library": "libraries/library-03.html",
+    "vocabulary": "vocabularies/vocab_1.html", "defect": "defects",
+}  # fmt: skip
+"""Pages of a site; of defects, the first."""
 
 
 def of_bench(told: list[Event]) -> list[tuple[str, str]]:
@@ -53,7 +56,8 @@ def of_bench(told: list[Event]) -> list[tuple[str, str]]:
 
 def bench(out: Path) -> Path:
     """Speed by size, and at one size."""
-    write_files(of_bench(test_bench.usual()), out)
+    opened = [test_bench.opened(name, 3.0, 0.5) for name in ("tiktoken", test_bench.NASTY)]
+    write_files(of_bench([*test_bench.usual(), *opened]), out)
     return out / "bench.html"
 
 
@@ -68,7 +72,7 @@ def bench_of_one_size(out: Path) -> Path:
 def worst(out: Path) -> Path:
     """What a search found, one a death."""
     report = test_worst_patterns.report()
-    write_files(files("worst", report.to_json(), worsts.page(report, Cluster())), out)
+    write_files(files("worst", report.to_json(), worsts.page(report, [])), out)
     return out / "worst.html"
 
 
@@ -106,13 +110,15 @@ def site(out: Path) -> dict[str, Path]:
     """A page of each kind of a site of thirty runs of five libraries."""
     ledgers.fill(out / "runs.db", out / "scripts", runs=30, libraries=5, vocabularies=3)
     write_files(pages.render(history(open_existing(str(out / "runs.db")))), out / "site")
-    first = next(iter(sorted((out / "site" / "defects").glob("*.html"))))
-    named = {
-        "index": "index.html", "defects": "defects.html", "trends": "trends.html",
-        "search": "search.html", "speed": "speed.html", "library": "libraries/library-03.html",
-        "vocabulary": "vocabularies/vocab_1.html", "defect": f"defects/{first.name}",
-    }  # fmt: skip
-    return {f"site-{name}": out / "site" / path for name, path in named.items()}
+    made = {f"site-{name}": out / "site" / path for name, path in SITE.items()}
+    first = min(made["site-defect"].glob("*.html"))
+    return {**made, "site-defect": first}
+
+
+MAKERS = {
+    "bench": bench, "bench-of-one-size": bench_of_one_size, "worst": worst, "selftest": selftest,
+    "field": field,
+}  # fmt: skip
 
 
 def write(out: Path) -> dict[str, Path]:
@@ -121,16 +127,10 @@ def write(out: Path) -> dict[str, Path]:
     for name, shape in REPORTS.items():
         write_all(shape(), out / name)
         made[name] = out / name / "report.html"
-    for maker in (bench, bench_of_one_size, worst, selftest, field):
-        name = maker.__name__.replace("_", "-")
+    for name, maker in MAKERS.items():
         made[name] = maker(out / name)
     (out / "of-a-site").mkdir()
     return made | site(out / "of-a-site")
 
 
-NAMES = [
-    *REPORTS,
-    "bench", "bench-of-one-size", "worst", "selftest", "field",
-    *(f"site-{name}" for name in
-      ("index", "defects", "trends", "search", "speed", "library", "vocabulary", "defect")),
-]  # fmt: skip
+NAMES = [*REPORTS, *MAKERS, *(f"site-{name}" for name in SITE)]

@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING
 
 from harness.events import (
     BatchDone,
-    Benched,
-    BenchStarted,
     ContractOpened,
     Counted,
     Event,
-    Finished,
     Found,
     Measured,
-    Started,
     VocabularyLoaded,
 )
 from harness.findings.entries import finding_id
 from harness.ledger.engine import open_database
 from harness.ledger.recorder import keep_run, keep_speeds
 from harness.verdict.coverage import Coverage
-from tests.reports.records import b64, group
+from tests.reports import records, test_bench
+from tests.reports.records import group
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,16 +55,12 @@ class Planted:
         script = None if folder is None else folder / f"{name}.py"
         if script is not None and not script.exists():  # an earlier run has written the same
             script.write_text(REPRODUCER)
-        return Found(
-            id=name, check="equivalence", stage=self.stage, bucket=bucket,
-            contract=f"{self.vocabulary}/text", vocabulary=self.vocabulary, mode="text",
-            culprits=[self.library],
+        return records.found(
+            name, data, stage=self.stage, bucket=bucket, contract=f"{self.vocabulary}/text",
+            vocabulary=self.vocabulary, culprits=[self.library],
             partition=[group(["trusted"], data, 3), group([self.library], data, 2)],
-            input_b64=b64(data), difference="token 1 of the one is longer than that of the other",
-            first_difference=1, generator="mutated", seed=run, index=17, original_bytes=812,
-            minimal=True,
+            first_difference=1, seed=run, reproducer=f"{name}.py",
             expected="known upstream" if self.kind == "tags" else None,
-            link=None, reproducer=f"{name}.py",
         )  # fmt: skip
 
 
@@ -116,33 +109,19 @@ def speeds(run: int, names: list[str], vocabs: list[str]) -> list[Event]:
     The last library gives wrong ids, and the first counts, too.
     """
     versions = {name: version(number, run) for number, name in enumerate(names)}
-    made: list[Event] = [
-        BenchStarted(
-            time=(BEGAN + datetime.timedelta(days=run, hours=5)).isoformat(),
-            command="tokgate bench --ledger runs.db", seed=0, rounds=3, cold=1, sizes=[1 << 16],
-            texts={"source": "Python"}, modes=["text"], base={"text": ["trusted"]},
-            versions=versions, homepages={}, cpu="AMD EPYC 7B13", machine="Linux x86_64, 8 cores",
+    rows = [*zip(names, names, strict=True), (f"{names[0]} count", names[0])]
+    cells = [
+        test_bench.cell(
+            row, size, (20.0 + place) / (1.0 if versions[name] == "1.0.0" else 1.5),
+            vocabulary=vocabulary, implementation=name,
+            answer="different" if name == names[-1] else "equal",
         )
+        for vocabulary in vocabs
+        for place, (row, name) in enumerate(rows)
+        for size in (1 << 12, 1 << 16)
     ]  # fmt: skip
-    rows = [(name, name) for name in names] + [(f"{names[0]} count", names[0])]
-    for vocabulary in vocabs:
-        for place, (row, name) in enumerate(rows):
-            for size in (1 << 12, 1 << 16):
-                speed = (20.0 + place) / (1.0 if versions[name] == "1.0.0" else 1.5)
-                timings = [
-                    {"kind": kind, "round": turn, "bytes": size, "passes": 1, "wall": 1.0,
-                     "cpu": size / (1 << 20) / speed * (1 + turn / 10)}
-                    for kind in ("fresh", "warm", "cold") for turn in range(3)
-                ]  # fmt: skip
-                answer = "different" if name == names[-1] else "equal"
-                made.append(
-                    Benched(
-                        vocabulary, "source", "text", row, name, size, size, "measured", "",
-                        answer, "trusted", 9, timings,
-                    )
-                )  # fmt: skip
-    made.append(Finished(True, "pass", [], 60.0, 0, 0, 0))
-    return made
+    time = (BEGAN + datetime.timedelta(days=run, hours=5)).isoformat()
+    return test_bench.record(*cells, time=time, versions=versions)
 
 
 def events(
@@ -157,14 +136,12 @@ def events(
     cases = 5_000
     shown = [one for one in planted if one.first <= run < one.until]
     made: list[Event] = [
-        Started(
-            time=(BEGAN + datetime.timedelta(days=run)).isoformat(), seed=run, suite="nightly",
-            budget="8h", command="tokgate run --suite nightly",
+        replace(
+            records.started(), time=(BEGAN + datetime.timedelta(days=run)).isoformat(), seed=run,
             versions={
                 "tokgate": "0.1.0", "python": "3.12", "trusted": "1.0",
                 **{name: version(number, run) for number, name in enumerate(names)},
             },
-            machine="Linux x86_64, 8 cores",
         )
     ]  # fmt: skip
     for vocabulary in vocabs:
@@ -192,7 +169,7 @@ def events(
     for one in shown:
         found = one.found(run, folder)
         made += [found, Counted(found.bucket, chance.randrange(3, 90))]
-    made.append(Finished(True, "fail", [], 28_800.0, cases * len(vocabs), 10**6, 1))
+    made.append(records.finished("fail"))
     return made
 
 
@@ -213,18 +190,11 @@ def hostile(database: str | Path, folder: Path) -> str:
 
 
 def _renamed(event: Event, name: str, vocabulary: str) -> Event:
-    line = event.to_json()
     if isinstance(event, Found):
         event = replace(event, expected=f"{name} & {vocabulary}", difference=vocabulary * 2)
-        line = event.to_json()
-
-    def spoken(value: object) -> object:
-        if isinstance(value, str):
-            return value.replace("library-00", name).replace("vocab_0", vocabulary)
-        if isinstance(value, dict):
-            return {spoken(k): spoken(v) for k, v in value.items()}
-        return [spoken(one) for one in value] if isinstance(value, list) else value
-
-    made = Event.from_json(json.dumps(spoken(json.loads(line))))
+    line = event.to_json()
+    for plain, hostile in (("library-00", name), ("vocab_0", vocabulary)):
+        line = line.replace(plain, json.dumps(hostile)[1:-1])
+    made = Event.from_json(line)
     assert made is not None
     return made

@@ -176,28 +176,6 @@ def found(identity: str, data: bytes, **more: Any) -> Found:
     return Found(**{**values, **more})
 
 
-def measured() -> list[Event]:
-    sizes = [1_000.0 * 4**i for i in range(6)]
-    events: list[Event] = []
-    for name, base, exponent, verdict in (
-        ("tiktoken", 4e-8, 1.03, "linear"),
-        ("tokenizers", 3e-7, 1.08, "inconclusive"),
-        ("bpe.naive", 2e-8, 1.97, "superlinear"),
-    ):
-        for family in ("one letter", "alternating", "white space"):
-            points = [[n, base * n**exponent] for n in sizes]
-            events.append(
-                Measured(
-                    name, "tekken_240911", family, exponent, exponent - 0.04, exponent + 0.05,
-                    verdict, points,
-                )
-            )  # fmt: skip
-    events.append(
-        Measured("bpe.heap", "tekken_240911", "one letter", None, None, None, "failed", [], "hung")
-    )
-    return events
-
-
 FAMILIES = [
     "one letter", "alternating", "white space", "newlines", "digits", "merge chain", "emoji",
     *(f"hostile family {i}" for i in range(33)),
@@ -228,6 +206,18 @@ def cell(
     return Measured(
         name, vocabulary, family, law, law - 0.04, law + 0.06, verdict, points, **values
     )
+
+
+def measured() -> list[Event]:
+    """Growth of each kind, on a vocabulary."""
+    laws = {"tiktoken": (1.03, "linear"), "tokenizers": (1.08, "inconclusive"),
+            "bpe.naive": (1.97, "superlinear")}  # fmt: skip
+    where = "tekken_240911"
+    made = [cell(name, where, one, *law) for name, law in laws.items() for one in FAMILIES[:3]]
+    return [
+        *made,
+        Measured("bpe.heap", where, FAMILIES[0], None, None, None, "failed", [], "hung"),
+    ]
 
 
 def grown(vocabularies: int = 2, names: int = 10) -> list[Event]:
@@ -334,26 +324,6 @@ def three() -> RunRecord:
     return RunRecord.from_events([*events, finished("fail", reasons=reasons)])
 
 
-def many(number: int = 200) -> RunRecord:
-    """As many buckets, each with a long partition of four groups, one in three expected."""
-    events = opening()
-    for i in range(number):
-        data = (f"finding {i} " + "word'll \u200d été 漢字 " * 40).encode()
-        partition = [
-            group(["tiktoken"], data, 1),
-            *(group([f"candidate-{k}"], data[:80] + data[80 + k :], 1) for k in (1, 2, 3)),
-        ]
-        events.append(
-            found(
-                f"f-{i:08x}", data, partition=partition, first_difference=80,
-                culprits=["candidate-1", "candidate-2", "candidate-3"],
-                expected="known" if i % 3 == 0 else None,
-            )
-        )  # fmt: skip
-        events.append(Counted(f"equivalence/pre-tokens/f-{i:08x}", i + 1))
-    return RunRecord.from_events([*events, finished("fail")])
-
-
 def night(number: int, vocabularies: int = 2) -> RunRecord:
     """A night's findings as they are: small inputs, of many kinds, some known, some deadly."""
     events = opening()
@@ -390,9 +360,8 @@ SHAPES = {
     "clean": clean,
     "nasty": nasty,
     "three": three,
-    "many": many,
+    "many": lambda: night(200, 0),
     "growing": growing,
-    "night": lambda: night(40, 0),
     "incomplete": incomplete,
     "cut_off": cut_off,
     "empty": lambda: RunRecord.from_events([]),

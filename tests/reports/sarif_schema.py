@@ -9,113 +9,82 @@ from __future__ import annotations
 from typing import Any
 
 
-def closed(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
+def closed(**fields: dict[str, Any]) -> dict[str, Any]:
+    """An object with these properties; those whose name begins with ``may_`` may be missing."""
     return {
         "type": "object",
-        "properties": {**required, **(optional or {})},
-        "required": list(required),
+        "properties": {name.removeprefix("may_"): kind for name, kind in fields.items()},
+        "required": [name for name in fields if not name.startswith("may_")],
         "additionalProperties": False,
     }
 
 
-def text(longest: int) -> dict[str, Any]:
+def text(most: int = 10_000, **more: Any) -> dict[str, Any]:
     # GitHub takes no empty string for a required property.
-    return closed({"text": {"type": "string", "minLength": 1, "maxLength": longest}})
+    return {"type": "string", "minLength": 1, "maxLength": most, **more}
+
+
+def array(items: dict[str, Any], least: int = 0, most: int = 100) -> dict[str, Any]:
+    return {"type": "array", "minItems": least, "maxItems": most, "items": items}
+
+
+def message(most: int = 1_000) -> dict[str, Any]:
+    return closed(text=text(most))
 
 
 LEVEL = {"enum": ["none", "note", "warning", "error"]}
-LINE = {"type": "integer", "minimum": 1}
 BAG = {"type": "object"}
-
-LOCATION = closed(
-    {
-        "physicalLocation": closed(
-            {
-                "artifactLocation": closed(
-                    {"uri": {"type": "string", "minLength": 1, "pattern": r"^[!-~]+$"}}
-                ),
-                "region": closed(
-                    dict.fromkeys(["startLine", "startColumn", "endLine", "endColumn"], LINE)
-                ),
-            }
-        )
-    }
-)
+LINE = {"type": "integer", "minimum": 1}
+REGION = closed(startLine=LINE, startColumn=LINE, endLine=LINE, endColumn=LINE)
+PLACE = closed(artifactLocation=closed(uri=text(pattern=r"^[!-~]+$")), region=REGION)
 
 RESULT = closed(
-    {
-        "ruleId": {"type": "string", "minLength": 1},
-        "ruleIndex": {"type": "integer", "minimum": 0},
-        "level": LEVEL,
-        "message": text(1_000),
-        "locations": {"type": "array", "minItems": 1, "maxItems": 10, "items": LOCATION},
-        "partialFingerprints": {
-            "type": "object",
-            "required": ["primaryLocationLineHash"],
-            "additionalProperties": {"type": "string", "minLength": 1},
-        },
+    ruleId=text(),
+    ruleIndex={"type": "integer", "minimum": 0},
+    level=LEVEL,
+    message=message(),
+    locations=array(closed(physicalLocation=PLACE), 1, 10),
+    partialFingerprints={
+        "type": "object",
+        "required": ["primaryLocationLineHash"],
+        "additionalProperties": text(),
     },
-    {"properties": BAG},
+    may_properties=BAG,
 )
 
 RULE = closed(
-    {
-        "id": {"type": "string", "minLength": 1},
-        "shortDescription": text(1_024),
-        "fullDescription": text(1_024),
-        "help": text(10_000),
-    },
-    {
-        "name": {"type": "string", "maxLength": 255},
-        "defaultConfiguration": closed({"level": LEVEL}),
+    id=text(),
+    shortDescription=message(1_024),
+    fullDescription=message(1_024),
+    help=message(10_000),
+    may_name=text(255),
+    may_defaultConfiguration=closed(may_level=LEVEL),
+    may_properties={
+        "type": "object",
         "properties": {
-            "type": "object",
-            "properties": {
-                "tags": {"type": "array", "maxItems": 10, "uniqueItems": True},
-                "precision": {"enum": ["very-high", "high", "medium", "low"]},
-                "problem.severity": {"enum": ["error", "warning", "recommendation"]},
-            },
+            "tags": array(text(), 0, 10),
+            "precision": {"enum": ["very-high", "high", "medium", "low"]},
+            "problem.severity": {"enum": ["error", "warning", "recommendation"]},
         },
     },
 )
 
-NOTIFICATION = closed({"message": text(1_000)}, {"level": LEVEL})
+INVOCATION = closed(
+    executionSuccessful={"type": "boolean"},
+    may_commandLine=text(),
+    may_toolExecutionNotifications=array(closed(message=message(), may_level=LEVEL)),
+)
 
 RUN = closed(
-    {
-        "tool": closed(
-            {
-                "driver": closed(
-                    {
-                        "name": {"const": "tokgate"},
-                        "version": {"type": "string", "minLength": 1},
-                        "rules": {"type": "array", "maxItems": 25_000, "items": RULE},
-                    }
-                )
-            }
-        ),
-        "results": {"type": "array", "maxItems": 5_000, "items": RESULT},
-    },
-    {
-        "automationDetails": closed({"id": {"type": "string", "pattern": "/$"}}),
-        "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-        "invocations": {
-            "type": "array",
-            "items": closed(
-                {"executionSuccessful": {"type": "boolean"}},
-                {
-                    "commandLine": {"type": "string"},
-                    "toolExecutionNotifications": {"type": "array", "items": NOTIFICATION},
-                },
-            ),
-        },
-    },
+    tool=closed(
+        driver=closed(name={"const": "tokgate"}, version=text(), rules=array(RULE, 0, 25_000))
+    ),
+    results=array(RESULT, 0, 5_000),
+    may_automationDetails=closed(id=text(pattern="/$")),
+    may_columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+    may_invocations=array(INVOCATION),
 )
 
 SARIF = closed(
-    {
-        "$schema": {"type": "string", "format": "uri"},
-        "version": {"const": "2.1.0"},
-        "runs": {"type": "array", "minItems": 1, "maxItems": 20, "items": RUN},
-    }
+    **{"$schema": text(format="uri")}, version={"const": "2.1.0"}, runs=array(RUN, 1, 20)
 )

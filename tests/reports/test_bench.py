@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from html import unescape
 from typing import Any
 
 import numpy as np
@@ -21,8 +19,7 @@ from harness.events import (
 )
 from reports import bench
 from reports.bench import opening_sections
-from reports.blocks import Items, Table, html, terminal
-from reports.blocks.units import rate, size
+from reports.blocks import Items, Table, terminal
 from reports.speeds import DOUBT, KINDS, LEAST_ROUNDS, compared, tables
 
 NASTY = "<script>alert(1)</script>\u202e"
@@ -80,10 +77,6 @@ def printed(of: list[Event]) -> str:
     return console.export_text()
 
 
-def page_of(of: list[Event]) -> str:
-    return html.render(bench.page(of))
-
-
 def test_threads_are_measured_by_the_wall_and_beside_one() -> None:
     def of(mode: str, cpu: float, wall: float) -> Benched:
         timings = [{**timing("fresh", i, 1 << 20, cpu), "wall": wall} for i in range(3)]
@@ -100,8 +93,6 @@ def test_threads_are_measured_by_the_wall_and_beside_one() -> None:
     assert "in batches on 2 threads, of texts of 200 B" in text
     assert "by the clock on the wall" in text
     assert "× one thread" in text
-    page = unescape(page_of(whole))
-    assert re.search(r'<td class="num">2\.50</td>', page)
 
 
 def test_lines_are_sorted_by_the_speed_of_fresh_text_at_the_largest_size() -> None:
@@ -131,8 +122,6 @@ def test_rounds_enough_give_an_interval_and_a_word() -> None:
     assert "3.00 3.00 to 3.00, ahead" in text
     assert "0.50 0.50 to 0.50, behind" in text
     assert "0.90 to 1.10, no difference" in text
-    page = page_of(made)
-    assert "0.90 to 1.10, no difference" in page
     # Three rounds tell nothing.
     assert ", ahead" not in printed(usual())
 
@@ -142,7 +131,6 @@ def test_without_a_base_there_are_no_ratios() -> None:
     assert table.base == ""
     assert table.lines[0].speeds[1024, "fresh"].ratio is None
     assert "no base was measured" in printed(record(cell("fast", 1024, 80)))
-    assert "no base was measured" in page_of(record(cell("fast", 1024, 80)))
 
 
 def test_the_terminal_shows_marks_and_reasons() -> None:
@@ -152,33 +140,16 @@ def test_the_terminal_shows_marks_and_reasons() -> None:
     assert "gave other ids than the trusted implementation" in said
     assert "crashed: " in said
     assert "\u202e" not in said
-    assert "Interrupted" in printed([*usual(), Finished(False, "fail", [], 1.0, 0, 0, 130)])
+    assert "Interrupted" in printed(record(complete=False))
     assert tables([]) == []
-
-
-def test_the_page_loads_nothing_and_escapes_everything() -> None:
-    page = page_of(usual())
-    assert "default-src 'none'" in unescape(page)
-    assert not re.search(r"<(?:link|img|iframe|object|embed)\b", page)
-    programs = re.findall(r"<script(?! type=.application/json)", page)
-    assert len(programs) == 1, "the page's own"
-    assert not re.search(r"""(?:src|srcset|poster)=|@import|url\(""", page)
-    assert "\u202e" not in page
-    assert "javascript:" not in page
-    assert 'href="https://example.org/"' in page
-    for address in re.findall(r"https?://[^\"'<\s]+", page):
-        assert address in {"https://example.org/", "https://github.com/leeoniya/uPlot"}
-    assert "Interrupted" in page_of(record(complete=False))
 
 
 def test_plots_have_all_lines_with_their_spread() -> None:
     (table,) = tables(usual())
     plot, ratios = bench.by_size(table, {}), bench.ratios(table)
     assert plot is not None and ratios is not None
-    assert [one.name for one in plot.series[:4]] == ["fast", "wrong ✗", "tiktoken", "slow"]
-    assert sum(len(one.points) for one in plot.series) == 4 * 2 + 1
-    assert sum(len(one.spread) for one in plot.series) == 4 * 2 + 1, "to the slowest round"
-    assert [one.wide for one in plot.series] == [False, False, True, False, False]
+    lines = [(one.name, len(one.points), len(one.spread), one.wide) for one in plot.series[:3]]
+    assert lines == [("fast", 2, 2, False), ("wrong ✗", 2, 2, False), ("tiktoken", 2, 2, True)]
     assert [one.name for one in ratios.series] == ["fresh", "warm", "cold"]
     assert ratios.x.names == ["fast", "wrong ✗", "tiktoken", "slow"]
     (empty,) = tables(record(cell("failed", 1024, 1, status="failed", note="x", timings=[])))
@@ -230,9 +201,7 @@ def test_openings_have_a_table_from_the_quickest_down() -> None:
         opened("tiktoken", 0.4, 0.3),
         opened(NASTY, 0.1, 0.1),
         opened("lost", 0, 0, status="failed", note=f"crashed: {NASTY}", openings=[]),
-        opened("other", 0, 0, status="unsupported", note="unigram only", openings=[]),
     ]
-    whole = record(*openings)
     (section,) = opening_sections(openings)
     (table,) = (one for one in section.blocks if isinstance(one, Table))
     (notes,) = (one for one in section.blocks if isinstance(one, Items))
@@ -241,25 +210,9 @@ def test_openings_have_a_table_from_the_quickest_down() -> None:
     told = ["0.25", "3.00", "0.50", "50.0", "40.0", "30.0", "5.0"]
     assert [cell.text for cell in rows[2][2:]] == told
     assert notes.entries[-1] == f"lost: crashed: {NASTY}"
-    said = printed(whole)
+    said = printed(record(*openings))
     assert max(map(len, said.splitlines())) <= 100
     assert "the least of 2 rounds" in " ".join(said.split())
-    assert "Opening a vocabulary  v" in said
-    assert "lost: crashed: " in said
-    assert "\u202e" not in said
-    page = page_of(whole)
-    assert "<script>alert" not in page
-    assert "\u202e" not in page
-    assert re.search(r'slow</th><td>file [^<]*</td><td class="num">0\.25</td>', page)
-
-
-def test_units() -> None:
-    assert [size(n) for n in (1000, 1024, 65536, 1 << 20)] == [
-        "1,000 B", "1 KiB", "64 KiB", "1 MiB",
-    ]  # fmt: skip
-    assert [rate(s) for s in (0.314, 4.2, 41.26, 312.4, 1066)] == [
-        "0.31", "4.20", "41.3", "312", "1,066",
-    ]  # fmt: skip
 
 
 def rounds(values: list[float]) -> dict[int, float]:
@@ -290,8 +243,6 @@ def test_a_disturbance_that_falls_on_both_decides_nothing() -> None:
     disturbed = [1.0, 0.2, 1.0, 0.5, 0.9, 0.3, 1.0]
     found = compared(rounds([2 * one for one in disturbed]), rounds(disturbed))
     assert (found.interval, found.verdict) == ((2.0, 2.0), "ahead")
-    other_way = compared(rounds(disturbed), rounds([2 * one for one in disturbed]))
-    assert other_way.verdict == "behind"
 
 
 @pytest.mark.parametrize("count", [LEAST_ROUNDS, 7, 9, 15, 31])

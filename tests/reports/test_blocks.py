@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 
 from rich.console import Console
@@ -82,7 +81,6 @@ def test_a_page_has_every_block_and_nothing_breaks_out() -> None:
     assert said.count(r"<b>|`*\u202e\x1b[31m</script>") == 7
     assert "<b>|" not in text
     assert all(attrs.get("scope") for attrs in parsed.every("th"))
-    assert all(parsed.tables)
     assert [one["href"] for one in parsed.every("a")][1:] == [
         "#a", "https://c.example", "#a",
     ]  # fmt: skip
@@ -94,7 +92,8 @@ def test_a_page_has_every_block_and_nothing_breaks_out() -> None:
 def test_a_link_is_clickable_only_where_it_is_harmless() -> None:
     assert html.link("findings/f-1/repro.py#a:b") == "findings/f-1/repro.py#a:b"
     assert html.link("HTTPS://a.example") == "HTTPS://a.example"
-    assert [html.link(bad) for bad in ("javascript:alert(1)", "data:x", "a\u202eb")] == [""] * 3
+    for bad in ("javascript:alert(1)", "data:x", "//x", "a\u202eb", ""):
+        assert html.link(bad) == ""
 
 
 def test_markdown_has_what_stands_open() -> None:
@@ -163,12 +162,6 @@ def test_what_is_for_a_page_is_on_a_page_alone() -> None:
 def test_a_terminal_ends_with_the_verdict() -> None:
     *_, printed = shown(Banner("the verdict"), Paragraph("before"))
     assert printed.index("before") < printed.index("the verdict")
-
-
-def test_a_line_of_the_first_colour_is_drawn() -> None:
-    series = [Series("a", [(0.0, 0.0)], 0), Series("b", [(1.0, 2.0)], "quiet")]
-    drawn = html.drawn(Plot("p", Axis("size"), Axis("time"), series))
-    assert [one["tone"] for one in json.loads(drawn)["series"]] == [0, "quiet"]
 
 
 def test_words_of_an_enumeration_are_text() -> None:

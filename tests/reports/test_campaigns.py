@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import Campaign, Event, Outlook, read_events, write_events
+from harness.events import Campaign, Event, Outlook
 from harness.ledger.trends import Seen
 from reports import html, write_all
 from reports.campaigns import together
@@ -55,13 +55,6 @@ def test_the_curve_is_the_sum_of_all_targets() -> None:
 def test_kinds_of_which_there_are_none_have_no_plot() -> None:
     text = page(replace(event(), curves={"one#0": [(10, 4, 0, 0), (20, 5, 0, 0)]}))
     assert text.count("discovered,") == 1
-
-
-def test_a_record_keeps_the_campaign(tmp_path: Path) -> None:
-    write_events(tmp_path / "run.jsonl", [event()])
-    (read,) = read_events(tmp_path / "run.jsonl")
-    assert RunRecord.from_events([read]).campaign is not None
-    assert page(read) == page(event())
 
 
 def day(number: int) -> datetime.datetime:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable
 
 import pytest
 from rich.console import Console
 
-from harness.cli.progress.moving import Progress, nodes, summary
+from harness.cli.progress.moving import Progress, nodes
 from harness.cluster.usage import Usage
 from harness.events import (
     ClusterUsed,
@@ -26,7 +27,6 @@ from harness.studies.selftest.events import SelftestStarted
 from harness.studies.worst.results import Report
 from reports import html, markdown, selftest, summary_json, worst
 from reports.blocks.html import render
-from reports.cluster import Cluster
 from reports.record import RunRecord
 
 EVENTS: tuple[Event, ...] = (
@@ -47,23 +47,13 @@ EVENTS: tuple[Event, ...] = (
 )
 
 
-class Clock:
-    """A second for each event."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def used(events: tuple[Event, ...] = EVENTS) -> ClusterUsed:
-    """What these events come to."""
-    clock = Clock()
-    usage = Usage(clock)
-    for one in events:
+def used(events: Iterable[tuple[float, Event]] = tuple(enumerate(EVENTS))) -> ClusterUsed:
+    """What these events come to, each at its second."""
+    now = 0.0
+    usage = Usage(lambda: now)
+    for moment, one in events:
+        now = moment
         usage.consume(one)
-        clock.now += 1
     return usage.summary()
 
 
@@ -85,14 +75,9 @@ def test_what_a_cluster_did_is_counted() -> None:
 
 
 def test_a_cluster_that_was_waited_for_is_not_slow() -> None:
-    clock = Clock()
-    usage = Usage(clock)
-    usage.consume(NodeJoined("a", 1))
-    clock.now = 100
-    usage.consume(UnitStarted("u", "a", 1))
-    clock.now = 110
-    usage.consume(UnitDone("u", "a", 1, 10.0, 1, 1))
-    assert (usage.summary().seconds, usage.summary().efficiency) == (10, 1)
+    late = NodeJoined("a", 1), UnitStarted("u", "a", 1), UnitDone("u", "a", 1, 10.0, 1, 1)
+    told = used(zip((0, 100, 110), late, strict=True))
+    assert (told.seconds, told.efficiency) == (10, 1)
 
 
 def test_the_reports_show_it() -> None:
@@ -115,12 +100,8 @@ def test_the_reports_show_it() -> None:
     }
 
 
-def test_a_run_that_was_cut_off_shows_its_units() -> None:
-    record = RunRecord.from_events(EVENTS)
-    assert "3 units in all." in html.render(record, ())
-
-
-def test_a_run_without_a_cluster_says_nothing_of_one() -> None:
+def test_a_run_that_was_cut_off_shows_its_units_and_one_without_a_cluster_nothing() -> None:
+    assert "3 units in all." in html.render(RunRecord.from_events(EVENTS), ())
     record = RunRecord.from_events([])
     assert 'id="cluster"' not in html.render(record, ())
     assert "### Cluster" not in markdown.render(record)
@@ -141,10 +122,6 @@ def test_the_display_shows_it() -> None:
     assert "<second> is repeated: b-2: its node is gone" in lines
     assert "node c-3 is excluded because it keeps failing: OSError: no disk" in lines
     assert nodes(usage) == "1 node   1 of 2 slots busy   1 unit done   2 repeated"
-    assert summary(used()) == (
-        "3 nodes did 2 units in 9.0 s and were busy for 21% of that time, 2 repeated, "
-        "1 done before by an interrupted run, 2 nodes left"
-    )
 
 
 def test_pages_of_a_selftest_and_of_a_search_say_who_did_what() -> None:
@@ -154,11 +131,11 @@ def test_pages_of_a_selftest_and_of_a_search_say_who_did_what() -> None:
     mistakes = [began, *events, Finished(True, "pass", [], 3.0, 0, 0, 0)]
     assert json.loads(selftest.to_json(mistakes))["cluster"]["nodes"][0]["node"] == "node-7"
     assert "cluster" not in json.loads(selftest.to_json([began, mistakes[-1]]))
-    search = worst.page(REPORT, Cluster.of(events))
+    search = worst.page(REPORT, events)
     for page in (render(selftest.page(mistakes)), render(search)):
         assert "What each node did" in page
         assert "node-7" in page
-    assert "What each node did" not in render(worst.page(REPORT, Cluster()))
+    assert "What each node did" not in render(worst.page(REPORT, []))
 
 
 REPORT = Report("tokgate worst", "mine", "1", "v", 0, 65536, [], complete=True)

@@ -7,25 +7,26 @@ from html.parser import HTMLParser
 
 import pytest
 
-from corpora.plain_text import shows
+from corpora.plain_text import printable
 from reports import findings, html, record
 from reports.record import MAX_CARDS
 from tests.breadth import thorough_from
-from tests.reports import records
+from tests.reports import every_page, records
 from tests.reports.records import SHAPES
 
-VOID = {"meta", "input"}
+VOID = {"meta", "input", "link"}
+
+EVERY = [*dict.fromkeys([*SHAPES, *every_page.NAMES])]
+"""Every page, by its name."""
 
 
 class Page(HTMLParser):
-    """What a page consists of: elements with attributes, names of buttons, visible text."""
+    """What a page consists of: elements with attributes, visible text, and what is not closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.stack: list[str] = []
-        self.buttons: list[str] = []
-        self.tables: list[bool] = []
         self.text: list[str] = []
         self.unbalanced: list[str] = []
         self.feed(text)
@@ -33,93 +34,86 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
-        if tag == "button":
-            self.buttons.append("")
-        if tag == "table":
-            self.tables.append(False)
-        if tag == "caption":
-            self.tables[-1] = True
         if tag not in VOID:
             self.stack.append(tag)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
     def handle_endtag(self, tag: str) -> None:
-        if not self.stack or self.stack[-1] != tag:
-            self.unbalanced.append(tag)
-        else:
+        if self.stack[-1:] == [tag]:
             self.stack.pop()
+        else:
+            self.unbalanced.append(tag)
 
     def handle_data(self, data: str) -> None:
-        if self.stack and self.stack[-1] in {"style", "script"}:
-            return
-        self.text.append(data)
-        if "button" in self.stack:
-            self.buttons[-1] += data
+        if not {"style", "script"} & {*self.stack[-1:]}:
+            self.text.append(data)
 
     def every(self, tag: str) -> list[dict[str, str | None]]:
         return [attrs for name, attrs in self.elements if name == tag]
 
+    def values(self, *keys: str) -> list[str]:
+        """The values of attributes of these names."""
+        return [attrs[key] or "" for _, attrs in self.elements for key in keys if key in attrs]
+
+
+Pages = dict[str, tuple[str, Page]]
+"""Each page by its name, as text and read."""
+
 
 @pytest.fixture(scope="module")
-def pages() -> dict[str, tuple[str, Page]]:
-    made = {name: html.render(shape()) for name, shape in SHAPES.items()}
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    """Reports of all shapes, and all other pages."""
+    written = every_page.write(tmp_path_factory.mktemp("pages"))
+    made = {name: path.read_text() for name, path in written.items()}
+    made |= {name: html.render(shape()) for name, shape in SHAPES.items()}
     return {name: (text, Page(text)) for name, text in made.items()}
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_the_page_is_well_formed_and_accessible(
-    shape: str, pages: dict[str, tuple[str, Page]]
-) -> None:
-    text, page = pages[shape]
+@pytest.mark.parametrize("name", EVERY)
+def test_a_page_is_well_formed_and_accessible(name: str, pages: Pages) -> None:
+    text, page = pages[name]
     assert (page.unbalanced, page.stack) == ([], [])
-    ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
+    ids = page.values("id")
     assert len(set(ids)) == len(ids)
-    assert all(name.strip() for name in page.buttons)
-    assert all(page.tables)
+    assert not re.search(r"<button[^>]*>\s*</button>", text)
+    assert len(page.every("caption")) == len(page.every("table"))
     assert all(attrs.get("scope") for attrs in page.every("th"))
     assert [tag for tag, _ in page.elements].count("main") == 1
     assert [tag for tag, _ in page.elements].count("h1") == 1
+    assert text.count('<header class="top">') == text.count('class="skip"') == 1
+    assert text.count('<section class="verdict ') == (name != "site-search")
     assert page.every("html") == [{"lang": "en"}]
-    for attrs in page.every("a"):
-        target = attrs["href"] or ""
-        assert not target.startswith("#") or target[1:] in ids, target
-    for _, attrs in page.elements:
-        for key in ("aria-labelledby", "popovertarget", "for"):
-            assert attrs.get(key) is None or attrs[key] in ids
+    local = [href[1:] for href in page.values("href") if href.startswith("#")]
+    assert {*local, *page.values("aria-labelledby", "popovertarget", "for")} <= {*ids}
     assert len(text.encode()) < 5_000_000
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_nothing_is_loaded_and_nothing_breaks_out(
-    shape: str, pages: dict[str, tuple[str, Page]]
-) -> None:
-    _, page = pages[shape]
+@pytest.mark.parametrize("name", EVERY)
+def test_nothing_is_loaded_and_nothing_breaks_out(name: str, pages: Pages) -> None:
+    _, page = pages[name]
+    own = {"link", "form"} if name.startswith("site-") else set()  # of the site's files
     tags = {tag for tag, _ in page.elements}
-    assert not tags & {"img", "link", "iframe", "object", "embed", "base", "form"}
-    programs = [attrs for attrs in page.every("script") if attrs != {"type": "application/json"}]
-    assert len(programs) == 1
-    assert len(page.every("style")) == 1
-    for _, attrs in page.elements:
-        assert not attrs.keys() & {"src", "srcset", "style"}
+    assert not (tags - own) & {"img", "link", "iframe", "object", "embed", "base", "form"}
+    programs = [attrs for attrs in page.every("script") if attrs.get("type") is None]
+    (program,) = programs
+    assert (program.get("src") or "").endswith("assets/site.js") if own else not program
+    assert len(page.every("style")) == (not own)
+    for tag, attrs in page.elements:
+        assert tag == "script" or not attrs.keys() & {"src", "srcset", "style"}
         assert not any(key.startswith("on") for key in attrs)
     for attrs in page.every("a"):
-        assert re.match(r"#|https?://|findings/", attrs["href"] or "")
+        assert re.match(r"https?://|(?!\w*:|//)", attrs["href"] or "")
     (policy,) = [a["content"] for a in page.every("meta") if "http-equiv" in a]
     assert (policy or "").startswith("default-src 'none';")
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_no_character_hides_or_reorders(shape: str, pages: dict[str, tuple[str, Page]]) -> None:
-    _, page = pages[shape]
-    said = "".join(page.text) + "".join(
-        value or "" for _, attrs in page.elements for value in attrs.values()
-    )
-    assert {char for char in said if not shows(char)} <= {"\n", "\t"}
+@pytest.mark.parametrize("name", EVERY)
+def test_no_character_hides_or_reorders(name: str, pages: Pages) -> None:
+    _, page = pages[name]
+    values = [value or "" for _, attrs in page.elements for value in attrs.values()]
+    assert all(printable(one) == one for one in (*page.text, *values))
 
 
-def test_inputs_outcomes_and_reproducers_are_there(pages: dict[str, tuple[str, Page]]) -> None:
+def test_inputs_outcomes_and_reproducers_are_there(pages: Pages) -> None:
     said = "".join(pages["nasty"][1].text)
     assert r"'x\u202etxt.exe\u2066 \u05d0\u05d1 1'" in said
     assert "<script>alert(1)</script>" in said
@@ -130,26 +124,26 @@ def test_inputs_outcomes_and_reproducers_are_there(pages: dict[str, tuple[str, P
     assert said.count("first difference") >= 2 * len(records.NASTY)
 
 
-def test_the_stage_at_which_pipelines_part_is_marked(pages: dict[str, tuple[str, Page]]) -> None:
+def test_the_stage_at_which_pipelines_part_is_marked(pages: Pages) -> None:
     said = "".join(pages["nasty"][1].text)
     assert said.count("they part here") >= len(records.NASTY)
     assert "tokenizers as bpe.heap" in said
 
 
 def test_the_first_difference_is_marked_where_an_output_ends(
-    pages: dict[str, tuple[str, Page]],
+    pages: Pages,
 ) -> None:
     text, _ = pages["three"]
     assert re.search(r'<li class="end first"><b dir="ltr">end</b><em>first difference', text)
 
 
-def test_an_incomplete_run_says_so(pages: dict[str, tuple[str, Page]]) -> None:
+def test_an_incomplete_run_says_so(pages: Pages) -> None:
     for shape in ("incomplete", "cut_off", "empty"):
         assert "INCOMPLETE" in "".join(pages[shape][1].text)
     assert "Incomplete" not in "".join(pages["clean"][1].text)
 
 
-def test_sections_without_data_are_not_there(pages: dict[str, tuple[str, Page]]) -> None:
+def test_sections_without_data_are_not_there(pages: Pages) -> None:
     for section in ("scaling", "forced", "trends", "texts"):
         assert f'id="{section}"' not in pages["incomplete"][0]
     assert 'id="scaling"' in pages["three"][0]
@@ -157,7 +151,7 @@ def test_sections_without_data_are_not_there(pages: dict[str, tuple[str, Page]])
     assert "uPlot" not in pages["incomplete"][0]
 
 
-def test_many_findings_start_folded(pages: dict[str, tuple[str, Page]]) -> None:
+def test_many_findings_start_folded(pages: Pages) -> None:
     folded = [a for a in pages["many"][1].every("details") if "card" in (a["class"] or "")]
     assert len(folded) == 200
     assert not any("open" in card for card in folded)
@@ -182,6 +176,6 @@ def test_a_night_of_findings_stays_small_and_readable(number: int, carded: int) 
 
 def test_beyond_the_cards_the_index_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "MAX_CARDS", 5)
-    page = Page(html.render(records.many(15)))
+    page = Page(html.render(records.night(15, 0)))
     assert "The worst 5 are shown in full" in "".join(page.text)
     assert sum("data-for" in attrs for attrs in page.every("tr")) == 15

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import reports
-from reports.blocks import COLOURS
+
+COLOURS = 8
+"""Of lines: as many as ``templates/plots.js`` has."""
 
 AA = 4.5
 """Least contrast of body text, WCAG 2.1, success criterion 1.4.3."""

@@ -140,15 +140,6 @@ def test_the_worst_family_comes_first() -> None:
     assert names == ["bad", "open", "good"]
 
 
-def test_a_library_is_told_of_where_it_breaks_its_bound() -> None:
-    good = cell("tiktoken", "v", "f", 1.0, "linear"), judged("f", "pass", "tiktoken")
-    rows, _ = faults_of(*good)
-    assert rows == []
-    bad = cell("tiktoken", "v", "f", 2.0, "superlinear"), judged("f", "fail", "tiktoken")
-    [row], _ = faults_of(*bad)
-    assert row[1] == "tiktoken"
-
-
 def test_the_command_writes_the_largest_input() -> None:
     _, [figure] = faults_of(cell("mine", "v", "f", 2.0, "superlinear"), judged("f", "fail"))
     code = figure.blocks[-1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,17 +73,6 @@ def test_commands_work_from_any_folder() -> None:
         )
         assert script.startswith("python '/where ever/findings/")
         assert "--run '/where ever'" in again
-
-
-def test_a_plug_in_of_a_record_needs_trust() -> None:
-    record = records.three()
-    assert record.started is not None
-    example = record.buckets[0].example
-    name = example.partition[-1].implementations[0]
-    for spec, trusted in ((name, False), ("/somewhere/mine.py:Mine", True)):
-        begun = replace(record.started, specs={name: spec})
-        made = replace(record, started=begun)
-        assert findings.replay(example, made, None).endswith(" --trust") == trusted
 
 
 def test_a_card_has_the_entry_that_would_cover_it() -> None:

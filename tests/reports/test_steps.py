@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports import steps as module
 from reports.steps import MOST, PENALTY, SHORTEST, noise, steps, stretches
 
 VALUES = st.lists(st.integers(0, 9).map(float), min_size=1, max_size=12)
@@ -62,13 +61,6 @@ def test_noise_has_no_steps_and_steps_are_found_to_the_point(kind: str) -> None:
     assert found >= 34
 
 
-def test_schwarz_as_it_stands_would_cry_wolf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check above can fail: with the usual price it does."""
-    monkeypatch.setattr(module, "PENALTY", 1.0)
-    rng = np.random.default_rng(7)
-    assert sum(bool(steps(list(100 + drawn("gauss", 60, rng)))) for _ in range(60)) > 3
-
-
 def test_an_outlier_is_no_step_and_two_are_none_either() -> None:
     values = [10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0]
     assert steps([*values, 90.0, *values]) == []
@@ -93,8 +85,5 @@ def test_small_changes_can_be_left_out() -> None:
 
 def test_short_and_long_series() -> None:
     assert stretches([]) == []
-    assert [(s.start, s.end, s.level) for s in stretches([4.0])] == [(0, 1, 4.0)]
-    assert [(s.start, s.end) for s in stretches([1.0, 9.0])] == [(0, 2)]
-    assert steps([1.0, 1.0, 9.0, 9.0, 9.0]) == []
     long = stretches([1.0] * 500 + [2.0] * 100)
     assert [(s.start, s.end) for s in long] == [(200, 500), (500, 600)]

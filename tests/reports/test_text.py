@@ -8,7 +8,7 @@ import unicodedata
 
 import pytest
 
-from corpora.plain_text import printable, shows
+from corpora.plain_text import printable, printable_line, shows
 from reports.text import code_points, literal, surface
 from tests.reports.records import NASTY
 
@@ -72,6 +72,7 @@ def test_free_text_loses_what_hides(char: str) -> None:
 def test_free_text_keeps_scripts_and_based_marks() -> None:
     assert printable("שלום हिन्दी\n\tok") == "שלום हिन्दी\n\tok"
     assert printable("\u0301x") == "\\u0301x"
+    assert printable_line("é🙂\n\t") == "é🙂\\n\\t"
 
 
 def test_surfaces() -> None:

@@ -17,7 +17,6 @@ from reports.blocks import Block, Figure, Paragraph, Plot, Table, walk
 from reports.blocks.markdown import inline
 from reports.trends import sections
 from tests.reports import records
-from tests.reports.test_html import Page
 
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
@@ -88,11 +87,3 @@ def test_the_latest_steps_come_first_and_what_is_left_out_is_said(
     assert [inline(one.caption).split(" ")[0] for one in of(shown, Figure)] == ["s50", "s40"]
     assert [name for _, name, *_ in steps(shown)] == ["s50", "s40", "s20"]
     assert "2 further series not drawn." in [one.text for one in of(shown, Paragraph)]
-
-
-def test_the_section_is_well_formed_and_breaks_out_of_nothing() -> None:
-    nasty = Trend("<script>\u202e", "s", [(START, "<b>", v) for v in rising(60)])
-    text = html.render(records.clean(), [series(rising()), nasty])
-    page = Page(text)
-    assert (page.unbalanced, page.stack) == ([], [])
-    assert "\u202e" not in text

@@ -67,16 +67,6 @@ def test_a_cause_of_which_all_variants_are_expected_is_expected() -> None:
     assert run.unexpected == []
 
 
-def test_another_stage_and_another_culprit_are_other_findings() -> None:
-    run = record(
-        variant("L", b"a"),
-        records.found("f-2", b"a", bucket="equivalence/bpe/text/text/L/tokenizers"),
-        records.found("f-3", b"a", bucket="equivalence/bpe/text/merges/L/mine"),
-        records.found("f-4", b"a", bucket="round-trip/bpe/text/merges/L/tokenizers"),
-    )
-    assert len(run.buckets) == 4
-
-
 def test_summary_json_folds_the_variants_into_one_finding() -> None:
     (finding,) = json.loads(summary_json.render(three(expected="known")))["findings"]
     assert (finding["id"], finding["bucket"]) == ("f-L", CAUSE.format("L"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Merges, RankOrder, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
 
@@ -97,8 +98,6 @@ def byte_level(rng: random.Random) -> Vocabulary:
 
 def ranked(rng: random.Random) -> Vocabulary:
     """A rank file: what a token is made of follows from the ranks below its own."""
-    from corpora.vocabularies.merges import merges_from_ranks  # noqa: PLC0415 (Numba takes a second)
-
     spelled, letters = _letters(rng)
     whole = len(spelled) == len(BASE_TOKENS)
     merges_over(rng, spelled, letters, rng.choice([2, 6, 12, 40]))

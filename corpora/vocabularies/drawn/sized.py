@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.drawn.byte_level import BASE_TOKENS, LONGEST
 from corpora.vocabularies.drawn.pieces import RESERVED
+from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import (
     Algorithm,
     Normalizer,
@@ -42,8 +43,6 @@ def of_size(algorithm: Algorithm, size: int, seed: int = 0) -> Vocabulary | None
 
 def _byte_level(rng: random.Random, size: int) -> Vocabulary:
     """Each token is two before it: the merges follow from the ranks."""
-    from corpora.vocabularies.merges import merges_from_ranks  # noqa: PLC0415 (Numba takes a second)
-
     tokens, known = list(BASE_TOKENS), set(BASE_TOKENS)
     while len(tokens) < size:
         # Of two from among all, most would be too long.

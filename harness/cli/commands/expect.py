@@ -63,5 +63,5 @@ def command(
     for one in (*added, *growth):
         console.print(f"added: {one.covers}")
     if added or growth:
-        count = plural(len(added) + len(growth), "entry", "entries")
+        count = plural(len(added) + len(growth), "entry")
         console.print(f"{file}: {count} added; fill in each reason that says TODO")

@@ -20,8 +20,8 @@ from harness.events import Event
 from harness.findings.folder import RunFolder
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import named
+from harness.studies.forced.pool import Walks, sendable
 from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, execute
-from harness.studies.forced.scattered import Walks, sendable
 from reports import forced
 from reports.closing import closing
 

@@ -11,7 +11,6 @@ from harness.checks import CHECKS
 from harness.cli import options
 from harness.cli.display import Display
 from harness.cli.progress.fuzz import FuzzProgress
-from harness.cli.progress.moving import summary
 from harness.cli.records import reported
 from harness.cluster import opening
 from harness.engine import selection
@@ -27,6 +26,7 @@ from harness.studies.fuzz.store import CampaignStore
 from harness.verdict import expectations
 from reports.blocks.units import plural
 from reports.closing import closing, told
+from reports.cluster import sentences
 
 EPILOG = f"""
 A campaign is kept in a database, round by round: the same command continues it, even after Ctrl-C,
@@ -172,7 +172,7 @@ def command(
 
     def progress(before: set[str]) -> FuzzProgress:
         console.print(
-            f"fuzzing {plural(len(plan.vocabularies), 'vocabulary', 'vocabularies')} with "
+            f"fuzzing {plural(len(plan.vocabularies), 'vocabulary')} with "
             f"{plural(len(present), 'implementation')} {amount.words}, seed {seed}"
             f"{'' if resume else ', starting again'}"
         )
@@ -195,7 +195,7 @@ def command(
 def show(console: Display, record: Record, report: Path) -> None:
     """The last words of a session: what is new, what may be yet to come, where the report is."""
     fresh = [found for found in record.new if found.expected is None]
-    finished, about = record.finished, record.campaign
+    finished, campaign = record.finished, record.campaign
     new = len(by_cause(fresh))
     known = len(by_cause(record.findings)) - new
     first = len(by_cause(found for found in record.new if found.expected is not None))
@@ -204,16 +204,17 @@ def show(console: Display, record: Record, report: Path) -> None:
         f"{plural(finished.cases, 'case')}, {plural(finished.comparisons, 'comparison')} in "
         f"{spent(finished.seconds)}: {new} new findings, {known} known{also}"
     )
-    more = [summary(event) for event in record.events if isinstance(event, ClusterUsed)]
+    used = (event for event in record.events if isinstance(event, ClusterUsed))
+    more = [line for event in used for line in sentences(event)]
     if not record.session_cases and finished.cases:
         more.append("this session finished no round: all results are from earlier sessions")
-    more.append(about["canary"]["said"])
+    more.append(campaign.said)
     if finished.cases:
-        chance = about["estimates"]["findings"]["chance of a new one"]
-        behaviours = about["estimates"]["behaviours"]["expected new ones"]
+        ahead = {one.kind: one for one in campaign.outlooks}
         more.append(
-            f"one more hour would show a new finding with a chance of {chance:.0%}, and about "
-            f"{behaviours:.0f} new behaviours (Good-Turing estimate)"
+            "one more hour would show a new finding with a chance of "
+            f"{ahead['findings'].chance:.0%}, and about {ahead['behaviours'].to_come:.0f} new "
+            "behaviours (Good-Turing estimate)"
         )
     last = closing(finished, said, report, more)
     console.show([*told(fresh, record.expectations), *last])

@@ -98,11 +98,11 @@ def command(
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
     from harness.cli.finishing import perform  # noqa: PLC0415
     from harness.cluster import opening  # noqa: PLC0415
+    from harness.engine.flow import Ways  # noqa: PLC0415
     from harness.engine.joining import installed, joiners  # noqa: PLC0415
     from harness.engine.journal import Journal  # noqa: PLC0415
     from harness.engine.planning import Plan  # noqa: PLC0415
     from harness.engine.texts import mutated  # noqa: PLC0415
-    from harness.engine.units import Ways  # noqa: PLC0415
     from harness.studies.preparing import prepare  # noqa: PLC0415
     from harness.verdict import bounds, expectations  # noqa: PLC0415
     from reports.blocks.units import plural  # noqa: PLC0415
@@ -162,7 +162,7 @@ def command(
                 f"--resume: {out} has no interrupted run with these options; starting a new one"
             )
         console.print(
-            f"checking {plural(len(plan.visited), 'vocabulary', 'vocabularies')} with up to "
+            f"checking {plural(len(plan.visited), 'vocabulary')} with up to "
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )

@@ -24,7 +24,6 @@ from harness.studies.worst.session import SEARCHING, Watcher
 from harness.studies.worst.state import Aim
 from reports import worst as told
 from reports.blocks.units import plural
-from reports.cluster import Cluster as Units
 from reports.studies import of
 
 EPILOG = """
@@ -116,7 +115,7 @@ def command(
     finished, events = conducted(study, out, progress)
     for event in of(events, Searched):
         report = report_of(event.report)
-        page = told.page(report, Units.of(events))
+        page = told.page(report, events)
         show("worst", report.to_json(), page, out, as_json=as_json)
         if finished.complete and report.families:
             added = f"  added to {report.families}: see tokgate list families"
@@ -148,7 +147,6 @@ def best(search: Search) -> str:
     leaders = search.leaders(Aim.COST)
     if not leaders:
         return "nothing yet"
-    scale = search.scale
-    cost = scale.score(leaders[0], Aim.COST)
-    times = f", {cost / scale.control:.1f} x prose" if scale.control else ""
+    cost, control = leaders[0].cost(search.sizes.large), search.state.control
+    times = f", {cost / control:.1f} x prose" if control else ""
     return f"worst {cost:,.0f} ns/byte{times}: {leaders[0].pattern.expression()}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from rich.console import Console
 
@@ -25,12 +25,8 @@ class FuzzProgress(Progress):
         self._known = set(known)
         self._new: set[object] = set()
         self._targets: dict[str, Round] = {}
-        self._before: Mapping[str, int] = {}
+        self._cases = 0
         super().__init__(console, seconds, each_unit=False)
-
-    def begin(self, cases: Mapping[str, int]) -> None:
-        """Take note of how many cases each target had when the session began."""
-        self._before = cases
 
     def announce(self, event: Event) -> None:
         """What a thread is busy with, which is too much for lines, or what happens on a cluster."""
@@ -39,9 +35,10 @@ class FuzzProgress(Progress):
         else:
             self.consume(event)
 
-    def publish(self, done: Round) -> None:
-        """A round is committed: tell what is new in it."""
+    def publish(self, done: Round, cases: int) -> None:
+        """A round of so many cases is committed: tell what is new in it."""
         with self._lock:
+            self._cases += cases
             self._targets[done.target] = done
             for event in map(Event.from_json, done.events):
                 if isinstance(event, (ImplementationFailed, Withdrawn)):
@@ -54,9 +51,9 @@ class FuzzProgress(Progress):
     def facts(self) -> str:
         """One line on how it goes."""
         rounds = self._targets.values()
-        cases = sum(one.cases - self._before.get(one.target, 0) for one in rounds)
         corpus, shapes = sum(one.corpus for one in rounds), sum(one.shapes for one in rounds)
+        rate = self._cases / max(1.0, self.spent)
         return (
-            f"{spent(self.spent)}   {cases:,} cases ({cases / max(1.0, self.spent):,.0f}/s)   "
+            f"{spent(self.spent)}   {self._cases:,} cases ({rate:,.0f}/s)   "
             f"corpus {corpus:,}   {shapes:,} disagreements   {len(self._new):,} new findings"
         )

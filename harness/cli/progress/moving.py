@@ -35,6 +35,7 @@ from harness.events import (
 )
 from harness.verdict.coverage import Coverage
 from reports.blocks.units import plural
+from reports.cluster import sentences
 from reports.texts import reading
 
 BAR_WIDTH = 30
@@ -153,7 +154,8 @@ class Progress:
             case UnitResumed():
                 self.say(f"{event.unit} was done before, on {event.node}")
             case ClusterUsed():
-                self.say(summary(event))
+                for line in sentences(event):
+                    self.say(line)
 
     def found(self, event: Found, mark: str = "finding") -> object:
         """Print a finding that is minimal, once for its cause on a vocabulary.
@@ -246,19 +248,3 @@ def nodes(usage: Usage) -> str:
         f"{plural(len(present), 'node')}   {len(usage.underway)} of {plural(slots, 'slot')} busy"
         f"   {plural(done, 'unit')} done   {usage.lost.total()} repeated"
     )
-
-
-def summary(used: ClusterUsed) -> str:
-    """One line on what a cluster did."""
-    parts = [
-        f"{plural(len(used.nodes), 'node')} did {plural(used.units, 'unit')} in "
-        f"{used.seconds:,.1f} s and were busy for {used.efficiency:.0%} of that time"
-    ]
-    if used.retried:
-        parts.append(f"{sum(used.retried.values())} repeated")
-    if used.resumed:
-        parts.append(f"{used.resumed} done before by an interrupted run")
-    gone = [one for one in used.nodes if one.left]
-    if gone:
-        parts.append(f"{plural(len(gone), 'node')} left")
-    return ", ".join(parts)

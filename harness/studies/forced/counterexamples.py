@@ -25,9 +25,9 @@ from harness.engine.selection import SelectionError
 from harness.engine.trust import fetched
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, named
-from harness.studies.forced.pool import WorkersFailed, results
+from harness.studies.forced.pool import results
 from impls.errors import ImplementationError
-from impls.forced.context import Context
+from impls.forced.interface import Context
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:
@@ -252,10 +252,7 @@ def replayed(
         names = asked or list(dict.fromkeys([*(one.policy for one in own), EXACT]))
         task = Task(known or sources.resolve(name), names, "flexible", 0, seconds, memory)
         jobs = [Replay(one, tuple(asked or dict.fromkeys((one.policy, EXACT)))) for one in own]
-        try:
-            for job, answer in results(task, jobs, 1):
-                if isinstance(answer, str) or len(answer) != len(job.policies):
-                    raise ImplementationError(f"adversary: {name}: {answer}")
-                yield job.counterexample, dict(zip(job.policies, answer, strict=True))
-        except WorkersFailed as error:
-            raise error.mendable("adversary") from error
+        for job, answer in results(task, jobs, 1):
+            if isinstance(answer, str) or len(answer) != len(job.policies):
+                raise ImplementationError(f"adversary: {name}: {answer}")
+            yield job.counterexample, dict(zip(job.policies, answer, strict=True))

@@ -13,7 +13,7 @@ from harness.studies.forced import counterexamples
 from harness.studies.forced.adversary import WAYS, Caught, Round
 from harness.studies.forced.counterexamples import Counterexample
 from harness.studies.forced.journal import Journal
-from harness.studies.forced.pool import WorkersFailed, results
+from harness.studies.forced.pool import results
 from harness.studies.forced.run import versions
 
 if TYPE_CHECKING:
@@ -149,8 +149,6 @@ class Hunt:
                     break
         except KeyboardInterrupt as interrupt:
             return interrupt
-        except WorkersFailed as error:
-            raise error.mendable("adversary") from error
         finally:
             answers.close()
             self.journal.close()

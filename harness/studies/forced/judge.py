@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from impls.forced.context import Context, GrammarState
-    from impls.forced.interface import Future, Healed
+    from impls.forced.interface import Context, Future, GrammarState, Healed
     from impls.forced.tokenizer import AnyTokenizer
 
 LISTED = 64

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, cached_property
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,12 @@ from impls.forced.interface import Healed
 from impls.interface import Capability, Heals, Mode, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from corpora.grammars.json_schema import Whitespace
     from corpora.vocabularies.model import Vocabulary
-    from impls.forced.context import Context, GrammarState
-    from impls.forced.interface import Policy
+    from impls.forced.interface import Context, GrammarState, Policy
+    from impls.forced.tokenizer import AnyTokenizer
     from impls.interface import Encoder
 
 NAMES = (
@@ -42,6 +43,16 @@ EXACT = EXACT_METHOD
 
 ENGINES = {"outlines-core": "outlines_core", "lm-format-enforcer": "lmformatenforcer"}
 """Whole engines by their modules."""
+
+SIMPLE = {
+    EXACT: "exact:Exact",
+    "none": "none:NoHealing",
+    "printed": "printed:Printed",
+    "drop-pretoken": "drop_pretoken:DropPretoken",
+    "outlines-core": "whole_engines:OutlinesCore",
+    "lm-format-enforcer": "whole_engines:LmFormatEnforcer",
+}
+"""Policies, and whole engines, that are made of the tokenizer alone: below ``impls.forced``."""
 
 _HEALED = re.compile(r"healed(?::(?:(tokens|bytes)=)?(\d{1,4}))?(:conservative)?", re.ASCII)
 
@@ -167,9 +178,11 @@ class Policies:
     """The policies of a vocabulary. Raises Unsupported where the vocabulary is none for them."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        from impls.forced.tokenizers import tokenizer_of  # noqa: PLC0415 (Numba takes a second)
+        from impls.forced.piece_tokenizer import PieceTokenizer  # noqa: PLC0415 (Numba takes a
+        from impls.forced.tokenizer import Tokenizer  # noqa: PLC0415 second)
 
-        self.tokenizer = tokenizer_of(vocabulary)
+        kind = PieceTokenizer if vocabulary.pieces else Tokenizer
+        self.tokenizer: AnyTokenizer = kind(vocabulary)
         self._lasting = cache(self._new)
 
     def of_schema(
@@ -208,23 +221,16 @@ class Policies:
 
     def _new(self, name: str) -> Any:
         """A policy that serves any grammar, or a whole engine."""
-        from impls.forced import engines, exact, heuristics, whole_engines  # noqa: PLC0415 (Numba)
+        if name in SIMPLE:
+            module, _, kind = SIMPLE[name].partition(":")
+            return getattr(import_module(f"impls.forced.{module}"), kind)(self.tokenizer)
+        if name == "llguidance.partial":
+            from impls.forced.engines import LlguidancePartial  # noqa: PLC0415 (imports libraries)
 
-        makers: dict[str, Callable[[Any], Any]] = {
-            EXACT: exact.Exact,
-            "none": heuristics.NoHealing,
-            "printed": heuristics.Printed,
-            "drop-pretoken": heuristics.DropPretoken,
-            "llguidance.partial": lambda _: engines.LlguidancePartial(self.llguidance),
-            "outlines-core": whole_engines.OutlinesCore,
-            "lm-format-enforcer": whole_engines.LmFormatEnforcer,
-        }
-        if name in makers:
-            return makers[name](self.tokenizer)
+            return LlguidancePartial(self.llguidance)
+        from impls.forced.healed import HealedBack  # noqa: PLC0415 (Numba)
+
         match = _HEALED.fullmatch(name)
         if match is None:
             return plugged(name, self.tokenizer.vocabulary)
-        size, conservative = int(match[2] or 4), match[3] is not None
-        if match[1] == "bytes":
-            return heuristics.HealedBack(self.tokenizer, None, size, conservative)
-        return heuristics.HealedBack(self.tokenizer, size, None, conservative)
+        return HealedBack(self.tokenizer, int(match[2]), match[1] == "bytes", match[3] is not None)

@@ -21,7 +21,7 @@ from harness.events import Finished, Forced, ForcedCorpus, ForcedWitness, Starte
 from harness.studies.forced.jobs import MinimiseWitness, Task, WalkSchema
 from harness.studies.forced.journal import Journal
 from harness.studies.forced.policies import EXACT
-from harness.studies.forced.pool import WorkersFailed, results
+from harness.studies.forced.pool import results
 from harness.studies.forced.results import Walked, total
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from corpora.grammars.corpus import SchemaCase
     from harness.events import Event
     from harness.studies.forced.journal import Unit
-    from harness.studies.forced.scattered import Walks
+    from harness.studies.forced.pool import Walks
 
 OWN = "own"
 """The name of the schemas that ship with tokgate."""
@@ -156,7 +156,7 @@ class Walking:
     cases: dict[str, SchemaCase] | None = None
 
     def go(self) -> None:
-        """Do what is not yet in the record. Raises WorkersFailed, SelectionError, OutputError."""
+        """Do what is not yet in the record. Raises as :func:`execute` does."""
         self.watch(0.0, "reading the corpus")
         self.names = chosen([case.name for case in self.plan.cases()], self.plan.limit)
         self._walk()
@@ -312,8 +312,6 @@ def execute(
         walking.go()
     except KeyboardInterrupt as interrupt:
         cut_off = exit_status(interrupt)
-    except WorkersFailed as error:
-        raise error.mendable("forced tokens") from error
     finally:
         journal.close()
     for event in walking.events():

@@ -6,14 +6,17 @@ import random
 import time
 from typing import TYPE_CHECKING
 
+from harness.engine.examiner import Study
+from harness.engine.selection import SelectionError
 from harness.events import ImplementationFailed, Phase
+from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from corpora.vocabularies.model import Vocabulary
+    from harness.engine.examiner import Session
     from harness.engine.state import RunState
-    from harness.engine.study import Session
     from harness.events import Event
 
 SCHEMAS = 16
@@ -25,11 +28,10 @@ SECONDS = 12.0
 WITNESSES = 5
 
 
-class ForcedSample:
+class ForcedSample(Study):
     """Walks forced tokens, in workers of its own, beside what is asked of the session's."""
 
     beside = True
-    alone = False
 
     def __init__(self, run: RunState) -> None:
         self._run = run
@@ -37,10 +39,6 @@ class ForcedSample:
     def concerns(self, source: str) -> bool:
         """Whether forced tokens are walked on a vocabulary."""
         return source in self._run.plan.walked
-
-    def prepare(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
-        """Nothing is made on first use that another worker does not make."""
-        yield from ()
 
     def step(self, session: Session) -> None:
         """Walk the sample, until the session's time for cases is over at the most."""
@@ -77,7 +75,7 @@ def walk_sample(
     from corpora.grammars.own_schemas import own_cases  # noqa: PLC0415
     from harness.studies.forced.jobs import Task, WalkSchema  # noqa: PLC0415
     from harness.studies.forced.policies import EXACT, named  # noqa: PLC0415
-    from harness.studies.forced.pool import WorkersFailed, results  # noqa: PLC0415
+    from harness.studies.forced.pool import results  # noqa: PLC0415
     from harness.studies.forced.results import total  # noqa: PLC0415
     from harness.studies.forced.run import JSON_SIGNS, OWN, rows, walked  # noqa: PLC0415
 
@@ -96,8 +94,10 @@ def walk_sample(
             began = began or time.monotonic()
             if hurried and time.monotonic() - began > SECONDS:
                 break
-    except WorkersFailed as error:
-        return str(error) if error.supported else None
+    except SelectionError:
+        return None
+    except ImplementationError as error:
+        return str(error)
     finally:
         answers.close()
     if stopped() or not found:

@@ -10,16 +10,14 @@ from harness.studies.forced.judge import Point
 from harness.studies.forced.policies import EXACT
 from harness.studies.forced.results import WITNESSES, Tally, Walked
 from impls.constrained import NotAdmitted, OutsideMask
-from impls.forced.context import Context
-from impls.forced.interface import Healed
+from impls.forced.interface import Context, Healed
 from impls.forced.states import remembered
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from impls.forced.context import GrammarState
-    from impls.forced.interface import Policy
+    from impls.forced.interface import GrammarState, Policy
     from impls.forced.tokenizer import AnyTokenizer
 
 ALIKE = (("healed:tokens=4", "llguidance"),)

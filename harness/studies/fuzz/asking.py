@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING
 from harness.core.outcomes import Inputs
 from harness.engine.feed import first_bytes, slow_ones
 from harness.engine.taking import SPECIAL_GENERATORS
+from harness.workers.pool import Stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from concurrent.futures import Future
+    from collections.abc import Callable, Mapping, Sequence
 
     from harness.core.comparisons import Contract
-    from harness.core.outcomes import Results
     from harness.engine.streams import Batch
-    from harness.workers.pool import Asked, Pending, WorkerPool
+    from harness.workers.pool import Pending, WorkerPool
 
 SPECIAL_EVERY = 4
 """One in so many of the batches that are not about special tokens is asked with them, too."""
+
+POLL_SECONDS = 0.2
+"""Between two looks at how long a round takes."""
 
 SLOW_SECONDS = 3.0
 """Seconds that an implementation needs for a round before anybody may be called slow: the clock has
@@ -39,49 +41,9 @@ class Portion:
     first: int
 
 
-@dataclass(slots=True, eq=False)
-class Sent:
-    """A batch on its way to everybody since ``began``."""
-
-    portions: list[Portion]
-    began: float
-
-    @property
-    def asked(self) -> list[tuple[str, Asked]]:
-        """Who was asked, once for each portion."""
-        return [one for portion in self.portions for one in portion.pending.futures.items()]
-
-    @property
-    def futures(self) -> list[Future[Results]]:
-        """The answers that are to come, or have come."""
-        return [one.future for _, one in self.asked if one.future is not None]
-
-    @property
-    def owing(self) -> bool:
-        """Whether somebody has not answered yet."""
-        return not all(one.done for _, one in self.asked)
-
-    def rates(self) -> dict[str, float] | None:
-        """How fast each implementation was, in bytes a second.
-
-        None where nobody kept the round waiting for long: what is known of who did stays.
-        """
-        sizes: Counter[str] = Counter()
-        for portion in self.portions:
-            sizes.update(dict.fromkeys(portion.pending.futures, len(portion.pending.inputs.data)))
-        # A worker answers one after another, so that its last answer comes after all of its work.
-        spent = {
-            name: max(one.finished for who, one in self.asked if who == name) - self.began
-            for name in sizes
-        }
-        if max(spent.values(), default=0.0) < SLOW_SECONDS:
-            return None
-        return {name: round(sizes[name] / max(seconds, 1e-4)) for name, seconds in spent.items()}
-
-
 def send(
     pool: WorkerPool, contracts: Sequence[Contract], batch: Batch, rates: Mapping[str, float]
-) -> Sent:
+) -> list[Portion]:
     """Send a batch under each contract.
 
     rates: bytes a second of each implementation, as the last committed round said; none where the
@@ -89,7 +51,7 @@ def send(
     """
     special = batch.generator in SPECIAL_GENERATORS or batch.number % SPECIAL_EVERY == 0
     size = sum(map(len, batch.inputs))
-    sent = Sent([], time.monotonic())
+    sent = []
     for contract in contracts:
         if contract.mode.special == "all" and not special:
             continue
@@ -102,5 +64,31 @@ def send(
             if start < end:
                 part = replace(batch, start=batch.start + start, inputs=batch.inputs[start:end])
                 pending = pool.ask(fast if start else contract, Inputs.of(part.inputs))
-                sent.portions.append(Portion(pending, part, start))
+                sent.append(Portion(pending, part, start))
     return sent
+
+
+def answered(sent: Sequence[Portion], ended: Callable[[], bool]) -> None:
+    """Wait until everybody has answered everything. Raises Stopped where it has ended before."""
+    asked = [one for portion in sent for one in portion.pending.futures.values()]
+    while not all(one.done for one in asked):
+        if ended():
+            raise Stopped
+        wait([one.future for one in asked if one.future is not None], timeout=POLL_SECONDS)
+
+
+def rates_of(sent: Sequence[Portion], began: float) -> dict[str, float] | None:
+    """How fast each implementation has answered since a moment, in bytes a second.
+
+    None where nobody kept the round waiting for long: what is known of who did stays.
+    """
+    sizes: Counter[str] = Counter()
+    last: dict[str, float] = {}
+    for portion in sent:
+        for name, one in portion.pending.futures.items():
+            sizes[name] += len(portion.pending.inputs.data)
+            # A worker answers one after another: its last answer comes after all of its work.
+            last[name] = max(one.finished, last.get(name, began))
+    if max(last.values(), default=began) - began < SLOW_SECONDS:
+        return None
+    return {name: round(sizes[name] / max(end - began, 1e-4)) for name, end in last.items()}

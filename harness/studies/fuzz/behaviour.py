@@ -21,7 +21,7 @@ import numpy as np
 
 from harness.core.messages import Meter
 from harness.core.outcomes import Encoded, Status
-from harness.core.partition import partition
+from harness.core.partition import comparable
 from harness.core.standing import most_trusted
 
 if TYPE_CHECKING:
@@ -131,49 +131,30 @@ def _hashed(values: NDArray[np.int64], salt: int, kind: int) -> NDArray[np.int64
 
 
 def _disagreements(seen: Observation, witness: str) -> dict[int, str]:
-    """The shape of each disagreement: exact ones by equal outcome, and all who gave none."""
+    """The shape of each disagreement: who differs from the witness, and how.
+
+    Of those that are to be exact that is more, fewer or other tokens, or no encoding; of others
+    only failures: ``toy/raw bpe.heap:more x:crashed``.
+    """
     base = seen.results[witness]
-    suspects: set[int] = set()
+    found: dict[int, str] = {}
     for name, results in seen.results.items():
-        if name not in seen.contract.exact:
-            suspects.update(np.flatnonzero(results.status > Status.UNSUPPORTED).tolist())
-        elif results is not base and not results.same_as(base):
-            suspects.update(results.differing(base))
-    found = {}
-    for index in sorted(suspects):
-        outcomes = {name: results.outcome(index) for name, results in seen.results.items()}
-        shape = disagreement(outcomes, seen.contract)
-        if shape is not None:
-            found[index] = shape
+        failed = np.flatnonzero(results.status > Status.UNSUPPORTED).tolist()
+        exact = name in seen.contract.exact and results is not base
+        differing = results.differing(base) if exact and not results.same_as(base) else ()
+        for index in sorted({*failed, *differing}):
+            one, first = results.outcome(index), base.outcome(index)
+            if index in failed or (one != first and comparable(one) and comparable(first)):
+                where = found.get(index, seen.contract.id)
+                found[index] = f"{where} {name}:{_beside(one, first)}"
     return found
 
 
-def disagreement(outcomes: dict[str, Outcome], contract: Contract) -> str | None:
-    """The shape of what outcomes of one input make of it; None if they agree.
-
-    The partition of those that are to agree, with how many tokens each part has beside the first,
-    and the failures by kind: ``toy/raw tiktoken=tokenizers|bpe.heap(more) x:crashed``.
-    """
-    exact = {name: outcome for name, outcome in outcomes.items() if name in contract.exact}
-    parts = partition(exact, contract.standing)
-    failed = [
-        f"{name}:{outcome.status.label}"
-        for name, outcome in outcomes.items()
-        if outcome.status > Status.UNSUPPORTED
-    ]
-    if len(parts) < 2 and not failed:
-        return None
-    words = ["=".join(part.names) + _beside(part.outcome, parts[0].outcome) for part in parts]
-    return " ".join([contract.id, "|".join(words), *failed]).rstrip()
-
-
 def _beside(outcome: Outcome, first: Outcome) -> str:
-    if outcome is first:
-        return ""
     if not isinstance(outcome, Encoded) or not isinstance(first, Encoded):
-        return f"({outcome.status.label})"
+        return outcome.status.label
     more = len(outcome.ids) - len(first.ids)
-    return "(more)" if more > 0 else "(fewer)" if more < 0 else "(as-many)"
+    return "more" if more > 0 else "fewer" if more < 0 else "as-many"
 
 
 class Map:

@@ -135,7 +135,7 @@ def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
     new = 0
     with writing(f"--save-corpus {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-        for kept in store.targets(plan.names).values():
+        for kept in store.targets(plan.targets).values():
             for data in [*(entry.data for entry in kept.state.corpus), *kept.state.covered]:
                 path = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
                 if not path.exists():

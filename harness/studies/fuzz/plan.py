@@ -42,16 +42,13 @@ class FuzzPlan:
     database: str | None = None
 
     @property
-    def targets(self) -> list[tuple[str, int]]:
-        """The targets by vocabulary and number, those with number 0 first."""
-        return [
-            (source, shard) for shard in range(self.shards) for source in self.plan.vocabularies
-        ]
-
-    @property
-    def names(self) -> list[str]:
-        """Their names in the database."""
-        return [target_name(*one) for one in self.targets]
+    def targets(self) -> dict[str, tuple[str, int]]:
+        """Vocabulary and number of each target, by its name; those with number 0 come first."""
+        return {
+            f"{source}#{shard}": (source, shard)
+            for shard in range(self.shards)
+            for source in self.plan.vocabularies
+        }
 
     def alone(self, source: str) -> Plan:
         """The plan with one vocabulary, and the inputs to begin with as its first generator."""
@@ -120,11 +117,6 @@ def seeds(paths: Sequence[Path]) -> list[bytes]:
         except OSError as error:
             raise SelectionError(f"--corpus {path}: {error.strerror}; check the path") from error
     return sorted(found, key=lambda data: (len(data), data))
-
-
-def target_name(source: str, shard: int) -> str:
-    """The name of a target in the database."""
-    return f"{source}#{shard}"
 
 
 def spent(seconds: float) -> str:

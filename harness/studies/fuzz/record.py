@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import datetime
+import itertools
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from harness.checks import CHECKS
 from harness.core import exit_statuses
 from harness.core.outcomes import Status
 from harness.engine import claiming
-from harness.engine.planning import Tally
-from harness.engine.runner import begun, went_on
+from harness.engine.flow import begun
+from harness.engine.planning import Tally, went_on
 from harness.events import (
     FAIL,
     Campaign,
@@ -35,7 +38,6 @@ from harness.studies.fuzz import estimate
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.folder import smallness
-from harness.studies.fuzz.plan import target_name
 from harness.verdict import gate
 from harness.verdict.coverage import Coverage
 from harness.verdict.gaps import counted
@@ -81,16 +83,17 @@ class Ended:
 class Record:
     """A campaign as committed. events: of the whole of it. new: findings of this session alone.
 
-    session_cases: those that this session has committed.
+    about: ``campaign.json``. session_cases: those that this session has committed.
     """
 
     events: list[Event]
+    campaign: Campaign
     finished: Finished
     findings: list[Found]
     expectations: list[ExpectationJudged]
     new: list[Found]
-    campaign: dict[str, Any]
-    session_cases: int = 0
+    about: dict[str, Any]
+    session_cases: int
 
 
 def record(
@@ -105,7 +108,7 @@ def record(
 
     save: writes the folders of findings that no input brings back. Raises LedgerError.
     """
-    states = {name: one.state for name, one in store.targets(plan.names).items()}
+    states = {name: one.state for name, one in store.targets(plan.targets).items()}
     tally = Tally()
     for one in states.values():
         tally.add(one.tally)
@@ -127,17 +130,32 @@ def record(
         *([ended.cluster] if ended.cluster else []),
     ]
     seconds = store.row.seconds
-    finished = _finished(events, judged, tally, seconds, ended)
     campaign = _campaign(store, states, seconds, ended)
+    finished = _finished(events, judged, tally, seconds, ended)
+    events += [campaign, finished]
     new = [found for found in findings if found.id not in known]
     about = {
-        **_about(campaign, states),
+        **msgspec.to_builtins(campaign),
         "seconds": round(seconds, 1),
+        "cases": sum(one.cases for one in states.values()),
         "findings": len(findings),
         "new": [found.id for found in new],
+        "targets": {name: _target(one) for name, one in states.items()},
     }
-    events += [campaign, finished]
-    return Record(events, finished, findings, judged, new, about, ended.cases)
+    return Record(events, campaign, finished, findings, judged, new, about, ended.cases)
+
+
+def _target(state: State) -> dict[str, Any]:
+    """What ``campaign.json`` says of a target: its schedule, and what it has come to."""
+    return {
+        "batches": state.batches,
+        "cases": state.cases,
+        "corpus": len(state.corpus),
+        "behaviours": Map(state.map).species[0],
+        "disagreements": len(state.disagreements),
+        "arms": {arm.name: asdict(arm) for arm in state.schedule},
+        "nanoseconds a byte": state.costs,
+    }
 
 
 def _committed(
@@ -145,32 +163,31 @@ def _committed(
 ) -> Iterator[Event]:
     """What all targets have come to."""
     # Targets of one vocabulary are opened alike.
-    yield from {
+    events: dict[object, Event] = {
         event.to_json(): event for one in states.values() for event in one.opening()
-    }.values()
+    }
+    yield from events.values()
     for one in states.values():
         yield from one.totals.values()
         yield from one.unsettled.values()
     yield from findings
     there = {found.id for found in findings}  # another target may still have it
-    fixed = {found.id: found for one in states.values() for found in one.fixed}
-    for found in fixed.values():
-        if found.id not in there:
-            yield FindingFixed(found.id, found.bucket, found.vocabulary)
-    yield from {
-        (who, event.id): Withdrawn(who, event.id, f"{why.splitlines()[0]}, for a while")
+    events = {
+        found.id: FindingFixed(found.id, found.bucket, found.vocabulary)
         for one in states.values()
-        for event in one.opening()
-        if isinstance(event, VocabularyLoaded)
-        for who, why in one.withdrawn.items()
-    }.values()
-    asked = {name for name, one in states.items() if one.cases}
-    reached = {source for source, shard in plan.targets if target_name(source, shard) in asked}
-    for source in plan.plan.vocabularies:
-        if source not in reached:
-            yield NotReached(source, NO_ROUND)
-    for bucket, count in counts_of(states).items():
-        yield Counted(bucket, count)
+        for found in one.fixed
+        if found.id not in there
+    }
+    for one in states.values():
+        for who, why in one.withdrawn.items():
+            for event in one.opening():
+                if isinstance(event, VocabularyLoaded):
+                    line = f"{why.splitlines()[0]}, for a while"
+                    events[who, event.id] = Withdrawn(who, event.id, line)
+    yield from events.values()
+    reached = {plan.targets[name][0] for name, one in states.items() if one.cases}
+    yield from (NotReached(one, NO_ROUND) for one in plan.plan.vocabularies if one not in reached)
+    yield from (Counted(*one) for one in counts_of(states).items())
 
 
 def counts_of(states: Mapping[str, State]) -> Counter[str]:
@@ -207,23 +224,14 @@ def merged(plan: FuzzPlan, several: Iterable[Iterable[Found]]) -> list[Found]:
 
     expected = ExpectedFindings(plan.plan.expectations, plan.plan.versions)
     smallest: dict[str, Found] = {}
-    for findings in several:
-        for found in findings:
-            smallest[found.id] = min(smallest.get(found.id, found), found, key=size)
+    for found in itertools.chain(*several):
+        smallest[found.id] = min(smallest.get(found.id, found), found, key=size)
     today = []
     for found in smallest.values():
         entry = expected.still(found)
         reason, link = (entry.reason, entry.link) if entry else (None, None)
         today.append(replace(found, expected=reason, link=link))
     return today
-
-
-def _fixed_note(events: Sequence[Event]) -> list[str]:
-    """A line on the findings that no longer show, if there are any."""
-    names = [event.bucket for event in events if isinstance(event, FindingFixed)]
-    shown = ", ".join(names[:FIXED_SHOWN])
-    more = f", and {len(names) - FIXED_SHOWN} more" if len(names) > FIXED_SHOWN else ""
-    return [f"fixed, as it no longer shows: {shown}{more}"] if names else []
 
 
 def _finished(
@@ -234,8 +242,7 @@ def _finished(
     ended: Ended,
 ) -> Finished:
     coverage = Coverage.of(events)
-    found = [event for event in events if isinstance(event, Found)]
-    verdict = gate.judge(found, judged, (), coverage, complete=ended.how is None)
+    verdict = gate.judge(judged, (), coverage, complete=ended.how is None)
     value, reasons, status = verdict.value, list(verdict.reasons), verdict.exit_status
     if ended.canary is False:
         value, status = FAIL, status if value == FAIL else exit_statuses.FAILS
@@ -243,6 +250,9 @@ def _finished(
     if ended.how is not None:
         value, status = FAIL, ended.exit_status
         reasons.insert(0, f"{ended.how}: what was committed is kept, and goes on from there")
+    fixed = [event.bucket for event in events if isinstance(event, FindingFixed)]
+    more = [f"and {len(fixed) - FIXED_SHOWN} more"] * (len(fixed) > FIXED_SHOWN)
+    shown = ", ".join([*fixed[:FIXED_SHOWN], *more])
     return Finished(
         complete=ended.how is None,
         verdict=value,
@@ -254,7 +264,7 @@ def _finished(
         notes=[
             *verdict.notes,
             *counted("slow once under load, and answered when asked again alone", tally.excused),
-            *_fixed_note(events),
+            *[f"fixed, as it no longer shows: {shown}"] * bool(fixed),
             *went_on((), ended.least, (), ended.late),
         ],
     )
@@ -263,10 +273,32 @@ def _finished(
 def _campaign(
     store: CampaignStore, states: Mapping[str, State], seconds: float, ended: Ended
 ) -> Campaign:
-    """What reports tell of the campaign."""
+    """What reports tell of the campaign.
+
+    Its outlooks are on the next hour, of behaviours, shapes of disagreement, and buckets of
+    findings.
+    """
     cases = sum(one.cases for one in states.values())
     rate = cases / seconds if seconds else 0.0
     ahead = rate * HOUR
+    maps = [Map(one.map).species for one in states.values()]
+    species = {"behaviours": Abundance(cases, *map(sum, zip((0, 0, 0), *maps, strict=True)))}
+    shapes = [n for one in states.values() for n in one.disagreements.values()]
+    buckets = list(counts_of(states).values())
+    for kind, counts in (("disagreements", shapes), ("findings", buckets)):
+        species[kind] = Abundance(cases, len(counts), counts.count(1), counts.count(2))
+    outlooks = [
+        Outlook(
+            kind=kind,
+            seen=seen.species,
+            once=seen.once,
+            twice=seen.twice,
+            chance=estimate.chance(seen, ahead),
+            to_come=estimate.expected(seen, ahead),
+            next=estimate.discovery(seen),
+        )
+        for kind, seen in species.items()
+    ]
     return Campaign(
         name=store.name,
         time=store.row.started,
@@ -275,71 +307,6 @@ def _campaign(
         said=ended.said,
         source=estimate.SOURCE,
         ahead=f"{ahead:,.0f} cases",
-        outlooks=[
-            Outlook(
-                kind=name,
-                seen=seen.species,
-                once=seen.once,
-                twice=seen.twice,
-                chance=estimate.chance(seen, ahead),
-                to_come=estimate.expected(seen, ahead),
-                next=estimate.discovery(seen),
-            )
-            for name, seen in abundances(states, cases).items()
-        ],
+        outlooks=outlooks,
         curves={name: one.curve for name, one in states.items()},
     )
-
-
-def abundances(states: Mapping[str, State], cases: int) -> dict[str, Abundance]:
-    """How often behaviours, shapes of disagreement, and buckets of findings were seen."""
-    maps = [Map(one.map).species for one in states.values()]
-    behaviours = map(sum, zip((0, 0, 0), *maps, strict=True))
-    shapes = [n for one in states.values() for n in one.disagreements.values()]
-    found = {"disagreements": shapes, "findings": list(counts_of(states).values())}
-    return {
-        "behaviours": Abundance(cases, *behaviours),
-        **{
-            kind: Abundance(cases, len(counts), counts.count(1), counts.count(2))
-            for kind, counts in found.items()
-        },
-    }
-
-
-def _about(campaign: Campaign, states: Mapping[str, State]) -> dict[str, Any]:
-    """``campaign.json``: the schedule, the corpus, what is yet to be found."""
-    return {
-        "name": campaign.name,
-        "started": campaign.time,
-        "cases": sum(one.cases for one in states.values()),
-        "cases_per_second": round(campaign.rate, 1),
-        "canary": {"found": campaign.canary, "said": campaign.said},
-        "estimates": {
-            "source": campaign.source,
-            "next hour": f"{campaign.rate * HOUR:.0f} cases",
-            **{
-                one.kind: {
-                    "seen": one.seen,
-                    "once": one.once,
-                    "twice": one.twice,
-                    "chance of a new one": one.chance,
-                    "expected new ones": one.to_come,
-                    "chance with the next case": one.next,
-                }
-                for one in campaign.outlooks
-            },
-        },
-        "strands": {
-            name: {
-                "batches": one.batches,
-                "cases": one.cases,
-                "corpus": len(one.corpus),
-                "behaviours": Map(one.map).species[0],
-                "disagreements": len(one.disagreements),
-                "arms": {arm.name: asdict(arm) for arm in one.schedule},
-                "curve": one.curve,
-                "nanoseconds a byte": one.costs,
-            }
-            for name, one in states.items()
-        },
-    }

@@ -58,13 +58,10 @@ def execute(
         # A session that only tells what was committed starts no worker, which would do this.
         scratch.sweep(Path(tempfile.gettempdir()))
         countdown = Countdown(plan.plan.budget.seconds, clock)
-        began = now()
-        known = store.known()
+        began, known = now(), store.known()
         store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
         folder = CampaignFolder(out, store.mark, shared=plan.shards > 1)
-        seen = progress(known)
-        kept = store.targets(plan.names)
-        seen.begin({name: kept[name].state.cases if name in kept else 0 for name in plan.names})
+        seen, kept = progress(known), store.targets(plan.targets)
         here = executor is None
         session = Session(
             plan, store, Campaign(plan, None, folder.save) if here else Campaign.of(plan),
@@ -78,7 +75,7 @@ def execute(
                 countdown.late, session.cluster,
             )  # fmt: skip
             made = record(plan, store, folder.save, command, known - session.gone, ended)
-            folder.write(made.events, made.campaign)
+            folder.write(made.events, made.about)
             return made
 
         next_report = time.monotonic() + report_seconds
@@ -93,7 +90,7 @@ def execute(
             if here:
                 prepare(plan.plan, seen.announce, threading.Event())
             if left := session.run(each):
-                name, first = next(iter(store.targets(plan.names).items()))
+                name, first = next(iter(store.targets(plan.targets).items()))
                 first.state.left |= left
                 store.commit([first.round(name)])
 

@@ -18,18 +18,16 @@ from typing import TYPE_CHECKING, Protocol
 from harness.cluster.executor import Unit, UnitError
 from harness.cluster.usage import Usage
 from harness.core.comparisons import algorithm_of
-from harness.engine.opening import NamedFailed
+from harness.engine.state import NamedFailed
 from harness.events import Phase, UnitDone
 from harness.studies.fuzz import units
 from harness.studies.fuzz.arms import SHARED
 from harness.studies.fuzz.examples import open_examples, share_findings
 from harness.studies.fuzz.known import comes_back
-from harness.studies.fuzz.plan import target_name
-from harness.studies.fuzz.state import State
 from harness.studies.fuzz.units import Came, Campaign
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Mapping
 
     from harness.cluster.executor import Done, Executor
     from harness.core.countdown import Countdown
@@ -37,9 +35,6 @@ if TYPE_CHECKING:
     from harness.studies.fuzz.plan import FuzzPlan
     from harness.studies.fuzz.state import Kept, Round
     from harness.studies.fuzz.store import CampaignStore
-
-    Course = Generator[Unit | None, Done, None]
-    """What is done with a target, a unit after another; None where others may have its place."""
 
 TURN_SECONDS = 60.0
 """A target keeps its place for so many seconds where others wait: loading a large vocabulary into
@@ -61,10 +56,6 @@ CANARY = "the canary"
 class Shows(Protocol):
     """Shows a person how a session goes; the command line has one."""
 
-    def begin(self, cases: Mapping[str, int]) -> None:
-        """Take note of how many cases each target had in earlier sessions."""
-        ...
-
     def prepared(self, seconds: float) -> None:
         """Take note of the seconds that preparing took: the first case comes now."""
         ...
@@ -73,13 +64,32 @@ class Shows(Protocol):
         """Show an event that is not committed: a phase, or who could not load."""
         ...
 
-    def publish(self, done: Round) -> None:
-        """Show a round that was committed."""
+    def publish(self, done: Round, cases: int) -> None:
+        """Show a round that was committed, and that asked so many cases."""
         ...
 
     def stop(self) -> None:
         """Take what moves off the terminal."""
         ...
+
+
+@dataclass(slots=True)
+class Strand:
+    """A target in this session.
+
+    again: what it has found before is still to be asked again. cases: of the whole campaign.
+    opens: whether its unit that is on opens it. place, mark: where it is open, and by which mark
+    that place knows its state; none where it has to be opened. spent: seconds of its turn.
+    """
+
+    name: str
+    again: bool
+    cases: int
+    number: int = 0
+    opens: bool = False
+    place: str = ""
+    mark: str = ""
+    spent: float = 0.0
 
 
 @dataclass(slots=True)
@@ -112,8 +122,8 @@ class Session:
     least: set[str] = field(default_factory=set)
     canary: tuple[bool | None, str] = (None, "no canary rode along")
     _others: dict[str, list[bytes]] = field(default_factory=dict)
-    _waiting: deque[Course] = field(default_factory=deque)
-    _underway: dict[str, Course] = field(default_factory=dict)
+    _waiting: deque[Strand] = field(default_factory=deque)
+    _underway: dict[str, Strand] = field(default_factory=dict)
     _owed: set[str] = field(default_factory=set)
     """Targets that go on though the time is over: those that have found something, until that is
     asked again, and those that the user named, until something was asked."""
@@ -131,7 +141,7 @@ class Session:
         Gives what workers left behind, by implementation. Raises ClusterError, UnitError,
         LedgerError, OutputError, NamedFailed, KeyboardInterrupt.
         """
-        plan, executor = self.plan, self.executor
+        plan, executor, countdown = self.plan, self.executor, self.countdown
         jobs = plan.plan.jobs if self.campaign.portable is None else executor.slots
         try:
             executor.listen(self._tell)
@@ -140,20 +150,14 @@ class Session:
                 shared = executor.share("campaign", self.campaign)
                 executor.submit(Unit(CANARY, units.watched, (shared,)))
             # Where cases are counted, what is asked must not depend on where a session was cut off.
-            if self.countdown.seconds is not None:
+            if countdown.seconds is not None:
                 self._others = crossing(plan, self.kept)
-            seconds = turn(self.countdown.seconds, jobs, len(plan.targets))
-            # A session that is too short for all of them begins with those that had the least.
-            for source, shard in sorted(plan.targets, key=lambda one: self._state(*one).cases):
-                state, name = self._state(source, shard), target_name(source, shard)
-                again = bool(state.fixed or any(map(comes_back, state.findings)))
-                if again or (plan.plan.owed(source) and not state.cases):
-                    self._owed.add(name)
-                self._waiting.append(self._course(source, shard, seconds, again=again))
+            self._wait_for_all()
+            turn_seconds = turn(countdown.seconds, jobs, len(plan.targets))
             while self._on:
                 while self._waiting and len(self._underway) < jobs:
                     self._go_on(self._waiting.popleft())
-                self._take()
+                self._take(turn_seconds)
                 each()
             return self._left_behind()
         except UnitError as error:
@@ -163,9 +167,21 @@ class Session:
         finally:
             executor.close()
 
-    def _state(self, source: str, shard: int) -> State:
-        kept = self.kept.get(target_name(source, shard))
-        return kept.state if kept else State()
+    def _wait_for_all(self) -> None:
+        """Have all targets wait for a place, those first that had the least.
+
+        A session that is too short for all of them has no more than those.
+        """
+        for name, (source, _) in self.plan.targets.items():
+            strand = Strand(name, again=False, cases=0)
+            if name in self.kept:
+                state = self.kept[name].state
+                strand.cases = state.cases
+                strand.again = bool(state.fixed or any(map(comes_back, state.findings)))
+            if strand.again or (self.plan.plan.owed(source) and not strand.cases):
+                self._owed.add(name)
+            self._waiting.append(strand)
+        self._waiting = deque(sorted(self._waiting, key=lambda one: one.cases))
 
     @property
     def _on(self) -> bool:
@@ -175,97 +191,90 @@ class Session:
         watching = self.plan.canary and self.canary[0] is None
         return bool(self._underway or self._waiting) or watching
 
-    def _course(self, source: str, shard: int, seconds: float, *, again: bool) -> Course:
-        """The story of a target in this session. seconds: of a turn, where others wait.
+    def _go_on(self, strand: Strand) -> None:
+        """Have the next unit of a target performed, unless it has come to its end.
 
         First it is asked again what it has found, where there is anything. Then it is opened, where
         no place has it, and has round after round.
         """
-        name, executor, countdown = target_name(source, shard), self.executor, self.countdown
-        load, most = self.plan.plan.vocabularies[source], self.plan.plan.budget.cases
-        shared = executor.share("campaign", self.campaign), executor.share(source, load)
-        others = self._others.get(name, [])
-        cases, number = self._state(source, shard).cases, 0
-        place, mark, spent = "", "", 0.0
-
-        def perform() -> Generator[Unit, Done, Came]:
-            """Have it opened, or have a round performed, and commit what came of it."""
-            nonlocal cases, number, place, mark, spent
-            number += 1
-            left = countdown.left if countdown.running and name not in self._owed else math.inf
-            unit = Unit(f"{name}, round {number}", units.rounded, (), (mark, left), place)
-            if not mark:
-                given = (source, shard), self.store.parts(name), others, left, again
-                unit = Unit(f"{name}, opening {number}", units.opened, shared, given, place)
-            self.shows.announce(Phase(f"fuzzing {source}"))
-            done = yield unit
-            came = Came.unpacked(done.result)
-            place, mark, spent = done.place, came.mark, spent + done.seconds
-            self._places.add(place)
-            new = 0
-            if came.done is not None:
-                self.place(came.files)
-                self.store.commit([came.done], forget=again)
-                self.committed(came.done)
-                self.shows.publish(came.done)
-                new = came.done.cases - cases
-                if again:
-                    self.gone.update(came.done.gone)
-                elif self.plan.database and came.done.findings:
-                    share_findings(load(), open_examples(self.plan.database), came.done.findings)
-            cases, self.cases = cases + new, self.cases + new
-            self._count(done, new)
-            return came
-
-        if again:
-            yield from perform()
-            again = False
-            if cases:
-                self._owed.discard(name)
-            yield None
-        while (name in self._owed or not countdown.over) and (most is None or cases < most):
-            if not mark:
-                yield from perform()
-                if not mark:  # there was no time
-                    break
-                continue
-            if not countdown.running:
-                countdown.start()
-                self.shows.prepared(countdown.prepared)
-            came = yield from perform()
-            if came.cold:
-                continue
-            if name in self._owed and countdown.over:
-                self.least.add(source)
+        name, plan, countdown = strand.name, self.plan.plan, self.countdown
+        owed = name in self._owed
+        enough = plan.budget.cases is not None and strand.cases >= plan.budget.cases
+        if not strand.again and (enough or (countdown.over and not owed)):
             self._owed.discard(name)
-            if came.done is None:  # there was no time, or there is nothing left to ask
-                break
-            if self._waiting and spent > seconds:
-                spent = 0.0
-                yield None
-        self._owed.discard(name)
-
-    def _go_on(self, course: Course, done: Done | None = None) -> None:
-        """Hand a course what its unit came to, and have its next one performed."""
-        try:
-            unit = next(course) if done is None else course.send(done)
-        except StopIteration:
             return
-        if unit is None:
-            self._waiting.append(course)
+        source, _ = self.plan.targets[name]
+        strand.number += 1
+        strand.opens = strand.again or not strand.mark
+        if not strand.opens and not countdown.running:
+            countdown.start()
+            self.shows.prepared(countdown.prepared)
+        left = countdown.left if countdown.running and not owed else math.inf
+        if strand.opens:
+            given = ("campaign", self.campaign), (source, plan.vocabularies[source])
+            unit = Unit(
+                f"{name}, opening {strand.number}",
+                units.opened,
+                [self.executor.share(*one) for one in given],
+                (name, self.store.parts(name), self._others.get(name, []), left, strand.again),
+                strand.place,
+            )
         else:
-            self._underway[unit.name] = course
-            self.executor.submit(unit)
+            known = strand.mark, left
+            unit = Unit(f"{name}, round {strand.number}", units.rounded, (), known, strand.place)
+        self.shows.announce(Phase(f"fuzzing {source}"))
+        self._underway[unit.name] = strand
+        self.executor.submit(unit)
 
-    def _take(self) -> None:
+    def _take(self, turn_seconds: float) -> None:
         """Wait for a result, and have its target go on."""
         done = self.executor.next(POLL_SECONDS)
-        if done is not None and done.name == CANARY:
+        if done is None:
+            return
+        if done.name == CANARY:
             found, said = json.loads(done.result)
             self.canary = found, said
             self._count(done, 0)
-        elif done is not None:
-            self._go_on(self._underway.pop(done.name), done)
+            return
+        strand, came = self._underway.pop(done.name), Came.unpacked(done.result)
+        strand.place, strand.mark = done.place, came.mark
+        strand.spent += done.seconds
+        self._places.add(done.place)
+        self._count(done, self._commit(strand, came))
+        if not strand.opens and not came.cold:
+            if strand.name in self._owed and self.countdown.over:
+                self.least.add(self.plan.targets[strand.name][0])
+            self._owed.discard(strand.name)
+        if strand.again:
+            strand.again = False
+            if strand.cases:
+                self._owed.discard(strand.name)
+            self._waiting.append(strand)
+        elif not came.cold and not (came.mark if strand.opens else came.done):
+            self._owed.discard(strand.name)  # there was no time, or there is nothing left to ask
+        elif not strand.opens and self._waiting and strand.spent > turn_seconds:
+            strand.spent = 0.0
+            self._waiting.append(strand)
+        else:
+            self._go_on(strand)
+
+    def _commit(self, strand: Strand, came: Came) -> int:
+        """Commit what came of a unit, if anything did; how many cases it asked."""
+        if came.done is None:
+            return 0
+        database, source = self.plan.database, self.plan.targets[strand.name][0]
+        self.place(came.files)
+        self.store.commit([came.done], forget=strand.again)
+        self.committed(came.done)
+        new = came.done.cases - strand.cases
+        strand.cases, self.cases = came.done.cases, self.cases + new
+        self.shows.publish(came.done, new)
+        if strand.again:
+            self.gone.update(came.done.gone)
+        elif database and came.done.findings:
+            load = self.plan.plan.vocabularies[source]
+            share_findings(load(), open_examples(database), came.done.findings)
+        return new
 
     def _tell(self, event: Event) -> None:
         if self.campaign.portable is not None:
@@ -294,8 +303,7 @@ def crossing(plan: FuzzPlan, kept: Mapping[str, Kept]) -> dict[str, list[bytes]]
     """What each target is given of all of its algorithm: what joined their corpora last."""
     offered: dict[str, list[bytes]] = defaultdict(list)
     given = {}
-    for source, shard in plan.targets:
-        name = target_name(source, shard)
+    for name, (source, _) in plan.targets.items():
         given[name] = offered[algorithm_of(plan.plan.vocabularies[source]())]
         entries = kept[name].state.corpus if name in kept else []
         given[name] += [one.data for one in entries if one.origin != SHARED][-OFFERED:]

@@ -13,7 +13,6 @@ import contextlib
 import hashlib
 import math
 import time
-from concurrent.futures import wait
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -41,13 +40,12 @@ from harness.studies.fuzz.arms import (
     mutated,
     structured,
 )
-from harness.studies.fuzz.asking import Sent, send
+from harness.studies.fuzz.asking import answered, rates_of, send
 from harness.studies.fuzz.behaviour import EVERY, Map, Shapes, dearer, observe
 from harness.studies.fuzz.corpus import Corpus, Entry
 from harness.studies.fuzz.coverage import COST, COVERAGE, covered, targets
 from harness.studies.fuzz.examples import inputs, mark, open_examples
 from harness.studies.fuzz.loop import Loop, Maker
-from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.state import Kept, Round
 from harness.workers.pool import OutOfTime, Stopped
 
@@ -57,6 +55,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
+    from harness.studies.fuzz.asking import Portion
     from harness.studies.fuzz.plan import FuzzPlan
     from harness.workers.pool import WorkerPool
 
@@ -65,9 +64,6 @@ if TYPE_CHECKING:
 READMIT_EVERY = 64
 """Batches after which deaths and time-outs no longer count: an implementation that was withdrawn
 for them gets another chance, or a campaign of months would leave it out after its first minutes."""
-
-POLL_SECONDS = 0.2
-"""Between two looks at how long a round takes."""
 
 LAST_LOOKS_SECONDS = 10.0
 """What was found is looked into for so many seconds after a campaign's last case: enough to make
@@ -84,32 +80,31 @@ do), a new shape of disagreement, a new bucket of findings."""
 class Target:
     """Fuzzes one vocabulary. Not thread-safe, but for :meth:`stop`.
 
-    save: writes a finding's folder. parts: how it was committed last; none where it never was.
+    name: of the target. save: writes a finding's folder. parts: how it was committed last; none
+    where it never was. pool: of workers, which may have had other vocabularies before.
     """
 
     def __init__(
         self,
         plan: FuzzPlan,
-        source: str,
-        shard: int,
+        name: str,
         save: Save,
         parts: Mapping[str, bytes],
+        pool: WorkerPool,
     ) -> None:
         self._kept = Kept(parts)
         self.state = state = self._kept.state
-        self._plan, alone = plan, plan.alone(source)
+        self.name, (self._source, self._shard) = name, plan.targets[name]
+        self._plan, alone = plan, plan.alone(self._source)
         self._events: list[Event] = []
         self._tracker = FindingTracker(
             self._events.append, save, alone.expectations, alone.versions, unhurried=True
         )
         self._run = RunState(alone, self._events.append, self._tracker)
         self._judge = Judge(self._run)
-        self._pool: WorkerPool | None = None
-        self.name = target_name(source, shard)
-        self._source, self._shard = source, shard
+        self._pool = pool
         self._left: Callable[[], float] = lambda: math.inf
         self._contracts: Sequence[Contract] = ()
-        self._said: dict[str, str] = {}
         self._others: list[bytes] = []
         self._map = Map(state.map)
         self._corpus = Corpus(state.corpus)
@@ -122,18 +117,18 @@ class Target:
         What was not answered then is lost; what was answered is judged, without further questions.
         """
         self._left = left
+        self._pool.limit_by(left)
         self._tracker.limit_by(lambda: left() + LAST_LOOKS_SECONDS)
 
     def stop(self) -> None:
         """End what is on, from any thread: its workers are killed."""
         self._run.stop.set()
-        if self._pool is not None:
-            self._pool.kill()
+        self._pool.kill()
 
     def _ended(self) -> bool:
         return self._run.stop.is_set() or self._left() <= 0
 
-    def open(self, pool: WorkerPool, others: Sequence[bytes] = ()) -> None:
+    def open(self, others: Sequence[bytes] = ()) -> None:
         """Load the vocabulary into a pool, and be ready to go on where it was left.
 
         The examples of the expectations come with the loading, where they were not run yet: their
@@ -141,8 +136,7 @@ class Target:
         first. Raises Stopped, where it is stopped or time is up.
         """
         state, plan = self.state, self._run.plan
-        vocabulary = plan.vocabularies[self._source]()
-        self._pool = pool
+        vocabulary, pool = plan.vocabularies[self._source](), self._pool
         pool.claims.take()  # of rounds that are lost
         opened = self._run.begin(pool, self._source, vocabulary)
         opened.wait(self._ended)
@@ -167,7 +161,7 @@ class Target:
         seed = f"{plan.seed}/{self._source}/{self._shard}"
         costs = {STRUCTURED: STRUCTURED_COST, COVERAGE: COST}
         self._loop = Loop(self._makers(vocabulary), seed, state.schedule, costs)
-        self._run_examples(pool)
+        self._run_examples()
 
     def _makers(self, vocabulary: Vocabulary) -> dict[str, Maker[Batch]]:
         """All arms; they are kept from one opening to the next, as their streams are."""
@@ -188,7 +182,7 @@ class Target:
     def _smallest(self) -> list[bytes]:
         return [base64.b64decode(one.input_b64) for one in self._tracker.findings if one.minimal]
 
-    def _run_examples(self, pool: WorkerPool) -> None:
+    def _run_examples(self) -> None:
         """The examples of the expectations, once, and again where these have changed."""
         self._judge.open(self._contracts)
         digest = hashlib.sha256(repr(self._run.plan.expectations).encode()).hexdigest()
@@ -197,34 +191,30 @@ class Target:
         tally = self._run.tally
         for places in (tally.exercised, tally.shown, tally.unsure):
             places.clear()
-        self._judge.examples(pool, self._contracts)
-        if not pool.out_of_time:
+        self._judge.examples(self._pool, self._contracts)
+        if not self._pool.out_of_time:
             self.state.judged_by = digest
 
-    def ask_again(self, pool: WorkerPool) -> Round | None:
+    def ask_again(self) -> Round | None:
         """What has become of what was found, or was fixed: see :mod:`harness.studies.fuzz.known`.
 
         None where nothing has changed. Raises Stopped.
         """
         state, contracts = self.state, {one.id: one for one in self._contracts}
         before = len(self._events)
-        fixed = known.asked_again(state.findings, state.fixed, contracts, pool, self._tracker)
+        fixed = known.asked_again(state.findings, state.fixed, contracts, self._pool, self._tracker)
         unsettled = self._events[before:]
         same = fixed == state.fixed and self._tracker.findings == state.findings
         # The deaths and the claims of these questions are none of the campaign's.
-        self._forget(pool)
+        self._pool.charge(state.losses)
+        self._pool.excused()
+        self._pool.claims.take()
         if same and not unsettled:
             return None
         state.fixed = fixed
-        return self._result(pool, 0.0)
+        return self._result(0.0)
 
-    def _forget(self, pool: WorkerPool) -> None:
-        """Have a pool know no more than what was committed."""
-        pool.charge(self.state.losses)
-        pool.excused()
-        pool.claims.take()
-
-    def round(self, pool: WorkerPool) -> Round | None:
+    def round(self) -> Round | None:
         """One round; None when there is nothing left to ask.
 
         Raises Stopped, also where time was up before all had answered: after that the target is not
@@ -240,16 +230,13 @@ class Target:
         (name, batch), budget = chosen, self._run.plan.budget
         if budget.cases is not None and name != SHARED:
             batch = replace(batch, inputs=batch.inputs[: budget.cases - state.cases])
-        sent = send(pool, self._contracts, batch, state.rates)
-        while sent.owing:
-            if self._ended():
-                raise Stopped
-            wait(sent.futures, timeout=POLL_SECONDS)
-        self._learn(pool, name, batch, sent)
-        self._tracker.settle(pool)
+        asked, sent = time.monotonic(), send(self._pool, self._contracts, batch, state.rates)
+        answered(sent, self._ended)
+        self._learn(name, batch, sent)
+        self._tracker.settle(self._pool)
         if budget.seconds is not None:  # time is what limits the campaign
-            state.rates = sent.rates() or state.rates
-        return self._result(pool, time.monotonic() - began)
+            state.rates = rates_of(sent, asked) or state.rates
+        return self._result(time.monotonic() - began)
 
     def _chosen(self) -> tuple[str, Batch] | None:
         """What is asked next, and who made it: inputs of others, or a batch, if there is one."""
@@ -265,14 +252,14 @@ class Target:
             state.batches += 1
         return None
 
-    def _learn(self, pool: WorkerPool, arm: str, batch: Batch, sent: Sent) -> None:
+    def _learn(self, arm: str, batch: Batch, sent: Sequence[Portion]) -> None:
         """Judge a batch under each contract, keep the inputs that show something new, and reward
         who made it."""
-        state, count = self.state, len(batch.inputs)
+        state, pool, count = self.state, self._pool, len(batch.inputs)
         before = {found.id for found in self._tracker.findings}
         fresh: set[int] = set()
         shapes = len(state.disagreements)
-        for portion in sent.portions:
+        for portion in sent:
             seen = portion.pending.wait()
             self._judge.judge(pool, seen, portion.batch)
             if self._run.stop.is_set():
@@ -283,8 +270,8 @@ class Target:
                 times = state.disagreements[shape] = state.disagreements.get(shape, 0) + 1
                 if times == 1:
                     fresh.add(portion.first + index)
-        if self._plan.costly and state.batches % EVERY == 0 and sent.portions:
-            contract = sent.portions[0].pending.contract
+        if self._plan.costly and state.batches % EVERY == 0 and sent:
+            contract = sent[0].pending.contract
             with contextlib.suppress(OutOfTime):
                 fresh |= dearer(pool, contract, batch.inputs, state.costs)
         joined = sum(self._corpus.join(Entry(batch.inputs[i], arm)) for i in sorted(fresh))
@@ -307,13 +294,13 @@ class Target:
             behaviours = self._map.species[0]
             state.curve.append((state.cases, behaviours, len(state.disagreements), found))
 
-    def _result(self, pool: WorkerPool, seconds: float) -> Round:
+    def _result(self, seconds: float) -> Round:
         """What is to be committed."""
-        state, withdrawn = self.state, pool.withdrawn()
+        state, pool = self.state, self._pool
+        withdrawn = pool.withdrawn()
         for name, reason in withdrawn.items():
-            if self._said.get(name) != reason:
+            if state.withdrawn.get(name) != reason:
                 self._events.append(Withdrawn(name, self._source, reason))
-        self._said = withdrawn
         state.withdrawn |= withdrawn
         state.add(self._events)
         self._run.note_excused(pool, self._source)

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 from corpora.vocabularies import scratch
 from harness.cluster.executor import UnitError
 from harness.core import stored
-from harness.engine.portable import Portable, packed, unpacked
-from harness.engine.unit_results import packed_files
+from harness.engine.portable import Portable, packed, packed_files, unpacked
 from harness.findings.folder import FindingsFolder
 from harness.studies.fuzz import canary
 from harness.studies.fuzz.state import Round
@@ -32,6 +31,7 @@ from harness.workers.pool import Stopped, WorkerPool
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
+    from harness.checks.base import Violation
     from harness.core.comparisons import Contract
     from harness.studies.fuzz.plan import FuzzPlan
     from harness.studies.fuzz.target import Save
@@ -100,31 +100,11 @@ class NodeFolder(FindingsFolder):
     What vocabularies are called there depends on what they hold alone.
     """
 
-    def __init__(self) -> None:
-        self._temporary = scratch.temporary("rounds-")
-        self._sent: set[str] = set()
-        super().__init__(Path(self._temporary.name))
-
     def _place(self, recipe: Recipe, contract: Contract) -> str:
         if recipe.artifact_name:
             digest = hashlib.sha256(recipe.artifact).hexdigest()[:8]
             recipe = replace(recipe, artifact_name=f"{digest}-{recipe.artifact_name}")
         return super()._place(recipe, contract)
-
-    def taken(self) -> dict[str, bytes]:
-        """Return the files that are there since the last time; vocabularies are sent once."""
-        files = packed_files(self.path)
-        new = {name: files[name] for name in files.keys() - self._sent}
-        self._sent |= files.keys()
-        for name in new:
-            if name.startswith("findings/"):
-                (self.path / name).unlink()
-                self._sent.remove(name)
-        return new
-
-    def close(self) -> None:
-        """Remove it."""
-        self._temporary.cleanup()
 
 
 class Place:
@@ -135,70 +115,62 @@ class Place:
         self.mark = ""
         self._pool: WorkerPool | None = None
         self._target: Target | None = None
-        self._folder: NodeFolder | None = None
+        self._folder = NodeFolder(Path())
 
     def open(
-        self, campaign: Campaign, load: Callable[[], Vocabulary], name: tuple[str, int],
+        self, campaign: Campaign, load: Callable[[], Vocabulary], name: str,
         parts: Mapping[str, bytes],
     ) -> None:  # fmt: skip
         """Take up a target as it was committed last, in place of the one that is open."""
-        self.mark, (source, shard) = "", name
-        plan = campaign.here({source: load})
-        save = campaign.save
-        if save is None:
-            self._folder = self._folder or NodeFolder()
-            save = self._folder.save_finding
+        self.mark = ""
+        plan = campaign.here({name.rpartition("#")[0]: load})
         if self._pool is None or self._pool.stopped:
-            self._end()
+            self.close()
             self._pool = WorkerPool(plan.plan.participants, plan.plan.limits)
-        self._target = Target(plan, source, shard, save, parts)
+        self._target = Target(plan, name, campaign.save or self._save, parts, self._pool)
 
-    def perform(self, work: Callable[[Target, WorkerPool], Round | None], left: float) -> Came:
+    def _save(self, name: str, violation: Violation, contract: Contract) -> str | None:
+        return self._folder.save_finding(name, violation, contract)
+
+    def perform(self, work: Callable[[Target], Round | None], left: float) -> Came:
         """Do something with the target. left: seconds until the session is over."""
         target, pool = self._target, self._pool
         assert target is not None and pool is not None
         end = time.monotonic() + left
-        pool.limit_by(lambda: end - time.monotonic())
         target.limit_by(lambda: end - time.monotonic())
         self.mark = ""  # what it was is no more, whatever comes of this
-        try:
-            done = work(target, pool)
-        except Stopped:
-            # Who owes nothing can be blamed for what it leaves behind.
-            pool.abandon([one for one in (*pool.loaded(), *pool.loading()) if pool.at_work(one)])
-            return Came()
-        self.mark = uuid.uuid4().hex
-        files = self._folder.taken() if self._folder is not None else {}
-        return Came(self.mark, done=done, files=files)
+        with scratch.temporary("round-") as home:
+            self._folder = NodeFolder(Path(home))
+            try:
+                done = work(target)
+            except Stopped:
+                # Who owes nothing can be blamed for what it leaves behind.
+                pool.abandon(
+                    [one for one in (*pool.loaded(), *pool.loading()) if pool.at_work(one)]
+                )
+                return Came()
+            self.mark = uuid.uuid4().hex
+            return Came(self.mark, done=done, files=packed_files(Path(home)))
 
     def kill(self) -> None:
         """End what is on, from any thread."""
-        target, pool = self._target, self._pool
-        if target is not None:
+        if (target := self._target) is not None:
             target.stop()
-        if pool is not None:
-            pool.kill()
 
-    def _end(self) -> None:
+    def close(self) -> None:
+        """End its workers, and take note of what they leave behind."""
+        self._target, self.mark = None, ""
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.close()
             self.left |= pool.left()
-
-    def close(self) -> None:
-        """Let go of processes and files."""
-        self._target, self.mark = None, ""
-        self._end()
-        folder, self._folder = self._folder, None
-        if folder is not None:
-            folder.close()
 
 
 def opened(
     keep: dict[str, Any],
     campaign: Campaign,
     load: Callable[[], Vocabulary],
-    name: tuple[str, int],
+    name: str,
     parts: Mapping[str, bytes],
     others: Sequence[bytes],
     left: float,
@@ -208,9 +180,9 @@ def opened(
     place: Place = keep.setdefault(PLACE, Place())
     place.open(campaign, load, name, parts)
 
-    def work(target: Target, pool: WorkerPool) -> Round | None:
-        target.open(pool, others)
-        return target.ask_again(pool) if again else None
+    def work(target: Target) -> Round | None:
+        target.open(others)
+        return target.ask_again() if again else None
 
     return place.perform(work, left).packed()
 
@@ -239,8 +211,8 @@ def watched(keep: dict[str, Any], campaign: Campaign) -> bytes:
     plan = canary.plan_of(campaign.here({}))
     [(source, load)] = plan.plan.vocabularies.items()
     place = keep[CANARY] = Place()
-    place.open(Campaign(plan, None, lambda *_: None), load, (source, 0), {})
-    came = place.perform(lambda target, pool: target.open(pool), math.inf)
+    place.open(Campaign(plan, None, lambda *_: None), load, f"{source}#0", {})
+    came = place.perform(Target.open, math.inf)
     found, cases = False, 0
     while came.mark and not found and cases < canary.ENOUGH_CASES:
         came = place.perform(Target.round, math.inf)

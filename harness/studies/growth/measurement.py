@@ -42,10 +42,11 @@ GOING_ON_SECONDS = 8.0
 families first, and what these looks leave open is followed, for all cells of a vocabulary together.
 On a busy machine they are more, so that it does not decide what is examined."""
 
-PROVING_SECONDS, PROVING_ROUNDS = 40.0, 16
+PROVING_SECONDS, PROVING_ROUNDS = 60.0, 16
 """Seconds and rounds after all of these for the cell of each own candidate that looks most like
 growth, where nothing is proved of it: on inputs of which a call takes seconds the growth shows that
-is hidden where a call takes a tenth of one."""
+is hidden where a call takes a tenth of one. They are no more on a busy machine: what caches do to
+a large vocabulary looks like growth there, and would be followed for minutes."""
 
 OWN_STEPS_SECONDS = 6.0
 """Seconds after the time in which steps are counted of own candidates that are written in Python,
@@ -191,7 +192,7 @@ class Measurement:
         """Follow the cell of each own candidate that looks most like growth to larger inputs."""
         fast = sorted(self._open(), key=lambda cell: cell.estimate)
         for cell in {one.name: one for one in fast if one.estimate > THRESHOLD}.values():
-            end = time.monotonic() + stretched(PROVING_SECONDS)
+            end = time.monotonic() + PROVING_SECONDS
             self._pool.limit_by(partial(remaining, end))
             with contextlib.suppress(OutOfTime):
                 for _ in range(PROVING_ROUNDS):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from corpora.families.catalog import families
 from harness.core.messages import Meter
 from harness.engine.costs import Loaded
+from harness.engine.examiner import Study
 from harness.engine.least import named_on
 from harness.events import FamiliesMeasured, Phase
 from harness.studies.costs import axes, left, memory, told
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
+    from harness.engine.examiner import Session
     from harness.engine.state import RunState
-    from harness.engine.study import Session
     from harness.events import Measured
     from harness.workers.pool import WorkerPool
 
@@ -52,7 +53,7 @@ PROBE = 256
 """Bytes of the text by which a mode is found in which a program answers."""
 
 
-class Growth:
+class Growth(Study):
     """Measures costs on one vocabulary, while its workers are loaded: that takes longest.
 
     Memory and growth in other numbers go first, as time by bytes takes all the time that it can
@@ -60,7 +61,6 @@ class Growth:
     algorithm, however little time there is; on others they have what there is, as everybody has.
     """
 
-    beside = False
     alone = True
 
     def __init__(self, run: RunState) -> None:

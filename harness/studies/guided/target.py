@@ -16,6 +16,8 @@ installed, or with ``--plain``, the same target runs without guidance, compiled:
 from __future__ import annotations
 
 import argparse
+import base64
+import itertools
 import os
 import random
 import sys
@@ -24,10 +26,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from harness.studies.guided.looking import Looks
+    from harness.events import Found
     from harness.studies.guided.subject import Subject, Suspicion
+
+    Look = Callable[[Subject, bytes, Path], list[Found]]
 
 FINDINGS = "tokgate-guided"
 """The folder for findings, where none is named."""
@@ -50,12 +54,15 @@ class Asked:
     inputs of the expected findings, the rest of it is not suspect. Answers that are suspect for
     another reason, which came to nothing before, are looked into ever more rarely, but never
     ignored: it may be another reason now.
+    look: what the harness finds in an input of a subject, with reproducers in a folder below
+    ``findings``.
     """
 
-    def __init__(self, subjects: Sequence[Subject], looks: Looks) -> None:
-        self._subjects, self._looks = subjects, looks
+    def __init__(self, subjects: Sequence[Subject], look: Look, findings: Path) -> None:
+        self._subjects, self._look, self._findings = subjects, look, findings
         self._known: dict[str, list[bytes]] = {one.source: [] for one in subjects}
         self._unexplained: Counter[Suspicion] = Counter()
+        self._number = itertools.count(1)
 
     def __call__(self, data: bytes) -> None:
         """Ask one input of everybody. Raises Disagreement."""
@@ -64,16 +71,18 @@ class Asked:
             if suspicion is None or self._explained(subject, data):
                 continue
             self._unexplained[suspicion] += 1
-            if not power_of_two(self._unexplained[suspicion]):
+            if self._unexplained[suspicion].bit_count() != 1:  # at 1, 2, 4, 8 and so on
                 continue
-            look = self._looks.look(subject.source, subject.names, data)
-            if look.found:
+            out = self._findings / f"look-{os.getpid()}-{next(self._number)}"
+            found = self._look(subject, data, out)
+            if told := [one for one in found if one.expected is None]:
                 raise Disagreement(
-                    "; ".join(f"{one['bucket']}: {one['difference']}" for one in look.found)
-                    + f"; reproduce: python {look.found[0]['reproducer']}"
+                    "; ".join(f"{one.bucket}: {one.difference}" for one in told)
+                    + f"; reproduce: python {out / (told[0].reproducer or '')}"
                 )
             known = self._known[subject.source]
-            new = [part for part in look.known if part and part not in known]
+            parts = [base64.b64decode(one.input_b64) for one in found]
+            new = [part for part in parts if part and part not in known]
             if new:
                 known += new
                 self._unexplained[suspicion] -= 1
@@ -86,11 +95,6 @@ class Asked:
         if rest == data or not subject.vocabulary.can_encode(rest):
             return False
         return subject.suspicion(rest) is None
-
-
-def power_of_two(number: int) -> bool:
-    """Whether it is 1, 2, 4, 8 and so on."""
-    return number.bit_count() == 1
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -146,9 +150,13 @@ def opened(options: argparse.Namespace) -> list[Subject]:
 
 def asked(options: argparse.Namespace, subjects: Sequence[Subject]) -> Asked:
     """What libFuzzer calls with each input."""
-    from harness.studies.guided.looking import Looks  # noqa: PLC0415
+    from harness.studies.guided import looking  # noqa: PLC0415
 
-    return Asked(subjects, Looks(options.algorithm, options.impl, options.findings.resolve()))
+    def look(subject: Subject, data: bytes, out: Path) -> list[Found]:
+        impl = options.impl or subject.names
+        return looking.look(options.algorithm, subject.source, impl, data, out)
+
+    return Asked(subjects, look, options.findings.resolve())
 
 
 def fuzz(options: argparse.Namespace, libfuzzer: Sequence[str]) -> None:

@@ -97,9 +97,9 @@ def campaign(
         limits=HANGING if group.kind is Kind.APART else Limits(),
     )
     run = RunState(plan, partial(ledger.consume, began), ledger)
-    sessions = Sessions(run, studies(run))
+    sessions = Sessions(run, studies)
     opened(sessions)
-    sessions.run(seconds)
+    sessions.run(seconds, plan.visited)
     shown = {name: suspect.shown(growing) for name, suspect in ledger.suspects.items()}
     return shown, dict(ledger.cases)
 

@@ -47,7 +47,7 @@ def walked(
     """
     tokenizer = Tokenizer(sources.resolve(group.vocabulary))
     named = {one.name: policy_of(one.spec, tokenizer) for one in group.mistakes}
-    named |= {one.name: one for one in (policy_of(spec, tokenizer) for spec in group.controls)}
+    named |= {spec: policy_of(spec, tokenizer) for spec in group.controls}
     shown = dict.fromkeys(named, Shown())
     began()
     start = time.monotonic()

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies import scratch, sources
 from harness.core.exit_statuses import HOLDS
 from harness.studies.selftest.groups import Shown, references
-from harness.studies.survey.files import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from harness.studies.selftest.groups import Group
 
 CHECK = "gate"
+
+RUN = "import sys; from harness.cli.application import main; sys.exit(main())"
 
 PASS = "pass"
 

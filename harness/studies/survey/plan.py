@@ -161,8 +161,8 @@ def plan_of(
 
 def done(folder: Path, plan: Plan) -> bool:
     """Whether a folder has the whole run of this very plan, so that it need not be run again."""
+    from harness.engine.flow import versions  # noqa: PLC0415
     from harness.engine.planning import budget_text  # noqa: PLC0415
-    from harness.engine.runner import versions  # noqa: PLC0415
     from harness.events import Finished, Started, TextsGiven, read_events  # noqa: PLC0415
 
     try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.texts import benchmarks
 from harness.core.interruption import INTERRUPTED, TERMINATED, again
-from harness.engine.runner import execute
+from harness.engine.flow import execute
 from harness.engine.steps import conduct, ended
 from harness.events import BatchDone, Finished, MatchPlayed, Phase, read_events
 from harness.findings.folder import RunFolder

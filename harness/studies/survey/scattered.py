@@ -14,9 +14,8 @@ from corpora.vocabularies import scratch
 from harness.cluster.executor import Unit, UnitError
 from harness.core import stored
 from harness.core.writing import write_whole, writing
-from harness.engine.portable import SENT, Portable, packed, unpacked
-from harness.engine.runner import execute
-from harness.engine.unit_results import packed_files, write_files
+from harness.engine.flow import execute
+from harness.engine.portable import SENT, Portable, packed, packed_files, unpacked, write_files
 from harness.events import UnitDone
 from harness.findings.folder import RECORD, RunFolder
 from harness.studies.default import studies

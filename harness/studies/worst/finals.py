@@ -7,7 +7,7 @@ all alike; of each size the least time counts.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.families.user import family_of
@@ -19,7 +19,7 @@ from harness.studies.growth.schedule import LEAST_CALL, MOST_CALL
 from harness.studies.worst.gauge import portions
 from harness.studies.worst.patterns import smallest
 from harness.studies.worst.results import Entry
-from harness.studies.worst.state import Aim, Candidate, Scale
+from harness.studies.worst.state import Aim, Candidate
 from harness.verdict.exponents import THRESHOLD
 from harness.workers.pool import OutOfTime
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from harness.core.countdown import Countdown
     from harness.engine.costs import Loaded
     from harness.studies.worst.gauge import Gauge
-    from harness.studies.worst.state import Death
+    from harness.studies.worst.state import Death, Sizes
 
 HEATS, STAY = 2, 5
 """Rounds at a small size after which most of the listed families are out, and how many stay: the
@@ -63,18 +63,14 @@ DEATHS_SHOWN, OF_A_KIND = 6, 2
 """Deaths that are minimised and told: in all, and of one status."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Found:
-    """A pattern that stands out, and what became of it. memory: bytes a byte, None if not known."""
+    """A pattern that stands out, as small as it gets. memory: bytes a byte, None if not known."""
 
     pattern: Pattern
     aim: Aim
     origin: str
     memory: float | None
-    smallest: Pattern = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.smallest = self.pattern
 
 
 def shares(gauge: Gauge, time: Countdown, count: int) -> Iterator[None]:
@@ -87,31 +83,37 @@ def shares(gauge: Gauge, time: Countdown, count: int) -> Iterator[None]:
 
 
 def polished(
-    gauge: Gauge, candidates: Sequence[tuple[Aim, Candidate]], scale: Scale, time: Countdown
+    gauge: Gauge,
+    candidates: Sequence[tuple[Aim, Candidate]],
+    sizes: Sizes,
+    control: float,
+    time: Countdown,
 ) -> list[Found]:
     """The smallest patterns for these candidates, each pattern once, in equal shares of time."""
-    chosen: dict[Pattern, Found] = {}
+    chosen: dict[Pattern, tuple[Aim, Candidate]] = {}
     for aim, one in candidates:
-        memory = one.memory(scale.large)
-        chosen.setdefault(one.pattern, Found(one.pattern, aim, one.origin, memory))
-    for found, _ in zip(chosen.values(), shares(gauge, time, len(chosen)), strict=True):
+        chosen.setdefault(one.pattern, (aim, one))
+    found = []
+    for (aim, known), _ in zip(chosen.values(), shares(gauge, time, len(chosen)), strict=True):
 
-        def as_bad(patterns: Sequence[Pattern], found: Found = found) -> list[bool]:
+        def as_bad(
+            patterns: Sequence[Pattern], aim: Aim = aim, first: Pattern = known.pattern
+        ) -> list[bool]:
             """Which are as bad as the first one was, by measuring all of them side by side."""
-            first, *others = every = [Candidate(one, "") for one in (found.pattern, *patterns)]
-            asked = [(one, size) for size in (scale.small, scale.large) for one in every]
+            every = [Candidate(one, "") for one in (first, *patterns)]
             for _ in range(LOOKS):
-                gauge.measure(asked)
-            if found.aim is Aim.MEMORY:
-                gauge.measure(asked[len(every) :], Meter.MEMORY)
-            least = AS_BAD[found.aim] * scale.score(first, found.aim)
+                gauge.measure([(one, size) for size in sizes[:2] for one in every])
+            if aim is Aim.MEMORY:
+                gauge.measure([(one, sizes.large) for one in every], Meter.MEMORY)
+            whole, *scores = [sizes.score(one, aim, control) for one in every]
             return [
-                one.looks(scale.large) > 0 and scale.score(one, found.aim) >= least
-                for one in others
+                one.looks(sizes.large) > 0 and score >= AS_BAD[aim] * whole
+                for one, score in zip(every[1:], scores, strict=True)
             ]
 
-        found.smallest = smallest(found.pattern, as_bad, lambda: gauge.able)
-    return list(chosen.values())
+        pattern = smallest(known.pattern, as_bad, lambda: gauge.able)
+        found.append(Found(pattern, aim, known.origin, known.memory(sizes.large)))
+    return found
 
 
 def smallest_deaths(gauge: Gauge, deaths: Sequence[Death], time: Countdown) -> list[Entry]:
@@ -205,7 +207,7 @@ def finals(
     """
     small, size = sizes
     still = heats(gauge, listed, small)
-    kinds = {one.smallest: one for one in reversed(found)}  # of those that became one, the first
+    kinds = {one.pattern: one for one in reversed(found)}  # of those that became one, the first
     families = [family_of(p.expression(), "", p) for p in reversed(kinds)]
     rounds, cells = side_by_side(gauge.on, [control, *still, *families], size * BEYOND, countdown)
     first, *lines = [entry_of(one, "listed", size) for one in cells]
@@ -214,7 +216,7 @@ def finals(
     for made, one in zip(mine, reversed(kinds.values()), strict=True):
         made.kind = one.aim.value
         made.name, made.origin = f"{one.aim}-{found.index(one) + 1}", one.origin
-        made.pattern, made.memory = one.smallest.to_dict(), one.memory
+        made.pattern, made.memory = one.pattern.to_dict(), one.memory
     for some in (known, mine):
         some.sort(key=lambda one: -(one.a_byte or 0.0))
     return rounds, first, known, mine

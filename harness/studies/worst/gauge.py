@@ -85,16 +85,14 @@ class Gauge:
             # time. Each by itself, then.
             return [reading for data in inputs for reading in self.read([data], meter)]
         self.readings += len(inputs)
-        if results.costs is None:
-            status, message = Status(int(results.status[0])), results.messages.get(0, "")
-            if status is Status.ENCODED:
-                status, message = Status.PROTOCOL, "gave no costs"
-            return [Reading(status, 0, message)]
+        statuses, rows = [Status(one) for one in results.status.tolist()], [[0]]
+        if results.costs is not None:
+            rows = results.costs.tolist()
+        elif statuses == [Status.ENCODED]:
+            return [Reading(Status.PROTOCOL, 0, "gave no costs")]
         return [
-            Reading(Status(status), row[0], results.messages.get(index, ""), tuple(row[1:]))
-            for index, (status, row) in enumerate(
-                zip(results.status.tolist(), results.costs.tolist(), strict=True)
-            )
+            Reading(status, row[0], results.messages.get(index, ""), tuple(row[1:]))
+            for index, (status, row) in enumerate(zip(statuses, rows, strict=True))
         ]
 
     def measure(

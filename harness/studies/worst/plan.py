@@ -13,13 +13,15 @@ from harness.core.comparisons import SupportsFailed, contracts_of
 from harness.engine import selection
 from harness.engine.selection import SelectionError
 from harness.studies.bench.plan import parse_size
-from harness.studies.worst.search import Sizes
+from harness.studies.worst.patterns import seeds
+from harness.studies.worst.state import Sizes
 from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from corpora.families.base import Family
+    from corpora.families.pattern import Pattern
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
 
@@ -46,6 +48,7 @@ class WorstPlan:
 
     size: bytes at which costs are compared. budget: seconds. memory: bytes of the worker.
     guided: also by lines of the implementation's own source. most: so many results for cost.
+    begin: patterns to begin with, and their origins: like the families that it is told of.
     """
 
     participant: Participant
@@ -58,6 +61,7 @@ class WorstPlan:
     guided: bool
     memory: int
     most: int
+    begin: Sequence[tuple[str, Pattern]] = ()
 
     @property
     def sizes(self) -> Sizes:
@@ -106,6 +110,7 @@ def make_plan(
             f"--grey: {participant.name} is not in tokgate's own source; leave it out"
         )
     families, withheld = chosen_families(catalog.families().values(), vocabulary, withhold)
+    told = [one for name, one in families.items() if name not in withheld]
     return WorstPlan(
         participant=participant,
         vocabulary=vocabulary,
@@ -117,6 +122,7 @@ def make_plan(
         guided=can if guided is None else guided,
         memory=memory,
         most=most,
+        begin=seeds(told, vocabulary),
     )
 
 

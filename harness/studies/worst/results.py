@@ -52,8 +52,8 @@ class Report:
 
     complete: whether what was found was compared with what is listed, before any interruption; else
     ``found`` is what the search itself measured. prepared, spent: seconds before the first
-    measurement, and from it to the end. compared, grown: whole rounds of the finals at one size,
-    and over all sizes; 0 where there was no time for one.
+    measurement, and from it to the end. compared: whole rounds of the finals; 0 where there was no
+    time for one.
 
     withheld: the families that it was not told of. found: the worst first. listed: likewise.
     guided: places in the source that were reached, None where it was a black box.
@@ -73,7 +73,6 @@ class Report:
     spent: float = 0.0
     seconds: float = 0.0
     compared: int = 0
-    grown: int = 0
     generations: int = 0
     readings: int = 0
     kinds: int = 0

@@ -72,10 +72,14 @@ class WorstStudy:
         """
         plan, report = self.search, Report.of(self.search, self.command)
         try:
-            found = self._gathered(tell)
+            if self.opened is not None:
+                gather(self.opened, plan, self.gathered, tell)
+            done = [one.found for _, one in sorted(self.gathered.items())]
+            found = [stored.typed(one, State, "found") for one in done]
             # What was searched elsewhere has taken its share.
             countdown = Countdown(plan.budget * (1 - SEARCHING if found else 1))
-            with at_work(plan, self.folder, report, countdown, self.watcher, found) as session:
+            folder = None if found else self.folder
+            with at_work(plan, folder, report, countdown, self.watcher, found) as session:
                 session.run()
         except NotLoaded as error:
             raise ImplementationError(str(error)) from error
@@ -85,26 +89,6 @@ class WorstStudy:
         if self.families is not None and user.add(self.families, as_families(report)):
             report.families = str(self.families)
         tell(Searched(asdict(report)))
-
-    def _gathered(self, tell: Callable[[Event], None]) -> list[State]:
-        """What searches elsewhere came to, after having them performed; none without a cluster."""
-
-        def take(event: Event) -> None:
-            if isinstance(event, SearchGathered):
-                self.gathered[event.number] = event
-            tell(event)
-
-        known = next(iter(self.gathered.values()), None)
-        if self.opened is not None and (known is None or len(self.gathered) < known.searches):
-            executor = self.opened()
-            searches = known.searches if known else max(1, executor.slots)
-            try:
-                share = self.search.budget * SEARCHING
-                gather(executor, self.search, searches, self.gathered, share, take)
-            finally:
-                executor.close()
-        found = [one.found for _, one in sorted(self.gathered.items())]
-        return [stored.typed(one, State, "found") for one in found]
 
     def close(self) -> None:
         """There is nothing to let go of: the worker ends with the search."""

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import contextlib
 import random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from harness.core.messages import Meter
 from harness.studies.fuzz.loop import Loop
 from harness.studies.worst.gauge import SLOWEST
-from harness.studies.worst.state import PALPABLE, Aim, Candidate, Scale, State, place_of
+from harness.studies.worst.state import PALPABLE, Aim, Candidate, State, place_of
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from harness.studies.fuzz.loop import Maker
     from harness.studies.worst.gauge import Gauge, Reading
     from harness.studies.worst.patterns import Breeder
+    from harness.studies.worst.state import Sizes
 
 BATCH = 32
 """Patterns of a generation: enough that a request's own cost does not count, few enough that one
@@ -83,15 +84,6 @@ Patterns = list[tuple[str, "Pattern"]]
 """A batch: patterns with their origins."""
 
 
-class Sizes(NamedTuple):
-    """Bytes of inputs. small, large: of all candidates; full: of the finals; deepest: of a few."""
-
-    small: int
-    large: int
-    full: int
-    deepest: int
-
-
 class Search:
     """One search, generation by generation.
 
@@ -129,11 +121,6 @@ class Search:
         return lambda number, _: way(random.Random(f"made/{self._seed}/{number}"))
 
     @property
-    def scale(self) -> Scale:
-        """How candidates are compared."""
-        return Scale(self.sizes.small, self.sizes.large, self.state.control)
-
-    @property
     def over(self) -> str:
         """Why there is nothing more to search; empty while there is."""
         if self.state.died >= ENOUGH_DEATHS:
@@ -142,7 +129,7 @@ class Search:
 
     def leaders(self, aim: Aim = Aim.COST) -> list[Candidate]:
         """The best for an aim, the best first."""
-        return self.state.ranked(aim, self.scale)[:LEADERS]
+        return self.state.ranked(aim, self.sizes)[:LEADERS]
 
     def run(self, more: Callable[[], bool], after: Callable[[], None] = lambda: None) -> None:
         """Generations while ``more`` says so, and there is time; ``after`` is called after each.
@@ -183,7 +170,7 @@ class Search:
 
     def _bred(self, rng: random.Random) -> Patterns:
         """Children of those that are best for an aim."""
-        ranked = [self.state.ranked(aim, self.scale) for aim in Aim]
+        ranked = [self.state.ranked(aim, self.sizes) for aim in Aim]
         weights = [TOWARDS[at] * bool(some) for at, some in enumerate(ranked)]
         if not any(ranked):
             return []
@@ -235,9 +222,9 @@ class Search:
         hopeful = [one for one in batch if self._hopeful(one) or rng.random() < CHANCE]
         able = [one for one in hopeful if one.samples and one.foretold(large) <= SLOWEST]
         self._read([(one, large) for one in able])
-        promising = [one for one in batch if self.state.wins(one, self.scale)]
+        promising = [one for one in batch if self.state.wins(one, self.sizes)]
         for _ in range(CONFIRM - 1):
-            still = [one for one in promising if self.state.wins(one, self.scale)]
+            still = [one for one in promising if self.state.wins(one, self.sizes)]
             self._read([(one, s.size) for one in still for s in one.samples])
         crowd = rng.sample(able, min(CROWD, len(able)))
         hungry = promising[:REMEMBERED] + self._out_of_the_ordinary(crowd)
@@ -247,7 +234,8 @@ class Search:
     def _out_of_the_ordinary(self, crowd: Sequence[Candidate]) -> list[Candidate]:
         """Those whose memory is worth a look: all of them, or none, by asking them in one input.
 
-        Where that gets no answer, they are asked one by one.
+        Where that gets no answer, they are asked one by one: so long an input brings down what is
+        only asked shorter ones else.
         """
         size, state = self.sizes.full, self.state
         some = [one for one in crowd if one.foretold(size) < SLOWEST / CROWD]
@@ -269,7 +257,7 @@ class Search:
 
     def _placed(self, one: Candidate) -> int:
         """Give a candidate the places that it deserves, unless it killed; how many were empty."""
-        won = [] if self.state.fatal(one.pattern) else self.state.wins(one, self.scale)
+        won = [] if self.state.fatal(one.pattern) else self.state.wins(one, self.sizes)
         fresh = len({*won} - self.state.places.keys())
         self.state.places |= dict.fromkeys(won, one)
         return fresh

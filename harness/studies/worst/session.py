@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harness.core.messages import Meter
 from harness.engine.costs import loaded
 from harness.studies.worst.finals import finals, polished, smallest_deaths, stands_out
 from harness.studies.worst.gauge import SLOWEST, Gauge
-from harness.studies.worst.patterns import Breeder, seeds
+from harness.studies.worst.patterns import Breeder
 from harness.studies.worst.plan import CONTROL
 from harness.studies.worst.results import Entry, Report
 from harness.studies.worst.search import Search
-from harness.studies.worst.state import PALPABLE, Aim, Candidate, State, Store, place_of
+from harness.studies.worst.state import PALPABLE, Aim, State, Store, place_of
 from harness.workers import Limits
 from harness.workers.pool import OutOfTime
 from impls.errors import ImplementationError
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from corpora.families.pattern import Pattern
     from harness.core.countdown import Countdown
     from harness.engine.costs import Loaded
     from harness.studies.worst.plan import WorstPlan
+    from harness.studies.worst.state import Candidate
 
 SEARCHING, MINIMISING = 0.7, 0.12
 """Shares of the budget, which runs from the first measurement on; the rest is for the finals. What
@@ -55,53 +56,47 @@ class Watcher:
         """What is being done from now on."""
 
 
-def beginnings(plan: WorstPlan) -> list[tuple[str, Pattern]]:
-    """Patterns to begin with, and their origins: like the listed families that are not withheld."""
-    told = [one for name, one in plan.families.items() if name not in plan.withheld]
-    return seeds(told, plan.vocabulary)
-
-
+@dataclass(slots=True)
 class Session:
     """What one command does of a search. countdown: of the budget; it runs when run() is called.
 
     store: of the state; None for a search whose state is not kept. gathered: what searches
-    elsewhere came to, which is measured here instead of searching. begin: patterns to begin with;
-    None for those like the listed families that are not withheld.
+    elsewhere came to, which is measured here instead of searching.
     """
 
-    def __init__(
-        self,
-        plan: WorstPlan,
-        store: Store | None,
-        report: Report,
-        on: Loaded,
-        watcher: Watcher,
-        countdown: Countdown,
-        gathered: Sequence[State] = (),
-        begin: Sequence[tuple[str, Pattern]] | None = None,
-    ) -> None:
-        self._plan, self._report = plan, report
-        self._countdown, self._watcher, self._gathered = countdown, watcher, gathered
-        self._gauge = Gauge(on, countdown)
-        self._ordinary_memory = 0.0
-        self._store = None if gathered else store
-        self._state = State() if self._store is None else self._store.restored()
+    plan: WorstPlan
+    store: Store | None
+    report: Report
+    on: Loaded
+    watcher: Watcher
+    countdown: Countdown
+    gathered: Sequence[State] = ()
+    _gauge: Gauge = field(init=False)
+    _search: Search = field(init=False)
+    _ordinary_memory: float = 0.0
+
+    def __post_init__(self) -> None:
+        plan, gathered = self.plan, self.gathered
+        self._gauge = Gauge(self.on, self.countdown)
+        state = State() if self.store is None else self.store.restored()
         for one in gathered:
             for death in one.deaths.values():
-                self._state.bury(death)
-        if gathered:
-            all_found = [found for one in gathered for found in one.places.values()]
-            begin = [(o, p) for p, o in {one.pattern: one.origin for one in all_found}.items()]
+                state.bury(death)
+        found = {one.pattern: one.origin for some in gathered for one in some.places.values()}
         self._search = Search(
             Breeder(plan.vocabulary),
             self._gauge,
             plan.sizes,
             plan.seed,
-            beginnings(plan) if begin is None else begin,
-            self._state,
+            [(origin, pattern) for pattern, origin in found.items()] or plan.begin,
+            state,
             guided=plan.guided and not gathered,
             bred=not gathered,
         )
+
+    @property
+    def _state(self) -> State:
+        return self._search.state
 
     def prepare(self) -> None:
         """Encode once: what is compiled or built on first use is built then."""
@@ -109,40 +104,39 @@ class Session:
 
     def run(self) -> None:
         """All of it; the report is complete then. An interrupted one tells what stands out."""
+        self.report.prepared = self.countdown.prepared
+        self.watcher.prepared(self.countdown.prepared)
         try:
-            self._run()
+            self.search()
+            self._finish()
+            self.report.complete = True
         except KeyboardInterrupt:
             self._break_off()
             raise
+        finally:
+            self.report.spent = self.countdown.spent
 
-    def _run(self) -> None:
-        countdown, report, gauge = self._countdown, self._report, self._gauge
-        report.prepared = countdown.prepared
-        self._watcher.prepared(countdown.prepared)
-        self.search()
-        self._watcher.doing("minimising")
-        rest = countdown.left * MINIMISING / (1 - SEARCHING)
-        minimising = countdown.part(rest)
-        lost = list(self._state.deaths.values())
-        deaths = smallest_deaths(gauge, lost, minimising.part(rest / 2))
-        found = polished(gauge, self._best(), self._search.scale, minimising)
-        self._watcher.doing("measuring what was found and what is listed side by side")
-        families, sizes = dict(self._plan.families), self._plan.sizes
-        control = families.pop(CONTROL)
+    def _finish(self) -> None:
+        """Minimise what stands out, and measure it beside what is listed."""
+        countdown, report, gauge = self.countdown, self.report, self._gauge
+        self.watcher.doing("minimising")
+        minimising = countdown.part(countdown.left * MINIMISING / (1 - SEARCHING))
+        lost, sizes = list(self._state.deaths.values()), self.plan.sizes
+        deaths = smallest_deaths(gauge, lost, minimising.part(minimising.left / 2))
+        found = polished(gauge, self._best(), sizes, self._state.control, minimising)
+        self.watcher.doing("measuring what was found and what is listed side by side")
+        listed = dict(self.plan.families)
+        control = listed.pop(CONTROL)
         report.compared, report.control, report.listed, stands = finals(
-            gauge, found, control, list(families.values()), (sizes.large, sizes.full), countdown
+            gauge, found, control, list(listed.values()), (sizes.large, sizes.full), countdown
         )
-        report.grown = report.compared
         report.found = [one for one in stands if stands_out(one, self._ordinary_memory)]
         report.found += deaths
-        report.spent = countdown.spent
-        report.complete = True
 
     def _break_off(self) -> None:
         """Report what stands out so far, as the search measured it."""
-        self._report.spent = self._countdown.spent
         self._sum_up()
-        if self._report.found:  # the finals had come to their end
+        if self.report.found:  # the finals had come to their end
             return
         made: dict[str, Entry] = {}
         for aim, one in self._best():
@@ -153,31 +147,27 @@ class Session:
                 line, aim.value, points=points, expression=line, origin=one.origin,
                 pattern=one.pattern.to_dict(),
             ))  # fmt: skip
-        self._report.found += made.values()
+        self.report.found += made.values()
 
     def searched(self) -> State:
         """Search for the whole time; gives what a driver measures again, and how far it came."""
         self.search(share=1.0)
-        state = self._state
         best = {place_of(aim, one.pattern): one for aim, one in self._best()}
-        return State(
-            seconds=state.seconds,
-            generation=state.generation,
-            readings=state.readings,
-            places=best,
-            deaths=state.deaths,
-        )
+        return replace(self._state, control=0.0, places=best, died=0, lines={}, arms=[])
 
     def _best(self) -> list[tuple[Aim, Candidate]]:
         """What stands out for each aim, the best first."""
-        wanted = ((Aim.COST, self._plan.most), (Aim.GROWTH, GROWING), (Aim.MEMORY, HUNGRY))
-        scale = self._search.scale
-        return [(aim, one) for aim, most in wanted for one in self._state.ranked(aim, scale)[:most]]
+        wanted = {Aim.COST: self.plan.most, Aim.GROWTH: GROWING, Aim.MEMORY: HUNGRY}
+        return [
+            (aim, one)
+            for aim, most in wanted.items()
+            for one in self._state.ranked(aim, self.plan.sizes)[:most]
+        ]
 
     def _prose(self, variant: int) -> bytes:
         """An input of the control."""
-        control, size = self._plan.families[CONTROL], self._plan.sizes.large
-        return control.make(self._plan.vocabulary, size, variant)
+        control, size = self.plan.families[CONTROL], self.plan.sizes.large
+        return control.make(self.plan.vocabulary, size, variant)
 
     def _measure_control(self) -> None:
         """Measure prose: a machine is as fast as it is today. Raises OutOfTime."""
@@ -186,8 +176,8 @@ class Session:
         costs = [one.cost for one in readings if one.answered]
         if not costs:
             how = readings[0].message.split("\n", 1)[0]
-            raise ImplementationError(f"{self._plan.participant.name} fails on plain prose: {how}")
-        size = self._plan.sizes.large
+            raise ImplementationError(f"{self.report.implementation} fails on plain prose: {how}")
+        size = self.plan.sizes.large
         self._state.control = min(costs) / size
         [memory] = self._gauge.read(inputs[:1], Meter.MEMORY)
         self._ordinary_memory = max(PALPABLE, memory.cost) / size
@@ -199,18 +189,18 @@ class Session:
         """
         with contextlib.suppress(OutOfTime):  # there may be no time even for this
             self._measure_control()
-        state, gathered, before = self._state, self._gathered, self._state.seconds
-        left = self._countdown.left / 2 if gathered else self._plan.budget * share - before
-        searching = self._gauge.phase = self._countdown.part(max(0.0, left))
+        state, gathered, before = self._state, self.gathered, self._state.seconds
+        left = self.countdown.left / 2 if gathered else self.plan.budget * share - before
+        searching = self._gauge.phase = self.countdown.part(max(0.0, left))
 
         def after() -> None:
             state.seconds = before + searching.spent
-            if self._store is not None:
-                self._store.save(state)
-            self._watcher.searching(self._search, state.seconds)
+            if self.store is not None:
+                self.store.save(state)
+            self.watcher.searching(self._search, state.seconds)
 
         self._search.run(lambda: not searching.over, after)
-        self._gauge.phase = self._countdown
+        self._gauge.phase = self.countdown
         if gathered:
             state.readings += sum(one.readings for one in gathered)
             state.generation = sum(one.generation for one in gathered)
@@ -219,11 +209,11 @@ class Session:
 
     def _sum_up(self) -> None:
         """Say how far the search got."""
-        report, state = self._report, self._state
+        report, state = self.report, self._state
         report.seconds, report.generations = state.seconds, state.generation
         report.readings, report.died = state.readings, state.died
         report.kinds, report.ended = state.kinds, self._search.over
-        if self._plan.guided:
+        if self.plan.guided:
             report.guided = len(state.lines)
 
 
@@ -235,7 +225,6 @@ def at_work(
     countdown: Countdown,
     watcher: Watcher,
     gathered: Sequence[State] = (),
-    begin: Sequence[tuple[str, Pattern]] | None = None,
 ) -> Iterator[Session]:
     """A session whose implementation is loaded and whose time runs, which ends its worker.
 
@@ -249,7 +238,7 @@ def at_work(
         def left() -> None:
             report.left = on.pool.left().get(report.implementation, "")
 
-        session = Session(plan, store, report, on, watcher, countdown, gathered, begin)
+        session = Session(plan, store, report, on, watcher, countdown, gathered)
         session.prepare()
         after.callback(left)
         countdown.start()

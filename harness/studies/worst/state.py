@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -33,9 +33,6 @@ BETTER = 1.01
 """A place is taken by what is so many times as bad: less is noise, and would be measured for ever.
 """
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
-Amount = Annotated[float, msgspec.Meta(ge=0)]
-
 
 class Aim(StrEnum):
     """What the search makes as great as it can."""
@@ -55,11 +52,11 @@ class Sample:
     memory: bytes; None where it was not measured.
     """
 
-    size: Count
-    length: Count
-    least: Count
-    count: Count = 1
-    memory: Count | None = None
+    size: int
+    length: int
+    least: int
+    count: int = 1
+    memory: int | None = None
 
 
 @dataclass(slots=True)
@@ -111,25 +108,28 @@ class Candidate:
         return (known.memory or 0) / max(1, known.length)
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """The sizes at which all are compared, and the control's cost a byte at the larger one."""
+class Sizes(NamedTuple):
+    """Bytes of inputs. small, large: of all candidates; full: of the finals; deepest: of a few."""
 
     small: int
     large: int
-    control: float = 0.0
+    full: int
+    deepest: int
 
-    def score(self, candidate: Candidate, aim: Aim) -> float:
-        """How far a candidate got towards an aim; 0 for not at all."""
+    def score(self, one: Candidate, aim: Aim, control: float) -> float:
+        """How far a candidate got towards an aim; 0 for not at all.
+
+        control: the control's cost a byte at the larger size.
+        """
         if aim is Aim.MEMORY:
-            return candidate.memory(self.large) or 0.0
-        cost = candidate.cost(self.large)
+            return one.memory(self.large) or 0.0
+        cost = one.cost(self.large)
         if aim is Aim.COST:
             return cost
-        a, b = candidate.at(self.small), candidate.at(self.large)
+        a, b = one.at(self.small), one.at(self.large)
         if a is None or b is None or a.length >= b.length or not a.least or not b.least:
             return 0.0
-        dear = cost >= DEAR * self.control
+        dear = cost >= DEAR * control
         return math.log(b.least / a.least) / math.log(b.length / a.length) if dear else 0.0
 
 
@@ -138,8 +138,8 @@ class Death:
     """A pattern that got no answer. length: bytes of the input; size: what it was made for."""
 
     pattern: Pattern
-    length: Count
-    size: Count
+    length: int
+    size: int
     status: Status
     message: str
 
@@ -161,33 +161,34 @@ class State:
     seconds: how long was searched, in all sessions. readings: of inputs, of any kind. control: the
     control's cost a byte at the larger size. memory: the least bytes of memory a byte that a crowd
     of patterns took. places: the best of each aim and niche (Mouret and Clune, MAP-Elites, 2015).
-    deaths: by kind; died: how many there were. lines: by place in the
-    source, its greatest count a byte, and whose that was. arms: of the loop.
+    deaths: by kind; died: how many there were. lines: by place in the source, its greatest count a
+    byte, and whose that was. arms: of the loop.
     """
 
-    seconds: Amount = 0.0
-    generation: Count = 0
-    readings: Count = 0
+    seconds: float = 0.0
+    generation: int = 0
+    readings: int = 0
     control: float = 0.0
     memory: float = 0.0
     places: dict[str, Candidate] = field(default_factory=dict)
     deaths: dict[str, Death] = field(default_factory=dict)
-    died: Count = 0
+    died: int = 0
     lines: dict[str, tuple[float, Pattern]] = field(default_factory=dict)
     arms: list[Arm] = field(default_factory=list)
 
-    def ranked(self, aim: Aim, scale: Scale) -> list[Candidate]:
+    def ranked(self, aim: Aim, sizes: Sizes) -> list[Candidate]:
         """The best of each niche for an aim, the best first."""
         held = [one for place, one in self.places.items() if place.startswith(aim.value)]
-        return sorted(held, key=lambda one: -scale.score(one, aim))
+        return sorted(held, key=lambda one: -sizes.score(one, aim, self.control))
 
-    def wins(self, one: Candidate, scale: Scale) -> list[str]:
+    def wins(self, one: Candidate, sizes: Sizes) -> list[str]:
         """The places that it would take."""
         won = []
         for aim in Aim:
-            place, score = place_of(aim, one.pattern), scale.score(one, aim)
+            place, score = place_of(aim, one.pattern), sizes.score(one, aim, self.control)
             holder = self.places.get(place)
-            if score > 0 and (holder is None or score > BETTER * scale.score(holder, aim)):
+            held = 0.0 if holder is None else BETTER * sizes.score(holder, aim, self.control)
+            if score > held:
                 won.append(place)
         return won
 

@@ -23,8 +23,7 @@ from corpora.vocabularies.tokenizer_json_steps import flat
 from harness.studies.selftest.plain.base import longest_first
 from harness.studies.selftest.plain.growing import passed
 from harness.studies.selftest.program import TRIGGER, wrong
-from impls.forced.heuristics import first_tokens, ids_of
-from impls.forced.interface import Healed
+from impls.forced.interface import Healed, first_tokens
 from impls.interface import Mode, Unsupported
 from impls.pipeline.normalizers import Step
 from impls.unigram.encoder import Implementation
@@ -131,7 +130,7 @@ def search(encoder: PlainBytes) -> None:
 def one_more(steps: Sequence[tuple[int, bytes]], most: int, forced: bytes) -> Healed:
     """The first tokens that have at most so many bytes, and another one."""
     kept = steps[: len(first_tokens(steps, most, forced).ids) + 1]
-    return Healed(ids_of(kept), forced[sum(len(step) for _, step in kept) :])
+    return Healed(tuple(one for one, _ in kept), forced[sum(len(step) for _, step in kept) :])
 
 
 # Of a tokenizer.json: what it says, and the parts that are made of it.

@@ -11,14 +11,13 @@ from corpora.grammars.finite import FiniteLanguage
 from corpora.grammars.unrestricted import Unrestricted
 from harness.studies.selftest.plain.base import text_of
 from harness.studies.selftest.plain.bpe import PlainBpe
-from impls.forced.context import Context
+from impls.forced.interface import Context
 from impls.interface import Capability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from impls.forced.context import GrammarState
-    from impls.forced.interface import Policy
+    from impls.forced.interface import GrammarState, Policy
     from impls.interface import Mode
 
 
