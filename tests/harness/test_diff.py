@@ -172,7 +172,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "")
     assert "1 new, 1 still there, 1 fixed, 0 not observed" in done.stdout
     assert "worse: " in done.stdout
-    assert "linear (1.00) → superlinear (1.00)" in done.stdout
+    assert "linear 1.00 → superlinear 1.00" in done.stdout
     assert here("diff", "old", "old", folder=tmp_path).returncode == 0
     told = json.loads(here("diff", "old", "new", "--json", folder=tmp_path).stdout)
     assert [c["state"] for c in told["changes"]] == ["new", "still there", "fixed"]

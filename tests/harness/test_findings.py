@@ -379,4 +379,4 @@ def test_what_is_counted_is_told_once_for_many() -> None:
     whole = Sum()
     for event in (*told, *told):
         whole.take(event)
-    assert whole.snapshot().counts == {told[-1].bucket: 100}
+    assert whole.counts == {told[-1].bucket: 100}

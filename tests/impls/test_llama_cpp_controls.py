@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from gguf import GGUFWriter
 
 from corpora.vocabularies import gguf_file
 from corpora.vocabularies.gguf_controls import ENDS, ROLES, UNLESS, controls_of
@@ -14,7 +15,6 @@ from corpora.vocabularies.model import PieceType
 from impls.adapters import llama_cpp, mistral_common, sentencepiece
 from impls.interface import Mode
 from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE
-from tests.corpora.test_vocab_gguf import gguf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,19 @@ CANDIDATES = sorted(
 )
 CONTROL_BIT = 8
 """``LLAMA_TOKEN_ATTR_CONTROL``."""
+
+
+def gguf(path: Path, model: str, **fields: Any) -> Path:
+    """A vocabulary-only GGUF file with ``tokenizer.ggml.<field>`` for each of ``fields``."""
+    writer = GGUFWriter(str(path), "llama")
+    writer.add_tokenizer_model(model)
+    add = {bool: writer.add_bool, int: writer.add_uint32, str: writer.add_string}
+    for name, value in fields.items():
+        add.get(type(value), writer.add_array)(f"tokenizer.ggml.{name}", value)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return path
 
 
 def written(path: Path, texts: Sequence[str], kind: PieceType, **more: object) -> Path:
