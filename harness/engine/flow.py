@@ -34,7 +34,7 @@ from harness.engine.portable import Portable, packed_files, write_files
 from harness.engine.sessions import Sessions
 from harness.engine.state import NamedFailed, RunState
 from harness.engine.texts import given as texts_given
-from harness.engine.units import Sum, UnitResult, perform
+from harness.engine.units import Sum, UnitResult, are_of, perform
 from harness.events import (
     FAIL,
     Event,
@@ -280,11 +280,12 @@ class Vocabularies(Sessions):
     def _performed(self, done: Done) -> bool:
         """Tell what a vocabulary came to; whether there is a finding that nobody expects."""
         result, size = UnitResult.of(done.name, done.result), len(done.result)
-        cases = result.cases
+        events = result.lasting()
+        cases = Coverage.of(events).cases
         self._tell(UnitDone(done.name, done.node, done.tries, done.seconds, size, cases))
         write_files(result.files, self._folder.path)
         tell = self.begin(done.name)
-        for event in result.lasting():
+        for event in events:
             tell(event)
         self._left += result.left
         if result.failed:
@@ -328,10 +329,10 @@ class Vocabularies(Sessions):
         for name, kept in self._journal.kept(names).items():
             with contextlib.suppress(UnitError):  # a file that was damaged: it is done again
                 result = UnitResult.of(name, kept)
-                load = plan.vocabularies.get(name)
-                if load is None or result.is_of(load()):
+                events, load = result.lasting(), plan.vocabularies.get(name)
+                if load is None or are_of(events, load()):
                     write_files(result.files, self._folder.path)
-                    for event in result.lasting():
+                    for event in events:
                         self._run.emit(self._sum.take(event))
                     self._run.tally.add(result.tally)
                     done.add(name)

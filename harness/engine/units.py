@@ -22,10 +22,9 @@ from harness.engine.suites import Budget
 from harness.events import Counted, Event, Found, Phase, Preparing, VocabularyLoaded
 from harness.findings.causes import Snapshot
 from harness.findings.folder import FindingsFolder
-from harness.verdict.coverage import Coverage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.examiner import Studies
@@ -70,20 +69,16 @@ class UnitResult:
         """The form that travels."""
         return packed(replace(self, files={}), self.files)
 
-    def is_of(self, vocabulary: Vocabulary) -> bool:
-        """Whether it is of a vocabulary with this content."""
-        loaded = [one for one in self.lasting() if isinstance(one, VocabularyLoaded)]
-        return [one.fingerprint for one in loaded[:1]] == [vocabulary.fingerprint]
-
-    @property
-    def cases(self) -> int:
-        """How many cases were asked."""
-        return Coverage.of(self.lasting()).cases
-
     def lasting(self) -> list[Event]:
-        """Its events, but for those of the moment."""
+        """Its events, but for those of the moment: each is read from its line."""
         events = map(Event.from_json, self.events)
         return [one for one in events if one is not None and not isinstance(one, OF_THE_MOMENT)]
+
+
+def are_of(events: Sequence[Event], vocabulary: Vocabulary) -> bool:
+    """Whether events are of a vocabulary with this content."""
+    loaded = [one for one in events if isinstance(one, VocabularyLoaded)]
+    return [one.fingerprint for one in loaded[:1]] == [vocabulary.fingerprint]
 
 
 class Sum:

@@ -209,17 +209,17 @@ def judge(
         return replace(UNKNOWN, overhead=overhead)
     spent = settled(spent)
     largest = largest_of(spent)
-    tail, whole = exponent_of(largest), exponent_of(spent)
+    ranges = ranges_of(spent, largest)
+    exponents = [exponent_of(one) for one in ranges]
+    tail, whole = exponents[:2]
     verdict, chosen = Verdict.INCONCLUSIVE, tail
     allowed = noise * (ACCUSED_EXACTLY if exact else ACCUSED)
-    found = [(one, exponent_of(one)) for one in ranges_of(spent, largest)]
-    dearest, steepest = max(
-        ((excess(one, exponent) / allowed, exponent) for one, exponent in found),
-        key=lambda pair: pair[0],
-    )
+    excesses = [excess(*pair) / allowed for pair in zip(ranges, exponents, strict=True)]
+    dearest = max(excesses)
     strength = max(dearest, soaring(spent) / noise)
     if strength > 1:
         verdict = Verdict.SUPERLINEAR
+        steepest = exponents[excesses.index(dearest)]
         chosen = steepest if dearest > 1 else exponent_of(dict([*spent.items()][-3:]))
     elif tail.high <= THRESHOLD:
         verdict = Verdict.LINEAR
@@ -252,10 +252,13 @@ def largest_of(spent: Costs) -> Costs:
 
 
 def ranges_of(spent: Costs, largest: Costs) -> list[Costs]:
-    """The ranges that may show a cost to be superlinear, each of which ends at the largest size."""
+    """The ranges that may show a cost to be superlinear, each of which ends at the largest size.
+
+    The largest sizes, all, and those between that are wide and rise throughout.
+    """
     sizes = [*spent]
     ranges = [largest, spent]
-    for begin in range(len(sizes) - 3, -1, -1):
+    for begin in range(len(sizes) - 3, 0, -1):
         if slope(spent, sizes[begin], sizes[begin + 2]) <= STEADY:
             break
         if sizes[begin] * WIDE <= sizes[-1]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from gguf import GGUFWriter
 
 from corpora.vocabularies import gguf_file
 from corpora.vocabularies.gguf_controls import ENDS, ROLES, UNLESS, controls_of
@@ -15,6 +14,7 @@ from corpora.vocabularies.model import PieceType
 from impls.adapters import llama_cpp, mistral_common, sentencepiece
 from impls.interface import Mode
 from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE
+from tests.corpora.test_gguf import by_the_package
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,19 +30,6 @@ CONTROL_BIT = 8
 """``LLAMA_TOKEN_ATTR_CONTROL``."""
 
 
-def gguf(path: Path, model: str, **fields: Any) -> Path:
-    """A vocabulary-only GGUF file with ``tokenizer.ggml.<field>`` for each of ``fields``."""
-    writer = GGUFWriter(str(path), "llama")
-    writer.add_tokenizer_model(model)
-    add = {bool: writer.add_bool, int: writer.add_uint32, str: writer.add_string}
-    for name, value in fields.items():
-        add.get(type(value), writer.add_array)(f"tokenizer.ggml.{name}", value)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.close()
-    return path
-
-
 def written(path: Path, texts: Sequence[str], kind: PieceType, **more: object) -> Path:
     tokens = ["<unk>", "<s>x", "</s>x", "▁", "a", *texts]
     fields = {
@@ -53,7 +40,7 @@ def written(path: Path, texts: Sequence[str], kind: PieceType, **more: object) -
         "bos_token_id": 1,
         "eos_token_id": 2,
     }
-    return gguf(path, "llama", **fields, **more)
+    return by_the_package(path, "llama", {**fields, **more})
 
 
 def test_they_are_those_of_llama_cpp(tmp_path: Path) -> None:
@@ -102,7 +89,7 @@ def test_byte_level_bpe_has_them_as_special_tokens(tmp_path: Path) -> None:
         "token_type": [1, 1, 1, 4],
         "merges": ["a b"],
     }
-    vocabulary = gguf_file.load(gguf(tmp_path / "x.gguf", "gpt2", **fields))
+    vocabulary = gguf_file.load(by_the_package(tmp_path / "x.gguf", "gpt2", fields))
     assert vocabulary.special_tokens == {"<|fim_prefix|>": 3}
     assert vocabulary.tokens[3] is None
 
@@ -114,7 +101,7 @@ def test_one_that_merges_build_is_what_text_yields_too(tmp_path: Path) -> None:
         "token_type": [1, 1, 1],
         "merges": ["<eo s>"],
     }
-    vocabulary = gguf_file.load(gguf(tmp_path / "x.gguf", "gpt2", **fields))
+    vocabulary = gguf_file.load(by_the_package(tmp_path / "x.gguf", "gpt2", fields))
     assert not vocabulary.unexpressed
     assert vocabulary.special_tokens == {"<eos>": 2}
     assert vocabulary.tokens[2] == b"<eos>"
