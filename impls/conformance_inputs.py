@@ -16,6 +16,10 @@ MANY_TOKENS = 300
 
 SPACE = "\u2581".encode()
 
+WORKED = {"toy_acbb": (b"abacbb", b"abacb")}
+"""The worked examples of byte-pair encoding (docs/algorithms.md), by vocabulary: they come first, so
+that who has not understood the merging reads of them."""
+
 TEXTS = (
     "Hello, world! 123",
     "  two  spaces\tand\r\nlines\n\n ",
@@ -45,7 +49,7 @@ def inputs_for(vocabulary: Vocabulary, seed: int, longest: int | None) -> list[b
     tokens = [token.replace(SPACE, b" ") for token in vocabulary.ids]
     some = tokens if len(tokens) <= MANY_TOKENS else draw.sample(tokens, MANY_TOKENS)
     letters = [token for token in tokens if len(token) == 1] or tokens
-    found = [b"", *some]
+    found = [b"", *WORKED.get(vocabulary.id, ()), *some]
     found += [b"".join(draw.choices(tokens, k=draw.randint(2, 12))) for _ in range(120)]
     for _ in range(60):  # ties and stale entries show on repetitions of very few letters
         few = draw.sample(letters, min(len(letters), draw.randint(1, 3)))
