@@ -17,8 +17,8 @@ MANY_TOKENS = 300
 SPACE = "\u2581".encode()
 
 WORKED = {"toy_acbb": (b"abacbb", b"abacb")}
-"""The worked examples of byte-pair encoding (docs/algorithms.md), by vocabulary: they come first, so
-that who has not understood the merging reads of them."""
+"""The worked examples of byte-pair encoding (docs/algorithms.md), by vocabulary. They come first,
+so that a breach shows them."""
 
 TEXTS = (
     "Hello, world! 123",

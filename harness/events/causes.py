@@ -11,7 +11,6 @@ their own: U+FEFF that is treated wrongly and ``What's`` that is split wrongly a
 
 from __future__ import annotations
 
-import base64
 import unicodedata
 from collections.abc import Iterable
 
@@ -79,7 +78,7 @@ def by_cause(findings: Iterable[Found]) -> dict[str, list[Found]]:
 
 
 def _rank(one: Found) -> tuple[bool, bool, tuple[int, int], str]:
-    data = readability(base64.b64decode(one.input_b64))
+    data = readability(one.input)
     return one.expected is not None, not one.minimal, data, one.id
 
 

@@ -66,11 +66,6 @@ def is_minimal(kind: str, why: str | None) -> bool:
     return why is None and kind != UNMINIMISED
 
 
-def input_of(found: Found) -> bytes:
-    """The input of a finding."""
-    return base64.b64decode(found.input_b64)
-
-
 def in_base64(data: bytes) -> str:
     """Bytes as a record has them."""
     return base64.b64encode(data).decode("ascii")

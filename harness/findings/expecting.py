@@ -10,7 +10,6 @@ from harness.checks import inputless
 from harness.core.comparisons import Contract
 from harness.events import Found
 from harness.events.causes import KIND, STAGE, slots_of
-from harness.findings.describing import input_of
 from harness.findings.diagnosis import bucket
 from harness.findings.entries import Entry
 from harness.verdict.expectations import Expectation
@@ -61,7 +60,7 @@ class ExpectedFindings:
         """
         matching = self.matching(found.bucket, found.vocabulary)
         same = (one for _, one in matching if one.reason == found.expected)
-        return self.entry(found.bucket, found.vocabulary, input_of(found)) or next(same, None)
+        return self.entry(found.bucket, found.vocabulary, found.input) or next(same, None)
 
     def covers(self, entry: Entry, name: str | None = None) -> bool:
         """Whether a violation is expected, under a bucket; its own is for a minimal input."""

@@ -18,7 +18,7 @@ from harness.events import Counted, Event, Found, Unsettled, stands_out
 from harness.findings import mistakes
 from harness.findings.asking import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, Asking
 from harness.findings.causes import Causes, Snapshot
-from harness.findings.describing import finding, in_base64, input_of, is_minimal
+from harness.findings.describing import finding, in_base64, is_minimal
 from harness.findings.entries import EXAMPLES, PER_BUCKET, UNSURE, Entry, Group, finding_id
 from harness.findings.expecting import WHATEVER, ExpectedFindings
 from harness.findings.minimising import NO_TIME, TOOK_LONG, TRIES_HANG, Patience
@@ -325,7 +325,7 @@ class FindingTracker:
         ]
         several = minimal and not stands_out(kind) and not self._expected.whole(name, contract)
         full = several and len(alike) >= PER_BUCKET
-        same = [found for found in alike if input_of(found) == data]
+        same = [found for found in alike if found.input == data]
         if replaces is not None and replaces.bucket == name:
             same.append(replaces)
         former = next(iter(same if several and not full else same + alike), None)

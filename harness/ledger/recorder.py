@@ -5,7 +5,6 @@ They are written at its end and in one transaction: it is in the ledger whole, o
 
 from __future__ import annotations
 
-import base64
 import datetime
 import math
 import uuid
@@ -75,7 +74,7 @@ def details(
     known = {(name, versions): least for name, versions, least in session.execute(kept)}
     for found in findings:
         blamed = "; ".join(f"{name} {began.versions.get(name, '')}" for name in found.culprits)
-        length = len(base64.b64decode(found.input_b64))
+        length = len(found.input)
         if length < known.get((found.id, blamed), math.inf):
             yield FindingDetail(
                 id=found.id,
@@ -133,7 +132,7 @@ def rows_of(run: str, began: Started, coverage: Coverage) -> Iterator[Base]:
             RunFinding,
             found,
             run=run,
-            data=base64.b64decode(found.input_b64),
+            data=found.input,
             expected=found.expected is not None,
             count=coverage.counts.get(found.bucket, 1),
         )

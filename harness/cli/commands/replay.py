@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections import defaultdict
 from pathlib import Path
 from typing import Annotated
@@ -68,7 +67,7 @@ def command(
     inputs: dict[str, list[bytes]] = defaultdict(list)
     for found in findings:
         source = at(started.folder, sources.get(found.vocabulary, found.vocabulary))
-        inputs[source].append(base64.b64decode(found.input_b64))
+        inputs[source].append(found.input)
     specs = [at(started.folder, spec) for spec in started.specs.values()]
     demand(folder / "run.jsonl", specs, inputs, trust=trust)
     expect = Path(at(started.folder, started.expect)) if started.expect is not None else None

@@ -7,7 +7,6 @@ tracker comes to (confirmed, minimised, bucketed) is the name under which it was
 
 from __future__ import annotations
 
-import base64
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
@@ -185,7 +184,7 @@ class Suspect(FindingTracker):
     def shown(self, growing: bool) -> Shown:
         """What showed, with the finding of the right name, if there is one, as its bucket."""
         best = max(self.findings, key=lambda one: one.check == self.check, default=None)
-        bucket, data = (best.bucket, base64.b64decode(best.input_b64)) if best else ("", b"")
+        bucket, data = (best.bucket, best.input) if best else ("", b"")
         undecided = growing and not (self.named or self.decided)
         trouble = self.trouble or (UNDECIDED if undecided else "")
         return Shown(self.named, bucket, data, [*self.sightings.values()], trouble)
