@@ -298,6 +298,13 @@ class Vocabulary:
         plain = self.normalizer == Normalizer() and self.wordpiece is None
         return not plain or bool(self.unexpressed)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: a copy, since another thread may ask for what is computed once meanwhile.
+
+        Pickling goes through the dictionary itself otherwise, and fails where that grows.
+        """
+        return self.__dict__.copy()
+
     @cached_property
     def ids(self) -> dict[bytes, int]:
         """The id of each token's bytes; the lowest where several ids share them."""

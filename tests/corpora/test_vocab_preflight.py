@@ -186,3 +186,21 @@ def test_a_vocabulary_survives_being_packed() -> None:
         assert again.__dict__.keys() == vocabulary.__dict__.keys()
         assert list(map(repr, again.pieces)) == list(map(repr, vocabulary.pieces))
         assert replace(again).fingerprint == vocabulary.fingerprint  # computed anew
+
+
+class Meanwhile(str):
+    """A text of a vocabulary: while it is pickled, somebody else asks for the vocabulary's ids."""
+
+    vocabulary: Vocabulary
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        assert self.vocabulary.byte_ids
+        return str, ("meanwhile",)
+
+
+def test_a_vocabulary_can_be_packed_while_another_thread_works_with_it() -> None:
+    # A run broke off so: its judges work while the workers of forced tokens are given the task.
+    text = Meanwhile("meanwhile")
+    vocabulary = replace(resolve("toy_bytes"), source_path=text)
+    text.vocabulary = vocabulary
+    assert pickle.loads(pickle.dumps(vocabulary)).source_path == "meanwhile"
