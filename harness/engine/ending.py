@@ -65,10 +65,10 @@ class BrokenOff(Exception):
 
 
 def words_of(error: Exception) -> str:
-    """What an error is, and where it was raised, in a line."""
+    """What an error is, and where it was raised, or its cause, in a line."""
     line = str(error).split("\n", 1)[0].encode(errors="replace").decode()
     if isinstance(error, BrokenOff):
         return line
-    frames = traceback.extract_tb(error.__traceback__)[-1:]
+    frames = traceback.extract_tb((error.__cause__ or error).__traceback__)[-1:]
     places = [f", at {Path(frame.filename).name}:{frame.lineno}" for frame in frames]
     return "".join((f"{type(error).__name__}: {line}", *places))

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from harness.cli import application as cli
+from harness.cluster.executor import Unit, UnitError
+from harness.cluster.local import LocalExecutor
+from harness.engine.ending import words_of
 from tests.breadth import thorough
 
 
@@ -43,3 +46,15 @@ def test_a_run_that_breaks_off_is_finished_and_reported(
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["complete"] is False
     assert {"report.html", "junit.xml"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_fault_in_a_unit_of_work_is_told_with_its_own_line() -> None:
+    def fails(keep: object) -> bytes:
+        raise ValueError("a fault")
+
+    executor = LocalExecutor(1)
+    executor.submit(Unit("one", fails))
+    with pytest.raises(UnitError) as raised:
+        executor.next(60.0)
+    executor.close()
+    assert re.search(r"one: ValueError: a fault, at test_run.py:\d+", words_of(raised.value))
