@@ -299,7 +299,7 @@ class Vocabulary:
         return not plain or bool(self.unexpressed)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: a copy, since another thread may ask for what is computed once meanwhile.
+        """What is pickled: a copy, as another thread may ask for what is computed once meanwhile.
 
         Pickling goes through the dictionary itself otherwise, and fails where that grows.
         """
