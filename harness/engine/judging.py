@@ -1,9 +1,4 @@
-"""Judging what was answered: the checks are put to a batch, and what they say is told.
-
-Violations are looked into one after another, beside the judges, who never wait for it: asking about
-one again, and making its input minimal, takes up to seconds. A judge that did so itself would keep
-its batch, and with it the run, waiting.
-"""
+"""Judging what was answered: the checks are put to a batch, and what they say is told."""
 
 from __future__ import annotations
 
@@ -11,7 +6,7 @@ import threading
 import time
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks.questions import judge
@@ -36,6 +31,7 @@ if TYPE_CHECKING:
     from harness.workers.pool import WorkerPool
 
 Kind = tuple[str, str, str | None, tuple[str, ...]]
+"""What a violation seems to be: its comparison, check, stage and culprits."""
 
 TIMED_OUT = Status.TIMED_OUT.label
 
@@ -45,14 +41,6 @@ where everything is wrong, the time is better spent on what is known to be wrong
 
 LOOK_SECONDS = 0.05
 """Seconds between two looks at whether the run was stopped, or its time for findings is over."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Suspicion:
-    """A violation that is still to be looked into, and who is asked about it."""
-
-    pool: WorkerPool
-    entry: Entry
 
 
 class Judge:
@@ -78,15 +66,14 @@ class Judge:
         pool: WorkerPool,
         seen: Observation,
         batch: Batch,
+        found: Callable[[Entry], object],
         end: float = float("inf"),
-        looked_into: Callable[[Suspicion], None] | None = None,
         always: Container[str] = (),
     ) -> None:
         """Put all checks to a batch that was answered.
 
-        After ``end`` those that have further questions are left out. looked_into: called with each
-        violation instead of looking into it at once. always: checks that take this batch, even if
-        they sample.
+        found: called with each violation. After ``end`` the checks that have further questions are
+        left out. always: checks that take this batch, even if they sample.
         """
         run, contract = self._run, seen.contract
         exercised: dict[str, dict[str, int]] = {}
@@ -119,8 +106,7 @@ class Judge:
                 violation = replace(shown, index=first + shown.index)
                 # Of a batch that few have answered others may say which of two equals is wrong.
                 whole = self._whole.get(contract.id, contract) if violation.undecided else contract
-                entry = Entry(whole, violation, self._case(batch, violation.index))
-                (looked_into or self.look_into)(Suspicion(pool, entry))
+                found(Entry(whole, violation, self._case(batch, violation.index)))
         done = BatchDone(
             contract=contract.id,
             generator=batch.generator,
@@ -144,10 +130,10 @@ class Judge:
         if self._texts is not None:
             self._texts.compared(seen, batch)
 
-    def look_into(self, one: Suspicion) -> None:
+    def look_into(self, pool: WorkerPool, entry: Entry) -> None:
         """Hand a violation to the tracker, which asks again, and makes it minimal."""
-        with one.pool.turn:
-            self._run.tracker.consider(one.pool, one.entry)
+        with pool.turn:
+            self._run.tracker.consider(pool, entry)
 
     def open(self, contracts: Sequence[Contract]) -> None:
         """Take note of who takes part in the contracts of a vocabulary."""
@@ -180,8 +166,12 @@ def first_declined(results: Results) -> str | None:
     return None
 
 
-class Inquiry:
-    """Looks into violations in a thread of its own, those of the rarest kind first.
+class ViolationQueue:
+    """Violations that wait, and the thread that looks into them, those of the rarest kind first.
+
+    That goes on beside the judges, who never wait for it: asking about a violation again, and
+    making its input minimal, takes up to seconds. A judge that did so itself would keep its batch,
+    and with it the run, waiting.
 
     look_into: called with one violation after another. stopped: whether the run was ended. over:
     whether no more time is left for findings; what comes or waits then is not looked into. first:
@@ -190,7 +180,7 @@ class Inquiry:
 
     def __init__(
         self,
-        look_into: Callable[[Suspicion], None],
+        look_into: Callable[[Entry], None],
         stopped: Callable[[], bool],
         over: Callable[[], bool],
         first: Callable[[], None] = lambda: None,
@@ -199,21 +189,21 @@ class Inquiry:
         self._stopped = stopped
         self._over = over
         self._first = first
-        self._waiting: dict[Kind, deque[Suspicion]] = {}
+        self._waiting: dict[Kind, deque[Entry]] = {}
         self._taken: Counter[Kind] = Counter()
         self._changed = threading.Condition()
         self._closing = False
         self._hurried = False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="inquiry")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="violations")
         self._ended = self._thread.submit(self._run)
 
-    def take(self, suspicion: Suspicion) -> None:
+    def take(self, entry: Entry) -> None:
         """Keep a violation until it is its turn; wait where too many are kept already."""
-        kind = kind_of(suspicion)
+        kind = kind_of(entry)
         with self._changed:
             while self._number() >= MOST_WAITING and not (self._hurried or self._idle()):
                 self._changed.wait(LOOK_SECONDS)
-            self._waiting.setdefault(kind, deque()).append(suspicion)
+            self._waiting.setdefault(kind, deque()).append(entry)
             self._changed.notify_all()
 
     def hurry(self) -> None:
@@ -227,7 +217,7 @@ class Inquiry:
         if self._ended.done():
             self._ended.result()
 
-    def finish(self) -> list[Suspicion]:
+    def finish(self) -> list[Entry]:
         """Look into what is left, while there is time for it; gives what was not looked into.
 
         Raises what the thread raised.
@@ -255,18 +245,18 @@ class Inquiry:
     def _number(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def _next(self) -> Suspicion | None:
+    def _next(self) -> Entry | None:
         """The violation to look into next, as soon as there is one; None at the end."""
         with self._changed:
             while not self._stopped() and not (self._closing and self._over()):
                 if self._waiting and not self._over():
                     kind = min(self._waiting, key=self._taken.__getitem__)
                     self._taken[kind] += 1
-                    suspicion = self._waiting[kind].popleft()
+                    entry = self._waiting[kind].popleft()
                     if not self._waiting[kind]:
                         del self._waiting[kind]
                     self._changed.notify_all()
-                    return suspicion
+                    return entry
                 if self._closing and not self._waiting:
                     return None
                 self._changed.wait(LOOK_SECONDS)
@@ -274,11 +264,11 @@ class Inquiry:
 
     def _run(self) -> None:
         self._first()
-        while (suspicion := self._next()) is not None:
-            self._look_into(suspicion)
+        while (entry := self._next()) is not None:
+            self._look_into(entry)
 
 
-def kind_of(suspicion: Suspicion) -> Kind:
+def kind_of(entry: Entry) -> Kind:
     """What a violation seems to be before anything is asked about it."""
-    violation = suspicion.entry.violation
-    return suspicion.entry.contract.id, violation.check, violation.stage, tuple(violation.culprits)
+    violation = entry.violation
+    return entry.contract.id, violation.check, violation.stage, tuple(violation.culprits)

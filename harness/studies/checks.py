@@ -8,6 +8,7 @@ import math
 import time
 from collections import Counter, deque
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.generators import long_runs
@@ -15,7 +16,7 @@ from harness.core.crowding import stretched
 from harness.core.outcomes import Inputs
 from harness.engine.examiner import Study
 from harness.engine.feed import PATIENCE, Feed
-from harness.engine.judging import Inquiry, Judge
+from harness.engine.judging import Judge, ViolationQueue
 from harness.engine.least import Share, named_on
 from harness.engine.state import SETTLE_SECONDS
 from harness.engine.streams import Batch
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract, Observation
     from harness.engine.examiner import Session
-    from harness.engine.judging import Suspicion
     from harness.engine.state import RunState
+    from harness.findings.entries import Entry
     from harness.workers.pool import Pending, WorkerPool
 
 MOMENT = 2.0
@@ -88,15 +89,16 @@ class Checks(Study):
             return sum(done.values()) >= half
 
         cases = self._texts.first(session.vocabulary, contracts, late)
+        look_into = partial(self._judge.look_into, pool)
         self._judge.open(contracts)
         self._judge.examples(pool, contracts)
         for pending, batch in self._asked(pool, contracts, cases, done):
             if run.stop.is_set():
                 return
-            self._judge.judge(pool, pending.wait(), batch, always=named)
+            self._judge.judge(pool, pending.wait(), batch, look_into, always=named)
             run.stop_at_the_first()
         share = Share((), named, self._judge.coverage)
-        self._ask_least(session, contracts, share, (), cases)
+        self._ask_least(session, contracts, share, (), cases, look_into)
         with pool.turn:
             run.tracker.settle(pool)
         run.stop_at_the_first()
@@ -113,22 +115,25 @@ class Checks(Study):
             with pool.lasting(lambda usual: max(usual, run.left_for_findings())):
                 self._judge.examples(pool, contracts)
 
-        def take(one: Suspicion) -> None:
+        def take(entry: Entry) -> None:
             """Have it looked into later, unless it is like others, which waits for nothing."""
-            if not run.tracker.alike(one.entry):
-                inquiry.take(one)
+            if not run.tracker.alike(entry):
+                queue.take(entry)
 
         def judge(seen: Observation, batch: Batch) -> None:
-            self._judge.judge(pool, seen, batch, session.end, take)
+            self._judge.judge(pool, seen, batch, take, session.end)
 
-        inquiry = Inquiry(
-            self._judge.look_into, run.stop.is_set, lambda: run.left_for_findings() <= 0, examples
+        queue = ViolationQueue(
+            partial(self._judge.look_into, pool),
+            run.stop.is_set,
+            lambda: run.left_for_findings() <= 0,
+            examples,
         )
         feed = Feed(pool, contracts, takes, judge)
-        with contextlib.closing(inquiry), contextlib.closing(feed):
+        with contextlib.closing(queue), contextlib.closing(feed):
             try:
-                self._ask_in_time(session, contracts, inquiry, feed, take)
-                self._settle(session, inquiry)
+                self._ask_in_time(session, contracts, queue, feed, take)
+                self._settle(session, queue)
             except BaseException:
                 run.stop.set()
                 pool.kill()  # judges that wait for answers are told so
@@ -140,9 +145,9 @@ class Checks(Study):
         self,
         session: Session,
         contracts: Sequence[Contract],
-        inquiry: Inquiry,
+        queue: ViolationQueue,
         feed: Feed,
-        take: Callable[[Suspicion], None],
+        take: Callable[[Entry], None],
     ) -> None:
         run, pool = self._run, session.pool
 
@@ -151,7 +156,7 @@ class Checks(Study):
             return min(run.left_for_questions(), session.end + MOMENT - time.monotonic())
 
         def over() -> bool:
-            inquiry.look()
+            queue.look()
             run.stop_at_the_first()
             return run.stop.is_set() or session.over
 
@@ -159,7 +164,7 @@ class Checks(Study):
         cases = self._texts.first(session.vocabulary, contracts, lambda: time.monotonic() > half)
         pool.limit_by(left_for_judges)
         feed.run(cases, over)
-        inquiry.hurry()
+        queue.hurry()
         owing = feed.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
         # Who is given up, and answers again later, would seem to answer otherwise.
         with pool.turn if owing else contextlib.nullcontext():
@@ -185,11 +190,12 @@ class Checks(Study):
         share: Share,
         unanswered: Iterable[tuple[Contract, Batch]],
         cases: Iterator[Batch],
-        looked_into: Callable[[Suspicion], None] | None = None,
+        found: Callable[[Entry], None],
     ) -> None:
         """Ask until what the user named has had its smallest share, or no generator adds to it.
 
-        unanswered: what was held back, or was never answered, and comes first.
+        unanswered: what was held back, or was never answered, and comes first. found: called with
+        each violation.
         """
         run, pool = self._run, session.pool
 
@@ -216,22 +222,22 @@ class Checks(Study):
             inputs = batch.inputs[:LEAST_CASES]
             together = share.with_companions(contract, names, pool.withdrawn())
             seen, some = pool.ask(together, Inputs.of(inputs)).wait(), replace(batch, inputs=inputs)
-            self._judge.judge(pool, seen, some, math.inf, looked_into, share.checks)
+            self._judge.judge(pool, seen, some, found, always=share.checks)
             share.note(seen, run.tally.hung)
             run.stop_at_the_first()
 
-    def _settle(self, session: Session, inquiry: Inquiry) -> None:
+    def _settle(self, session: Session, queue: ViolationQueue) -> None:
         """Look into all that was found, and tell what there was no time for."""
         run = self._run
         began = time.monotonic()
         run.settle_until(began + stretched(SETTLE_SECONDS))
         session.pool.limit_by(run.left_for_findings)
-        left = inquiry.finish()
+        left = queue.finish()
         if run.stop.is_set():
             return
         with session.pool.turn:
             for one in left:
-                run.tracker.leave(one.entry)
+                run.tracker.leave(one)
             run.tracker.settle(session.pool)
         if run.countdown.late > MOMENT and time.monotonic() - began > MOMENT:
             with run.lock:

@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 
 from harness.engine import judging as module
-from harness.engine.judging import Inquiry
+from harness.engine.judging import ViolationQueue
 
 HANG_SECONDS = 30.0
 
 
-def suspicion(number: int, culprit: str = "mine") -> Any:
+def entry(number: int, culprit: str = "mine") -> Any:
     violation = SimpleNamespace(check="equivalence", stage=None, culprits=(culprit,), data=number)
-    entry = SimpleNamespace(contract=SimpleNamespace(id="toy/text"), violation=violation)
-    return SimpleNamespace(entry=entry)
+    return SimpleNamespace(contract=SimpleNamespace(id="toy/text"), violation=violation)
 
 
 def wait_for(condition: Any) -> None:
@@ -34,19 +33,19 @@ def gathering(seen: list[Any], ready: threading.Event | None = None) -> Any:
     def look_into(one: Any) -> None:
         if ready is not None:
             assert ready.wait(HANG_SECONDS)
-        seen.append(one.entry.violation)
+        seen.append(one.violation)
 
     return look_into
 
 
 def test_nothing_is_left_at_the_end() -> None:
     seen: list[Any] = []
-    inquiry = Inquiry(gathering(seen), bool, bool)
+    queue = ViolationQueue(gathering(seen), bool, bool)
     for number in range(3):
-        inquiry.take(suspicion(number))
-    assert inquiry.finish() == []
+        queue.take(entry(number))
+    assert queue.finish() == []
     assert [one.data for one in seen] == [0, 1, 2]
-    inquiry.close()
+    queue.close()
 
 
 def test_what_comes_first_is_done_before_any_is_looked_into() -> None:
@@ -57,26 +56,26 @@ def test_what_comes_first_is_done_before_any_is_looked_into() -> None:
         assert ready.wait(HANG_SECONDS)
         seen.append("examples")
 
-    inquiry = Inquiry(lambda one: seen.append(one.entry.violation.data), bool, bool, first)
-    inquiry.take(suspicion(0))
+    queue = ViolationQueue(lambda one: seen.append(one.violation.data), bool, bool, first)
+    queue.take(entry(0))
     ready.set()
-    assert inquiry.finish() == []
+    assert queue.finish() == []
     assert seen == ["examples", 0]
-    inquiry.close()
+    queue.close()
 
 
 def test_a_rare_kind_does_not_wait_behind_a_frequent_one() -> None:
     seen: list[Any] = []
     ready = threading.Event()
-    inquiry = Inquiry(gathering(seen, ready), bool, bool)
+    queue = ViolationQueue(gathering(seen, ready), bool, bool)
     for number in range(5):
-        inquiry.take(suspicion(number, "often"))
-    inquiry.take(suspicion(5, "once"))
+        queue.take(entry(number, "often"))
+    queue.take(entry(5, "once"))
     ready.set()
-    assert inquiry.finish() == []
+    assert queue.finish() == []
     assert "once" in [one.culprits[0] for one in seen[:3]]
     assert len(seen) == 6
-    inquiry.close()
+    queue.close()
 
 
 def test_a_judge_waits_where_too_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,14 +86,14 @@ def test_a_judge_waits_where_too_many_are_kept(monkeypatch: pytest.MonkeyPatch) 
         begun.set()
         go_on.wait(HANG_SECONDS)
 
-    inquiry = Inquiry(look_into, bool, bool)
-    inquiry.take(suspicion(0))
+    queue = ViolationQueue(look_into, bool, bool)
+    queue.take(entry(0))
     assert begun.wait(HANG_SECONDS)
     taken: list[int] = []
 
     def take() -> None:
         for number in range(3):
-            inquiry.take(suspicion(number))
+            queue.take(entry(number))
             taken.append(number)
 
     judge = threading.Thread(target=take, daemon=True)
@@ -105,22 +104,22 @@ def test_a_judge_waits_where_too_many_are_kept(monkeypatch: pytest.MonkeyPatch) 
     go_on.set()
     judge.join(HANG_SECONDS)
     assert taken == [0, 1, 2]
-    inquiry.finish()
-    inquiry.close()
+    queue.finish()
+    queue.close()
 
 
 def test_no_judge_waits_once_no_new_case_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 1)
     seen: list[Any] = []
     ready = threading.Event()
-    inquiry = Inquiry(gathering(seen, ready), bool, bool)
-    inquiry.hurry()
+    queue = ViolationQueue(gathering(seen, ready), bool, bool)
+    queue.hurry()
     for number in range(5):
-        inquiry.take(suspicion(number))  # would wait for ever
+        queue.take(entry(number))  # would wait for ever
     ready.set()
-    assert inquiry.finish() == []
+    assert queue.finish() == []
     assert len(seen) == 5
-    inquiry.close()
+    queue.close()
 
 
 def test_what_there_is_no_time_for_is_given_back_and_no_judge_waits_for_it(
@@ -128,17 +127,17 @@ def test_what_there_is_no_time_for_is_given_back_and_no_judge_waits_for_it(
 ) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 2)
     seen: list[Any] = []
-    inquiry = Inquiry(gathering(seen), bool, lambda: True)
+    queue = ViolationQueue(gathering(seen), bool, lambda: True)
     for number in range(10):
-        inquiry.take(suspicion(number))  # would wait for ever
-    inquiry.take(suspicion(0, "another"))
-    left = inquiry.finish()
+        queue.take(entry(number))  # would wait for ever
+    queue.take(entry(0, "another"))
+    left = queue.finish()
     assert seen == []
-    assert [(one.entry.violation.data, one.entry.violation.culprits) for one in left] == [
+    assert [(one.violation.data, one.violation.culprits) for one in left] == [
         *[(number, ("mine",)) for number in range(10)],
         (0, ("another",)),
     ]
-    inquiry.close()
+    queue.close()
 
 
 def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(
@@ -149,22 +148,22 @@ def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(
     def fail(_: object) -> None:
         raise ZeroDivisionError
 
-    inquiry = Inquiry(fail, bool, bool)
+    queue = ViolationQueue(fail, bool, bool)
     for number in range(4):
-        inquiry.take(suspicion(number))  # would wait for ever on a thread that has ended
+        queue.take(entry(number))  # would wait for ever on a thread that has ended
     with pytest.raises(ZeroDivisionError):
-        inquiry.finish()
+        queue.finish()
     with pytest.raises(ZeroDivisionError):
-        inquiry.look()
-    inquiry.close()
+        queue.look()
+    queue.close()
 
 
 def test_a_run_that_is_stopped_leaves_the_rest() -> None:
     seen: list[Any] = []
     stop = threading.Event()
     stop.set()
-    inquiry = Inquiry(gathering(seen), stop.is_set, bool)
-    inquiry.take(suspicion(0))
-    inquiry.finish()
+    queue = ViolationQueue(gathering(seen), stop.is_set, bool)
+    queue.take(entry(0))
+    queue.finish()
     assert seen == []
-    inquiry.close()
+    queue.close()

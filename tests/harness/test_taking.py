@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from harness.checks.base import Judgement, Observation, Violation
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
-from harness.engine.judging import Judge, Suspicion
+from harness.engine.judging import Judge
 from harness.engine.streams import Batch
 from harness.engine.taking import MOST_ASKED_FURTHER, TEXTS, sample
+from harness.findings.entries import Entry
 
 CONTRACT = cast("Any", SimpleNamespace(id="v/text", exact=("a",)))
 
@@ -103,7 +104,7 @@ def test_what_is_at_fault_is_the_case_of_the_batch(monkeypatch: pytest.MonkeyPat
         inputs = list(seen.inputs)
         return Judgement([Violation("wrong", 7, inputs[7], (), ("a",))], Counter(a=len(inputs)))
 
-    told: list[Suspicion] = []
+    told: list[Entry] = []
     events: list[Any] = []
     tally = SimpleNamespace(hung=Counter())
     plan = SimpleNamespace(checks=[Wrong(2)], sampled=True, places={})
@@ -119,10 +120,8 @@ def test_what_is_at_fault_is_the_case_of_the_batch(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("harness.engine.judging.judge", judge)
     for number in (0, 1):  # it is put to every second batch
         asked = batch(1000, number=number)
-        Judge(cast("Any", run)).judge(
-            cast("Any", None), observation(asked), asked, looked_into=told.append
-        )
+        Judge(cast("Any", run)).judge(cast("Any", None), observation(asked), asked, told.append)
     (one,) = told
-    assert one.entry.case.data == one.entry.violation.data
-    assert one.entry.violation.data == asked.inputs[one.entry.violation.index]
+    assert one.case.data == one.violation.data
+    assert one.violation.data == asked.inputs[one.violation.index]
     assert sum(event.exercised == {"wrong": {"a": MOST_ASKED_FURTHER}} for event in events) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -85,7 +86,12 @@ def test_one_difference_is_one_finding_whoever_has_answered_a_batch(order: tuple
         inputs = [b"%d!" % number]
         asked = whole.among({"fine", "bad"}) if few else whole
         seen = scene.pool.again(asked, Inputs.of(inputs))
-        judge.judge(scene.pool, seen, Batch("test", 0, number, number, inputs))
+        judge.judge(
+            scene.pool,
+            seen,
+            Batch("test", 0, number, number, inputs),
+            partial(judge.look_into, scene.pool),
+        )
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
     assert scene.counts() == {"equivalence/bpe/raw/text/P/bad": 3}
 

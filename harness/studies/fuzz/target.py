@@ -261,7 +261,7 @@ class Target:
         shapes = len(state.disagreements)
         for portion in sent:
             seen = portion.pending.wait()
-            self._judge.judge(pool, seen, portion.batch)
+            self._judge.judge(pool, seen, portion.batch, partial(self._judge.look_into, pool))
             if self._run.stop.is_set():
                 raise Stopped
             behaviour = observe(seen, self._shapes)
