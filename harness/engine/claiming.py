@@ -46,8 +46,8 @@ def note(
 ) -> None:
     """Enter a finding for each of the lines whose implementation was asked.
 
-    status: what the lines say. record: says who was asked on which vocabulary, by whomever and in
-    whichever sitting. The last of them in the order of the plan is told.
+    status: what the lines say. record: says who was asked on which vocabulary, by whomever.
+    The last of them in the order of the plan is told.
     """
     places = {source: place for place, source in enumerate(plan.vocabularies)}
     sources = {one.id: one.source for one in record.vocabularies.values() if one.source in places}

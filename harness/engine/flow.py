@@ -176,7 +176,7 @@ class Vocabularies(Sessions):
     """The vocabularies of a run, each with findings and a tally of its own; here all come together.
 
     going_on: how the user goes on with it, where it is interrupted: the end of a sentence. notes:
-    a line where an earlier sitting had done some.
+    a line where an earlier run had done some.
     """
 
     def __init__(self, run: RunState, studies: Studies, folder: FindingsFolder, ways: Ways) -> None:
@@ -210,7 +210,7 @@ class Vocabularies(Sessions):
             if done:
                 some = f"{len(done)} of {len(plan.visited)} vocabularies were done"
                 self._may_go_on()
-                self.notes = [f"{some} in an earlier sitting"]
+                self.notes = [f"{some} in an earlier run"]
                 run.emit(Phase(f"{some} before"))
                 seconds = seconds and seconds * plan.part_of(left)
             if left and executor is None:

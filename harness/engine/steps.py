@@ -64,7 +64,7 @@ class SteppedStudy(Protocol):
     def plan(self, past: Sequence[Event]) -> Sequence[str]:
         """The names of all steps in their order, those done before included.
 
-        past: the events of an earlier sitting, which this one goes on from.
+        past: the events of an earlier run, which this one goes on from.
         """
         ...
 
@@ -89,7 +89,7 @@ def conduct(
 ) -> Finished:
     """Do the steps of a study that are not in its record yet, and return the closing event.
 
-    consumers: are given all events, those of an earlier sitting first. mendable: mistakes of the
+    consumers: are given all events, those of an earlier run first. mendable: mistakes of the
     user, which are raised. Raises OutputError where the record cannot be gone on with, or written.
     """
     began = time.monotonic()

@@ -44,7 +44,7 @@ machine it takes three times that limit to ask again alone, in a new process; th
 so that it takes longer where others have the processor. Only a hang makes a run go on so long."""
 
 SUSPECT_SECONDS = 0.5
-"""Seconds of its own, of CPU time or of sitting, after which who is at a single input may hang; who
+"""Seconds of its own, of CPU time or of waiting, after which who is at a single input may hang; who
 was kept from the processor may not."""
 
 IN_FLIGHT = 2

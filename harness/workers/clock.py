@@ -91,7 +91,7 @@ class Stopwatch:
 
     seconds: what one input of the request may take. A worker that says at which input it is has
     so much for each of them. looked, cpu: the clock, and the CPU time, when it was last looked at.
-    count: the inputs; what a worker says is not believed beyond what can be. wall, spent, sitting:
+    count: the inputs; what a worker says is not believed beyond what can be. wall, spent, waited:
     seconds of the input at work: all, of CPU time, and those in which nobody had work. It is fed by
     :meth:`look` now and then, and reads no clock itself.
     """
@@ -102,7 +102,7 @@ class Stopwatch:
     count: int = 0
     wall: float = 0.0
     spent: float = 0.0
-    sitting: float = 0.0
+    waited: float = 0.0
     compiled: float = 0.0
     place: int = -1
     moves: int = 0
@@ -120,12 +120,12 @@ class Stopwatch:
                 self.compiled += passed  # in all, as it is never set back
             if moved:
                 self.place, self.moves = place, self.moves + 1
-            self.wall = self.spent = self.sitting = 0.0
+            self.wall = self.spent = self.waited = 0.0
             return
         self.wall += passed
         self.spent += worked
         if not usage.awake and worked <= STILL * passed:
-            self.sitting += passed
+            self.waited += passed
 
     def overdue(self, slowness: Callable[[], float]) -> str | None:
         """Why the request has had its time, or None.
@@ -133,7 +133,7 @@ class Stopwatch:
         slowness: how many times as long as at its best a fixed piece of work takes now. The CPU
         time is held against it: an implementation has as much longer.
         """
-        if self.sitting > self.seconds:
+        if self.waited > self.seconds:
             return f"no answer within {self.seconds:.1f} s, in which it only waited"
         if self.spent > self.seconds and self.spent > self.seconds * slowness():
             return f"no answer within {self.seconds:.1f} s of CPU time"

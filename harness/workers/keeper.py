@@ -207,7 +207,7 @@ class Keeper:
         """
         watch = Stopwatch(GRACE_SECONDS, 0.0, usage_of(os.getpid(), keeper=True).cpu)
         while not over():
-            if watch.sitting >= GRACE_SECONDS or watch.spent > WORKING_SECONDS:
+            if watch.waited >= GRACE_SECONDS or watch.spent > WORKING_SECONDS:
                 return False
             if watch.looked >= LONGEST_GRACE_SECONDS:
                 return None

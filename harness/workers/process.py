@@ -220,7 +220,7 @@ class Process:
     def at_work(self) -> float:
         """Seconds that count against the limit of the input at work; 0 where nothing is asked."""
         watch = self._watch
-        return max(watch.spent, watch.sitting) if watch is not None else 0.0
+        return max(watch.spent, watch.waited) if watch is not None else 0.0
 
     def usage(self) -> Usage:
         """Return what the process and the programs that it runs have spent."""

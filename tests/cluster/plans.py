@@ -188,7 +188,7 @@ def differing(elsewhere: Path, usual: Path) -> str:
 
 def verdict_of(result: RunResult) -> tuple[object, ...]:
     """The verdict, and all that it says but the time, and in how many sittings it was made."""
-    notes = [note for note in result.finished.notes if "earlier sitting" not in note]
+    notes = [note for note in result.finished.notes if "earlier run" not in note]
     one = replace(result.finished, seconds=0.0, prepared=0.0, notes=notes)
     return dataclasses.astuple(one)
 

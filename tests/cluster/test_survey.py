@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from harness.cli.application import app
 from harness.cluster import opening
 from harness.cluster.local import LocalExecutor
-from harness.studies.survey import scattered
+from harness.studies.survey import cluster as matches_on_cluster
 from tests.cluster.plans import files_of, plug_in, record_of
 
 pytestmark = pytest.mark.thorough  # whole surveys
@@ -71,13 +71,13 @@ def test_a_survey_in_units_is_the_survey_itself(
     (missing / "run.jsonl").write_text("".join(lines[:-1]))
     before = (kept / "run.jsonl").stat().st_mtime_ns
     played: list[str] = []
-    play = scattered.play
+    play = matches_on_cluster.play
 
     def watched(matches: Any, *rest: Any) -> None:
         played.extend(map(str, matches))
         play(matches, *rest)
 
-    monkeypatch.setattr(scattered, "play", watched)
+    monkeypatch.setattr(matches_on_cluster, "play", watched)
     surveyed(tmp_path / "there", spec, "--cluster", "auto")
     assert played == [str(missing)]
     assert (kept / "run.jsonl").stat().st_mtime_ns == before

@@ -63,7 +63,7 @@ def test_a_run_in_sittings_is_the_run_itself(usual: Usual, tmp_path: Path) -> No
     assert phases[0] == f"3 of {len(whole)} vocabularies were done before"
     assert not any("loading" in text and whole[0] in text for text in phases)
     equal(last, usual.result, tmp_path, usual.out)
-    assert f"3 of {len(whole)} vocabularies were done in an earlier sitting" in last.finished.notes
+    assert f"3 of {len(whole)} vocabularies were done in an earlier run" in last.finished.notes
     assert not (tmp_path / FOLDER).exists()
 
 
@@ -72,7 +72,7 @@ def test_without_resume_a_run_begins_anew(usual: Usual, tmp_path: Path) -> None:
     sat(usual.plan, tmp_path, interrupting(2))
     again = sat(usual.plan, tmp_path)
     equal(again, usual.result, tmp_path, usual.out)
-    assert not any("earlier sitting" in note for note in again.finished.notes)
+    assert not any("earlier run" in note for note in again.finished.notes)
 
 
 @pytest.mark.thorough
@@ -81,7 +81,7 @@ def test_a_vocabulary_that_has_changed_is_done_again(usual: Usual, tmp_path: Pat
     first, other = usual.plan.visited[:2]
     loaders = {**usual.plan.vocabularies, first: usual.plan.vocabularies[other]}
     changed = sat(replace(usual.plan, vocabularies=loaders), tmp_path, resume=True)
-    assert not any("earlier sitting" in note for note in changed.finished.notes)
+    assert not any("earlier run" in note for note in changed.finished.notes)
 
 
 def test_a_claim_is_told_by_the_sitting_that_ends_a_run_though_another_one_asked(

@@ -18,7 +18,7 @@ from harness.core.writing import writing
 from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.events import Event, MatchPlayed, read_events
-from harness.studies.survey import scattered
+from harness.studies.survey import cluster as matches_on_cluster
 from harness.studies.survey.plan import libraries, matches, vocabularies
 from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
 from reports import bench as speeds
@@ -100,7 +100,7 @@ def command(
     def scatter(missing: Mapping[Path, Plan]) -> None:
         assert cluster is not None
         executor = opening.opened(cluster, 2)
-        scattered.play(missing, executor, options.command_line(), tell, reported)
+        matches_on_cluster.play(missing, executor, options.command_line(), tell, reported)
 
     study = SurveyStudy(
         plan, out, options.command_line(), progress.watch, reported, scatter if cluster else None

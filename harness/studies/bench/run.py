@@ -77,7 +77,7 @@ class BenchStudy:
         return [self._started]
 
     def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
-        """Nothing: a kind of text is measured in one sitting, all implementations side by side."""
+        """Nothing: a kind of text is measured in one go, all implementations side by side."""
         return ()
 
     def plan(self, past: Sequence[Event]) -> Sequence[str]:
@@ -139,7 +139,7 @@ class BenchStudy:
         return vocabulary
 
     def _tell(self, events: Iterable[Event], tell: Callable[[Event], None]) -> None:
-        """Tell events, and what failed, unless it was told before, in an earlier sitting, too."""
+        """Tell events, and what failed, unless it was told before, in an earlier run, too."""
         for event in events:
             if event.to_json() not in self._recorded:
                 self._recorded.add(event.to_json())
