@@ -127,8 +127,7 @@ def longest_prefix(vocabulary: Vocabulary) -> Pattern:
 def depths(vocabulary: Vocabulary) -> dict[int, int]:
     """How many merges lie one above the other in each token that a merge makes."""
     found: dict[int, int] = {}
-    columns = (vocabulary.merges.left, vocabulary.merges.right, vocabulary.merges.merged)
-    for left, right, merged in zip(*(column.tolist() for column in columns), strict=True):
+    for left, right, merged in vocabulary.merges.triples():
         depth = 1 + max(found.get(left, 0), found.get(right, 0))
         found[merged] = max(found.get(merged, 0), depth)
     return found

@@ -65,8 +65,7 @@ def _merges(vocabulary: Vocabulary) -> list[list[int]]:
     Where ids are ranks, any two neighbours that spell a token merge, so a token that lower-ranked
     ones do not build merges from every split into two tokens (Llama 3 has 707 of them).
     """
-    columns = (vocabulary.merges.left, vocabulary.merges.right, vocabulary.merges.merged)
-    triples = [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    triples = [[*triple] for triple in vocabulary.merges.triples()]
     if vocabulary.rank_order is not RankOrder.IDS:
         return triples
     ids, built = vocabulary.ids, set(vocabulary.merges.merged.tolist())

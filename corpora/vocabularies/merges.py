@@ -66,9 +66,8 @@ PairTable = dict[tuple[int, int], tuple[int, int]]
 
 def pair_table(merges: Merges) -> PairTable:
     """The table of a list of merges; of a pair that stands twice, the first counts."""
-    columns = (merges.left.tolist(), merges.right.tolist(), merges.merged.tolist())
     table: PairTable = {}
-    for rank, (left, right, merged) in enumerate(zip(*columns, strict=True)):
+    for rank, (left, right, merged) in enumerate(merges.triples()):
         table.setdefault((left, right), (rank, merged))
     return table
 

@@ -196,8 +196,12 @@ class Merges:
     def of(cls, triples: list[tuple[int, int, int]]) -> Merges:
         """Merges from ``(left id, right id, merged id)`` in order of priority."""
         table = np.array(triples, dtype=np.int32).reshape(-1, 3)
-        columns = [np.ascontiguousarray(table[:, i]) for i in range(3)]
-        return cls(columns[0], columns[1], columns[2])
+        return cls(*(np.ascontiguousarray(table[:, column]) for column in range(3)))
+
+    def triples(self) -> list[tuple[int, int, int]]:
+        """The merges as :meth:`of` takes them."""
+        columns = (self.left.tolist(), self.right.tolist(), self.merged.tolist())
+        return list(zip(*columns, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

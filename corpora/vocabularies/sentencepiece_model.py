@@ -10,8 +10,6 @@ from array import array
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from google.protobuf.message import DecodeError
-
 from corpora.vocabularies.limits import COPY, MAX_IDS, MAX_PROTO_BYTES, check_count, check_tokens
 from corpora.vocabularies.merges import merges_from_scores
 from corpora.vocabularies.model import (
@@ -44,7 +42,8 @@ def load(path: Path, *, vocabulary_id: str | None = None) -> Vocabulary:
 
 def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
     """The vocabulary of a serialized ``ModelProto``; ``source`` names it in errors."""
-    from sentencepiece import sentencepiece_model_pb2  # noqa: PLC0415 (slow to import)
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 (slow to import)
+    from sentencepiece import sentencepiece_model_pb2  # noqa: PLC0415 (likewise)
 
     check_count(len(content), MAX_PROTO_BYTES, "bytes", source)
     proto = sentencepiece_model_pb2.ModelProto()

@@ -1,20 +1,16 @@
-"""A Hugging Face tokenizer.json from the plain model, built as transformers' converters build it.
+"""A Hugging Face tokenizer.json for libraries: the user's own, or one written from the plain model.
 
-Byte-level BPE as GPT-2's and tiktoken's converters, character BPE as ``LlamaConverter`` (legacy),
-unigram as ``SpmConverter``, WordPiece as ``BertConverter``; the normalizer's flags are honoured
-where the converters assume them.
+Models are written as transformers' converters write them: see :mod:`tokenizer_json_steps`.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corpora.vocabularies import wordpiece_file
 from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.merges import encode_by_pairs, pair_table
 from corpora.vocabularies.model import (
@@ -26,14 +22,55 @@ from corpora.vocabularies.model import (
     VocabularyError,
 )
 from corpora.vocabularies.pieces import Pieces
+from corpora.vocabularies.tokenizer_json_steps import decodes_alike, steps_of
+from corpora.vocabularies.wordpiece_file import rules_of, texts_of
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 Json = dict[str, Any]
 
-_SPACE = "▁"
-_ESCAPE: Json = {"type": "Replace", "pattern": {"String": " "}, "content": _SPACE}
+
+# --- the user's own file --------------------------------------------------------------------------
+
+
+def given(vocabulary: Vocabulary, *, specials: bool = True, post_processor: bool = True) -> bytes:
+    """The vocabulary's own file for a library that reads it.
+
+    Truncation and padding are left out, which are no part of encoding a text, and a decoder that
+    the plain model does not have, where it has all the rest: then decoders are compared by that
+    which it has. specials: with the special tokens, for who can leave them unread or is to read
+    them. post_processor: with it, for who leaves it aside when asked for the tokens of the text.
+    Where there is nothing to leave out, it is the user's bytes.
+    """
+    native = vocabulary.native
+    assert native is not None
+    document: Json = json.loads(native.content)
+    changes: Json = dict.fromkeys(("truncation", "padding"))
+    if not post_processor:
+        changes["post_processor"] = None
+    if not specials and document.get("added_tokens"):
+        changes["added_tokens"] = [t for t in document["added_tokens"] if not t.get("special")]
+    if not native.unexpressed:
+        ours = steps_of(vocabulary)["decoder"]
+        if not decodes_alike(document.get("decoder"), ours):
+            changes["decoder"] = ours
+    changes = {name: value for name, value in changes.items() if document.get(name) != value}
+    return _encoded({**document, **changes}) if changes else native.content
+
+
+def with_dropout(content: bytes, dropout: float) -> bytes:
+    """A file with its dropout put back."""
+    document: Json = json.loads(content)
+    document["model"]["dropout"] = dropout
+    return _encoded(document)
+
+
+def _encoded(document: Json) -> bytes:
+    return json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+# --- a file of the plain model --------------------------------------------------------------------
 
 
 def trouble(vocabulary: Vocabulary) -> str | None:
@@ -59,72 +96,72 @@ def to_tokenizer_json(vocabulary: Vocabulary, pretokenize: bool) -> str:
     fault = trouble(vocabulary)
     if fault is not None:
         raise VocabularyError(vocabulary.id, fault, "give the file that it was made from")
+    added = _added_tokens(vocabulary)
     if vocabulary.algorithm is Algorithm.WORDPIECE:
-        parts = wordpiece_file.to_json(vocabulary)
+        model = _wordpiece(vocabulary)
     elif vocabulary.algorithm is Algorithm.UNIGRAM:
-        parts = _unigram(vocabulary)
+        model = _unigram(vocabulary)
     elif vocabulary.alphabet is Alphabet.CHARACTERS:
-        parts = _characters(vocabulary)
+        model = _characters(vocabulary)
     else:
-        parts = _bytes(vocabulary, vocabulary.splits if pretokenize else ())
+        model = _bytes(vocabulary, added, splits=pretokenize and bool(vocabulary.splits))
     document: Json = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [_added(token) for token in _added_tokens(vocabulary)],
+        "added_tokens": [_entry(token) for token in added],
         "normalizer": None,
         "pre_tokenizer": None,
         "post_processor": None,
         "decoder": None,
-        **parts,
+        **steps_of(vocabulary, pretokenize=pretokenize),
+        "model": model,
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
 
 
-def steps_of(vocabulary: Vocabulary) -> Json:
-    """The ``normalizer``, ``pre_tokenizer`` and ``decoder`` that are written for a vocabulary."""
-    if vocabulary.algorithm is Algorithm.WORDPIECE:
-        return wordpiece_file.json_steps(vocabulary)
-    if vocabulary.algorithm is Algorithm.UNIGRAM:
-        return _unigram_steps(vocabulary)
-    if vocabulary.alphabet is Alphabet.CHARACTERS:
-        return _character_steps(vocabulary)
-    return _byte_steps(vocabulary, vocabulary.splits)
+def _added_tokens(vocabulary: Vocabulary) -> list[AddedToken]:
+    """The file's own; else special tokens as special and user-defined symbols as ordinary ones."""
+    added = list(vocabulary.added_tokens)
+    if not added:
+        added = [AddedToken(text, i, special=True) for text, i in vocabulary.special_tokens.items()]
+        added += [
+            AddedToken(piece.text, piece_id)
+            for piece_id, piece in enumerate(vocabulary.pieces)
+            if piece.type is PieceType.USER_DEFINED
+        ]
+    return sorted(added, key=lambda token: token.id)
 
 
-def _bytes(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
+def _entry(token: AddedToken) -> Json:
+    return {
+        "id": token.id,
+        "content": token.text,
+        "single_word": token.single_word,
+        "lstrip": token.lstrip,
+        "rstrip": token.rstrip,
+        "normalized": token.normalized,
+        "special": token.special,
+    }
+
+
+def _bytes(vocabulary: Vocabulary, added: list[AddedToken], *, splits: bool) -> Json:
     spelled = ["" if token is None else spell(token) for token in vocabulary.tokens]
-    added = {token.id for token in _added_tokens(vocabulary)}
+    aside = {token.id for token in added}
     vocab: dict[str, int] = {}
     for token_id, text in enumerate(spelled):
-        if text and token_id not in added:
+        if text and token_id not in aside:
             vocab.setdefault(text, token_id)
     merges = [(spelled[left], spelled[right]) for left, right, _ in merge_list(vocabulary)]
-    entered = _place_added(vocabulary, vocab)
     ignore_merges = vocabulary.ignore_merges
-    if ignore_merges and not splits and entered and _all_proper(vocabulary):
-        # Without effect on tokens, but a special token in `vocab` would match a whole text.
-        ignore_merges = False
-    return {
-        **_byte_steps(vocabulary, splits),
-        "model": _bpe_model(vocab, merges, ignore_merges=ignore_merges),
-    }
-
-
-def _byte_steps(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
-    byte_level: Json = {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": True,
-        "use_regex": False,
-    }
-    steps = [*(_split(pattern) for pattern in splits), byte_level]
-    form = vocabulary.normalizer.form
-    return {
-        "normalizer": {"type": form} if form else None,
-        "pre_tokenizer": _sequence(steps, "pretokenizers"),
-        "decoder": byte_level,
-    }
+    # The library ignores the ids of `added_tokens`: it takes that of `vocab`, else the next free.
+    if [token.id for token in added] != list(range(len(vocab), len(vocab) + len(added))):
+        for token in added:
+            vocab.setdefault(token.text, token.id)
+        if ignore_merges and not splits and _all_proper(vocabulary):
+            # Without effect on tokens, but a special token in `vocab` would match a whole text.
+            ignore_merges = False
+    return _bpe_model(vocab, merges, ignore_merges=ignore_merges)
 
 
 def _characters(vocabulary: Vocabulary) -> Json:
@@ -132,181 +169,13 @@ def _characters(vocabulary: Vocabulary) -> Json:
     vocab: dict[str, int] = {}
     for token_id, text in enumerate(texts):
         vocab.setdefault(text, token_id)
-    unk = None if vocabulary.unk_id is None else texts[vocabulary.unk_id]
-    return {
-        **_character_steps(vocabulary),
-        "model": _bpe_model(
-            vocab,
-            [(texts[left], texts[right]) for left, right, _ in merge_list(vocabulary)],
-            unk_token=unk,
-            fuse_unk=True,
-            byte_fallback=vocabulary.byte_fallback,
-        ),
-    }
-
-
-def _character_steps(vocabulary: Vocabulary) -> Json:
-    steps = _normal_form(vocabulary)
-    if vocabulary.normalizer.remove_extra_whitespaces:
-        steps.append({"type": "Strip", "strip_left": True, "strip_right": True})
-        steps.append({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "})
-    steps += _prefix_and_escape(vocabulary)
-    return {
-        "normalizer": _sequence(steps, "normalizers"),
-        "decoder": _sequence(_unescaping(vocabulary), "decoders"),
-    }
-
-
-def _unigram(vocabulary: Vocabulary) -> Json:
-    return {
-        **_unigram_steps(vocabulary),
-        "model": {
-            "type": "Unigram",
-            "unk_id": vocabulary.unk_id,
-            "vocab": [[piece.text, piece.score] for piece in vocabulary.pieces],
-            "byte_fallback": vocabulary.byte_fallback,
-        },
-    }
-
-
-def _unigram_steps(vocabulary: Vocabulary) -> Json:
-    normalizer = vocabulary.normalizer
-    steps = _normal_form(vocabulary)
-    if normalizer.remove_extra_whitespaces:
-        steps.append({"type": "Strip", "strip_left": False, "strip_right": True})
-        steps.append({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": _SPACE})
-    metaspace: Json | None = None
-    decoders: list[Json]
-    if normalizer.escape_whitespaces and normalizer.remove_extra_whitespaces:
-        metaspace = {
-            "type": "Metaspace",
-            "replacement": _SPACE,
-            "prepend_scheme": "always" if normalizer.add_dummy_prefix else "never",
-            "split": True,
-        }
-        decoders = [{"type": "ByteFallback"}] if vocabulary.byte_fallback else []
-        decoders.append(metaspace)
-    else:
-        # Where runs of spaces are kept, Metaspace would part them and miss the prefix before one.
-        steps += _prefix_and_escape(vocabulary)
-        decoders = _unescaping(vocabulary)
-    return {
-        "normalizer": _sequence(steps, "normalizers"),
-        "pre_tokenizer": metaspace,
-        "decoder": _sequence(decoders, "decoders"),
-    }
-
-
-def _normal_form(vocabulary: Vocabulary) -> list[Json]:
-    steps: list[Json] = []
-    if vocabulary.normalizer.form:
-        steps.append({"type": vocabulary.normalizer.form})
-    if vocabulary.normalizer.charsmap:
-        charsmap = base64.b64encode(vocabulary.normalizer.charsmap).decode("ascii")
-        steps.append({"type": "Precompiled", "precompiled_charsmap": charsmap})
-    return steps
-
-
-def _prefix_and_escape(vocabulary: Vocabulary) -> list[Json]:
-    """Normalizer steps for the dummy prefix and U+2581, as in Llama 2's file."""
-    escape = vocabulary.normalizer.escape_whitespaces
-    steps: list[Json] = []
-    if vocabulary.normalizer.add_dummy_prefix:
-        steps.append({"type": "Prepend", "prepend": _SPACE if escape else " "})
-    return [*steps, _ESCAPE] if escape else steps
-
-
-def _unescaping(vocabulary: Vocabulary) -> list[Json]:
-    """Decoder steps, as in Llama 2's file."""
-    decoders: list[Json] = [
-        {"type": "Replace", "pattern": {"String": _SPACE}, "content": " "},
-        {"type": "ByteFallback"},
-        {"type": "Fuse"},
-    ]
-    if vocabulary.normalizer.add_dummy_prefix:
-        decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
-    return decoders
-
-
-def _added_tokens(vocabulary: Vocabulary) -> list[AddedToken]:
-    """The file's own; else special tokens as special and user-defined symbols as ordinary ones."""
-    if vocabulary.added_tokens:
-        return sorted(vocabulary.added_tokens, key=lambda token: token.id)
-    added = [AddedToken(text, i, special=True) for text, i in vocabulary.special_tokens.items()]
-    added += [
-        AddedToken(piece.text, piece_id)
-        for piece_id, piece in enumerate(vocabulary.pieces)
-        if piece.type is PieceType.USER_DEFINED
-    ]
-    return sorted(added, key=lambda token: token.id)
-
-
-def _place_added(vocabulary: Vocabulary, vocab: dict[str, int]) -> bool:
-    """Enter added tokens into ``vocab`` unless numbering on from its size gives their ids.
-
-    Return whether any was entered.
-
-    The tokenizers library ignores the ids of ``added_tokens``: it takes that of ``vocab``, else the
-    next free one.
-    """
-    added = _added_tokens(vocabulary)
-    if [token.id for token in added] == list(range(len(vocab), len(vocab) + len(added))):
-        return False
-    for token in added:
-        vocab.setdefault(token.text, token.id)
-    return True
-
-
-def merge_list(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
-    """The merges; for ranks by id of an improper vocabulary, every split of every token.
-
-    tiktoken joins any neighbours that form a token, so that where derivation leaves a token
-    without a split (Llama 3) all its splits must stand, as in transformers' tiktoken converter.
-    """
-    if vocabulary.rank_order is RankOrder.IDS and not _all_merge(vocabulary):
-        ids, added = vocabulary.ids, _added_ids(vocabulary)
-        return [
-            (ids[token[:cut]], ids[token[cut:]], token_id)
-            for token_id, token in enumerate(vocabulary.tokens)
-            if token is not None and token_id not in added
-            for cut in range(1, len(token))
-            if token[:cut] in ids and token[cut:] in ids
-        ]
-    merges = vocabulary.merges
-    return list(
-        zip(merges.left.tolist(), merges.right.tolist(), merges.merged.tolist(), strict=True)
+    return _bpe_model(
+        vocab,
+        [(texts[left], texts[right]) for left, right, _ in merge_list(vocabulary)],
+        unk_token=None if vocabulary.unk_id is None else texts[vocabulary.unk_id],
+        fuse_unk=True,
+        byte_fallback=vocabulary.byte_fallback,
     )
-
-
-def _all_proper(vocabulary: Vocabulary) -> bool:
-    """Whether each token is what its merges make of its bytes, so that it need not be looked up.
-
-    Merges that are derived from ranks are those by which a token is reached, if it is by any. In
-    a list of merges one may come too late, as those of Llama 3's file do.
-    """
-    if vocabulary.rank_order is RankOrder.IDS or not _all_merge(vocabulary):
-        return _all_merge(vocabulary)
-    table, ids = pair_table(vocabulary.merges), vocabulary.ids
-    return all(
-        encode_by_pairs((ids.get(bytes([byte]), -1) for byte in text), table) == [token_id]
-        for text, token_id in ids.items()
-        if len(text) > 1
-    )
-
-
-def _all_merge(vocabulary: Vocabulary) -> bool:
-    """Whether each token of several bytes is the result of a merge."""
-    merged = np.zeros(len(vocabulary.tokens), dtype=bool)
-    merged[vocabulary.merges.merged] = True
-    return all(
-        merged[token_id]
-        for token_id, token in enumerate(vocabulary.tokens)
-        if token is not None and len(token) > 1
-    )
-
-
-def _added_ids(vocabulary: Vocabulary) -> set[int]:
-    return {token.id for token in vocabulary.added_tokens}
 
 
 def _bpe_model(
@@ -343,28 +212,69 @@ def _listed(merges: list[tuple[str, str]]) -> list[str] | list[tuple[str, str]]:
     return lines
 
 
-def _split(pattern: str) -> Json:
+def _unigram(vocabulary: Vocabulary) -> Json:
     return {
-        "type": "Split",
-        "pattern": {"Regex": pattern},
-        "behavior": "Isolated",
-        "invert": False,
+        "type": "Unigram",
+        "unk_id": vocabulary.unk_id,
+        "vocab": [[piece.text, piece.score] for piece in vocabulary.pieces],
+        "byte_fallback": vocabulary.byte_fallback,
     }
 
 
-def _sequence(steps: list[Json], field: str) -> Json | None:
-    if not steps:
-        return None
-    return steps[0] if len(steps) == 1 else {"type": "Sequence", field: steps}
-
-
-def _added(token: AddedToken) -> Json:
+def _wordpiece(vocabulary: Vocabulary) -> Json:
+    rules, texts = rules_of(vocabulary), texts_of(vocabulary)
+    vocab: dict[str, int] = {}
+    for token_id in sorted(texts):
+        vocab.setdefault(texts[token_id], token_id)
     return {
-        "id": token.id,
-        "content": token.text,
-        "single_word": token.single_word,
-        "lstrip": token.lstrip,
-        "rstrip": token.rstrip,
-        "normalized": token.normalized,
-        "special": token.special,
+        "type": "WordPiece",
+        "unk_token": None if vocabulary.unk_id is None else texts[vocabulary.unk_id],
+        "continuing_subword_prefix": rules.prefix,
+        "max_input_chars_per_word": rules.max_word,
+        "vocab": vocab,
     }
+
+
+def merge_list(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
+    """The merges; for ranks by id of an improper vocabulary, every split of every token.
+
+    tiktoken joins any neighbours that form a token, so that where derivation leaves a token
+    without a split (Llama 3) all its splits must stand, as in transformers' tiktoken converter.
+    """
+    if vocabulary.rank_order is RankOrder.IDS and not _all_merge(vocabulary):
+        ids, added = vocabulary.ids, {token.id for token in vocabulary.added_tokens}
+        return [
+            (ids[token[:cut]], ids[token[cut:]], token_id)
+            for token_id, token in enumerate(vocabulary.tokens)
+            if token is not None and token_id not in added
+            for cut in range(1, len(token))
+            if token[:cut] in ids and token[cut:] in ids
+        ]
+    return vocabulary.merges.triples()
+
+
+def _all_proper(vocabulary: Vocabulary) -> bool:
+    """Whether each token is what its merges make of its bytes, so that it need not be looked up.
+
+    Merges that are derived from ranks are those by which a token is reached, if it is by any. In
+    a list of merges one may come too late, as those of Llama 3's file do.
+    """
+    if vocabulary.rank_order is RankOrder.IDS or not _all_merge(vocabulary):
+        return _all_merge(vocabulary)
+    table, ids = pair_table(vocabulary.merges), vocabulary.ids
+    return all(
+        encode_by_pairs((ids.get(bytes([byte]), -1) for byte in text), table) == [token_id]
+        for text, token_id in ids.items()
+        if len(text) > 1
+    )
+
+
+def _all_merge(vocabulary: Vocabulary) -> bool:
+    """Whether each token of several bytes is the result of a merge."""
+    merged = np.zeros(len(vocabulary.tokens), dtype=bool)
+    merged[vocabulary.merges.merged] = True
+    return all(
+        merged[token_id]
+        for token_id, token in enumerate(vocabulary.tokens)
+        if token is not None and len(token) > 1
+    )

@@ -1,100 +1,153 @@
-"""The normalizer and pre-tokenizer of a tokenizer.json, read into the plain model's terms."""
+"""The normalizer, pre-tokenizer and decoder of a tokenizer.json, from the plain model and to it.
+
+What is read from a file is only a first guess at what the plain model can say of it. The guess is
+written again, and where the steps of the two are not alike but for their spelling, the plain model
+cannot express the file (:func:`unlike`).
+
+The steps are written as transformers' converters write them: byte-level BPE as GPT-2's and
+tiktoken's, character BPE as ``LlamaConverter`` (legacy), unigram as ``SpmConverter``, WordPiece as
+``BertConverter``; the normalizer's flags are honoured where the converters assume them.
+"""
 
 from __future__ import annotations
 
 import base64
 import re
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from corpora.vocabularies.limits import COPY, LARGER, MAX_STEPS
-from corpora.vocabularies.model import Normalizer, Unexpressed, VocabularyError
+from corpora.vocabularies.model import (
+    Algorithm,
+    Alphabet,
+    Normalizer,
+    VocabularyError,
+    WordPieceRules,
+)
+from corpora.vocabularies.pattern_spellings import plain_spelling
 from corpora.vocabularies.patterns import PATTERNS, checked_split
 from corpora.vocabularies.reading import convert, shown_json
+from corpora.vocabularies.wordpiece_file import rules_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from corpora.vocabularies.model import Vocabulary
 
 Json = dict[str, Any]
 
-_SPACE = "▁"
+SPACE = "▁"
 
 PUNCTUATION = r"[!-/:-@\[-`{-~\p{P}]"
 """Rust's ``is_punctuation`` of the tokenizers library: ASCII punctuation and symbols, and P."""
 
+FLAGS = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+"""Flags of a BertNormalizer, which the plain model has under the same names."""
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
-    """What comes before the model.
+_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
-    byte_level: the model's symbols are bytes in GPT-2's alphabet. words: a Metaspace parts the
-    text at white space, so that no token spans two words.
-    """
-
-    normalizer: Normalizer
-    splits: tuple[str, ...]
-    byte_level: bool
-    words: bool
+_CHILDREN = {
+    "normalizer": "normalizers",
+    "pre_tokenizer": "pretokenizers",
+    "decoder": "decoders",
+}
+"""The list of a Sequence, by the field of the file."""
 
 
-class _Strip(msgspec.Struct):
+# --- steps as the file has them -------------------------------------------------------------------
+
+
+class _Pattern(msgspec.Struct, frozen=True):
+    Regex: str | None = None
+    String: str | None = None
+
+
+class _Strip(msgspec.Struct, frozen=True):
+    strip_left: bool = True
     strip_right: bool = True
 
 
-class _Precompiled(msgspec.Struct):
+class _Prepend(msgspec.Struct, frozen=True):
+    prepend: str
+
+
+class _Precompiled(msgspec.Struct, frozen=True):
     precompiled_charsmap: str
 
 
-class _Metaspace(msgspec.Struct):
-    replacement: str = _SPACE
+class _Replace(msgspec.Struct, frozen=True):
+    pattern: _Pattern
+    content: str
+
+
+class _BertNormalizer(msgspec.Struct, frozen=True):
+    clean_text: bool = True
+    handle_chinese_chars: bool = True
+    strip_accents: bool | None = None
+    lowercase: bool = True
+
+
+class _Metaspace(msgspec.Struct, frozen=True):
+    replacement: str = SPACE
     prepend_scheme: str | None = None
     add_prefix_space: bool | None = None
     split: bool | None = None
 
 
-class _ByteLevel(msgspec.Struct):
+class _ByteLevel(msgspec.Struct, frozen=True):
     add_prefix_space: bool = True
     use_regex: bool = True
 
 
-class _Pattern(msgspec.Struct):
-    Regex: str | None = None
-    String: str | None = None
-
-
 class _Split(msgspec.Struct):
-    """Also Digits and Punctuation: each has some of the fields."""
-
-    pattern: _Pattern | None = None
+    pattern: _Pattern
     behavior: str = ""
+    invert: bool = False
+
+
+class _Digits(msgspec.Struct):
     individual_digits: bool = False
 
 
-def read(normalizers: object, pre_tokenizers: object, where: str) -> Pipeline:
-    """The pipeline of a tokenizer.json, from its ``normalizer`` and its ``pre_tokenizer``.
+class _Punctuation(msgspec.Struct):
+    behavior: str = "Isolated"
 
-    Raises Unexpressed naming the steps that cannot be said.
+
+_KNOWN: dict[str, type] = {
+    "Strip": _Strip,
+    "Prepend": _Prepend,
+    "Precompiled": _Precompiled,
+    "Replace": _Replace,
+    "BertNormalizer": _BertNormalizer,
+    "Metaspace": _Metaspace,
+    "ByteLevel": _ByteLevel,
+    "Split": _Split,
+    "Digits": _Digits,
+    "Punctuation": _Punctuation,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A split by an expression; of Split, Digits and Punctuation alike.
+
+    expression: in its plain spelling. written: as the file has it.
     """
-    unsaid: list[str] = []
-    normalizer = _Normalizing(where)
-    for field, step in flat(normalizers, "normalizer", "normalizers", where):
-        try:
-            normalizer.take(step, field)
-        except Unexpressed as error:
-            unsaid.extend(error.steps)
-    splitting = _Splitting(where, normalizer.result)
-    for field, step in flat(pre_tokenizers, "pre_tokenizer", "pretokenizers", where):
-        try:
-            splitting.take(step, field)
-        except Unexpressed as error:
-            unsaid.extend(error.steps)
-    if unsaid:
-        raise Unexpressed(where, tuple(unsaid))
-    return Pipeline(
-        normalizer=splitting.normalizer,
-        splits=tuple(splitting.splits),
-        byte_level=splitting.byte_level,
-        words=splitting.words,
-    )
+
+    expression: str
+    how: str
+    invert: bool = False
+    written: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """A step of a type without parameters, or of one that is not known here."""
+
+    kind: str
+    rest: str
 
 
 def flat(
@@ -119,126 +172,287 @@ def flat(
     ]
 
 
-class _Normalizing:
-    """Gathers the normalizer's steps."""
-
-    def __init__(self, where: str) -> None:
-        self.where = where
-        self.result = Normalizer()
-
-    def take(self, step: Json, field: str) -> None:
-        """Add one step, which must come in the order that the plain model has."""
-        now, kind = self.result, step["type"]
-        if kind in ("NFC", "NFD", "NFKC", "NFKD") and now == Normalizer():
-            self.result = replace(now, form=kind)
-        elif kind == "Precompiled" and now == Normalizer():
-            charsmap = self._charsmap(step, field)
-            self.result = replace(now, charsmap=charsmap)
-        elif kind == "Strip" and convert(step, _Strip, self.where, field).strip_right:
-            self.result = replace(now, remove_extra_whitespaces=True)
-        elif kind == "Replace":
-            self._replace(step, field)
-        elif kind == "Prepend" and step.get("prepend") in (_SPACE, " "):
-            self.result = replace(now, add_dummy_prefix=True)
+def _steps(part: object, field: str, where: str = "") -> Iterator[tuple[str, object]]:
+    """Each step with its name for messages, without its spelling: equal ones do the same."""
+    for path, step in flat(part, field, _CHILDREN[field], where):
+        rest = {name: value for name, value in step.items() if name != "type"}
+        kind = shown_json(step["type"])[1:-1]
+        shown = shown_json(rest)
+        name = f"{path} {kind} {shown}" if rest else f"{path} {kind}"
+        known = _KNOWN.get(step["type"])
+        if field == "decoder" and known not in (_Metaspace, _Replace):
+            yield name, _Other(kind, "" if known is _ByteLevel else shown)  # no flag of it matters
+        elif known is None:
+            yield name, _Other(kind, shown)
         else:
-            raise _unsaid(self.where, field, step)
-
-    def _replace(self, step: Json, field: str) -> None:
-        pattern, content = step.get("pattern") or {}, step.get("content")
-        if pattern == {"String": " "} and content == _SPACE:
-            self.result = replace(self.result, escape_whitespaces=True)
-        elif pattern == {"Regex": " {2,}"} and content in (_SPACE, " "):
-            self.result = replace(self.result, remove_extra_whitespaces=True)
-        else:
-            raise _unsaid(self.where, field, step)
-
-    def _charsmap(self, step: Json, field: str) -> bytes | None:
-        try:
-            packed = convert(step, _Precompiled, self.where, field).precompiled_charsmap
-            return base64.b64decode(packed, validate=True) or None
-        except ValueError as error:  # binascii.Error, or characters that are not ASCII
-            raise VocabularyError(
-                self.where, f"{field}.precompiled_charsmap is not base64 ({error})", COPY
-            ) from None
+            for one in _plainly(convert(step, known, where, path), path, where):
+                yield name, one
 
 
-class _Splitting:
-    """Gathers the pre-tokenizer's steps."""
-
-    def __init__(self, where: str, normalizer: Normalizer) -> None:
-        self.where = where
-        self.normalizer = normalizer
-        self.splits: list[str] = []
-        self.byte_level = False
-        self.words = False
-
-    def take(self, step: Json, field: str) -> None:
-        """Add one step."""
-        kind = step["type"]
-        if kind == "Metaspace":
-            self._metaspace(step, field)
-        elif kind == "WhitespaceSplit":
-            # As in XLM-R's and old T5's files, before Metaspace: white space only parts words.
-            self.normalizer = replace(self.normalizer, remove_extra_whitespaces=True)
-            self.words = True
-        elif kind == "ByteLevel":
-            self._byte_level(step, field)
-        elif kind == "Split" and self._merely_escaped(step):
-            return
-        else:
-            pattern = self._pattern(step, field)
-            if self.byte_level and not re.fullmatch(r"(\[0-9\][+*]?)+", pattern):
-                raise Unexpressed(self.where, (f"{field} {kind} after ByteLevel",))
-            self.splits.append(pattern)
-
-    def _merely_escaped(self, step: Json) -> bool:
-        """Gemma's split at spaces, which its normalizer has replaced before."""
-        return step.get("pattern") == {"String": " "} and self.normalizer.escape_whitespaces
-
-    def _metaspace(self, step: Json, field: str) -> None:
-        typed = convert(step, _Metaspace, self.where, field)
-        if typed.replacement != _SPACE:
-            raise _unsaid(self.where, field, step)
-        scheme = typed.prepend_scheme
-        if scheme is None:
-            scheme = "never" if typed.add_prefix_space is False else "always"
-        prefix = self.normalizer.add_dummy_prefix or scheme != "never"
-        self.normalizer = replace(self.normalizer, add_dummy_prefix=prefix, escape_whitespaces=True)
-        self.words = self.words or typed.split is not False
-
-    def _byte_level(self, step: Json, field: str) -> None:
-        typed = convert(step, _ByteLevel, self.where, field)
-        if typed.add_prefix_space:
-            raise Unexpressed(self.where, (f"{field} ByteLevel with add_prefix_space",))
-        if typed.use_regex:
-            self.splits.extend(PATTERNS["gpt2"])
-        self.byte_level = True
-
-    def _pattern(self, step: Json, field: str) -> str:
-        """The regular expression whose matches and gaps are the pieces that the step makes."""
-        kind = step["type"]
-        if kind not in ("Digits", "Punctuation", "Split"):
-            raise _unsaid(self.where, field, step)
-        typed = convert(step, _Split, self.where, field)
-        behavior = typed.behavior.lower()
-        if kind == "Digits":
-            return r"\p{N}" if typed.individual_digits else r"\p{N}+"
-        if kind == "Punctuation" and behavior in ("isolated", "contiguous"):
-            return PUNCTUATION + ("+" if behavior == "contiguous" else "")
-        if kind == "Split" and behavior == "isolated" and typed.pattern is not None:
-            if typed.pattern.Regex is not None:
-                return checked_split(typed.pattern.Regex, self.where, f"{field}.pattern")
-            if typed.pattern.String is not None:
-                return re.escape(typed.pattern.String)
-        raise _unsaid(self.where, field, step)
+def _plainly(step: Any, path: str, where: str) -> Iterator[object]:
+    """The same in fewer words: no step for one that does nothing, two for one that does two."""
+    match step:
+        case _Precompiled(charsmap):
+            if charsmap:
+                yield step
+        case _BertNormalizer():
+            accents = step.lowercase if step.strip_accents is None else step.strip_accents
+            step = msgspec.structs.replace(step, strip_accents=accents)
+            if any(getattr(step, flag) for flag in FLAGS):
+                yield step
+        case _Metaspace():
+            scheme = "never" if step.add_prefix_space is False else "always"
+            scheme = step.prepend_scheme or scheme
+            yield _Metaspace(step.replacement, scheme, None, step.split is not False)
+        case _ByteLevel():
+            if step.use_regex:
+                yield _cut(PATTERNS["gpt2"][0])
+            yield _ByteLevel(step.add_prefix_space, use_regex=False)
+        case _Digits():
+            yield _cut(r"\p{N}" if step.individual_digits else r"\p{N}+")
+        case _Punctuation() if step.behavior.lower() in ("isolated", "contiguous"):
+            yield _cut(PUNCTUATION + ("+" if step.behavior.lower() == "contiguous" else ""))
+        case _Punctuation():
+            yield _Cut(PUNCTUATION, step.behavior)
+        case _Split(pattern):
+            written = re.escape(pattern.String or "")
+            if pattern.Regex is not None:
+                written = checked_split(pattern.Regex, where, f"{path}.pattern")
+            yield _Cut(plain_spelling(written), step.behavior.lower(), step.invert, written)
+        case _Replace(_Pattern(str(regex))):
+            yield _Replace(_Pattern(plain_spelling(regex)), step.content)
+        case _:
+            yield step
 
 
-def named(step: Json) -> str:
-    """A step by its type, and what the file says of it."""
-    rest = {name: value for name, value in step.items() if name != "type"}
-    kind = shown_json(step["type"])[1:-1]
-    return f"{kind} {shown_json(rest)}" if rest else kind
+def _cut(expression: str) -> _Cut:
+    return _Cut(plain_spelling(expression), "isolated", written=expression)
 
 
-def _unsaid(where: str, field: str, step: Json) -> Unexpressed:
-    return Unexpressed(where, (f"{field} {named(step)}",))
+# --- reading --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """What comes before the model, as far as the plain model has words for it.
+
+    byte_level: the model's symbols are bytes in GPT-2's alphabet. marks_spaces: some step makes
+    U+2581 of spaces, so that tokens have it for them. flags: of a BertNormalizer, all off without
+    one. normalizing, splitting: the steps with their names, for :func:`unlike`.
+    """
+
+    normalizer: Normalizer
+    splits: tuple[str, ...]
+    flags: dict[str, bool]
+    byte_level: bool
+    marks_spaces: bool
+    normalizing: list[tuple[str, object]]
+    splitting: list[tuple[str, object]]
+
+
+_ESCAPE = _Replace(_Pattern(String=" "), SPACE)
+
+
+def read(normalizer: object, pre_tokenizer: object, where: str) -> Pipeline:
+    """The pipeline of a tokenizer.json; VocabularyError names a field that cannot be read."""
+    normalizing = [*_steps(normalizer, "normalizer", where)]
+    splitting = [*_steps(pre_tokenizer, "pre_tokenizer", where)]
+    steps = [step for _, step in normalizing]
+    if _ESCAPE in steps:  # Gemma's: no space is left to split at
+        space = plain_spelling(re.escape(" "))
+        splitting = [
+            (name, step)
+            for name, step in splitting
+            if not (isinstance(step, _Cut) and step.expression == space)
+        ]
+    steps += [step for _, step in splitting]
+    made, splits, flags = Normalizer(), list[str](), dict.fromkeys(FLAGS, False)
+    for step in steps:
+        match step:
+            case _Other(kind) if kind in _FORMS:
+                made = replace(made, form=kind)
+            case _Precompiled(charsmap):
+                made = replace(made, charsmap=_decoded(charsmap, where))
+            case _Strip(_, True) | _Replace(_Pattern(" {2,}")):
+                made = replace(made, remove_extra_whitespaces=True)
+            case _Replace(_Pattern(None, " ")):
+                made = replace(made, escape_whitespaces=True)
+            case _Prepend():
+                made = replace(made, add_dummy_prefix=True)
+            case _BertNormalizer():
+                flags = {flag: getattr(step, flag) for flag in FLAGS}
+            case _Metaspace(_, scheme):
+                prefix = made.add_dummy_prefix or scheme != "never"
+                made = replace(made, add_dummy_prefix=prefix, escape_whitespaces=True)
+            case _Cut():
+                splits.append(step.written)
+    return Pipeline(
+        made,
+        tuple(splits),
+        flags,
+        any(isinstance(step, _ByteLevel) for step in steps),
+        any(isinstance(s, _Metaspace) or getattr(s, "content", "") == SPACE for s in steps),
+        normalizing,
+        splitting,
+    )
+
+
+def _decoded(charsmap: str, where: str) -> bytes | None:
+    try:
+        return base64.b64decode(charsmap, validate=True) or None
+    except ValueError as error:  # binascii.Error, or characters that are not ASCII
+        fault = f"normalizer: a precompiled_charsmap is not base64 ({error})"
+        raise VocabularyError(where, fault, COPY) from None
+
+
+def unlike(pipeline: Pipeline, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The steps of a file that the plain model read from it would write in another way.
+
+    vocabulary: what was read from the file. Empty if it says the same.
+    """
+    written, unlike = steps_of(vocabulary), dict[str, str]()
+    lacking: list[str] = []
+    for part, theirs in (
+        ("normalizer", pipeline.normalizing),
+        ("pre_tokenizer", pipeline.splitting),
+    ):
+        ours = [step for _, step in _steps(written.get(part), part)]
+        if [step for _, step in theirs] != ours:
+            lacking += dict.fromkeys(name for name, step in theirs if step not in ours)
+            unlike[part] = ", then ".join(name for name, _ in theirs) or f"{part} null"
+    # Where the plain model has every step, it has them in another order.
+    return tuple(lacking or unlike.values())
+
+
+def decodes_alike(decoder: object, other: object) -> bool:
+    """Whether two decoders are the same but for their spelling."""
+    one, another = ([step for _, step in _steps(d, "decoder")] for d in (decoder, other))
+    return one == another
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def steps_of(vocabulary: Vocabulary, *, pretokenize: bool = True) -> Json:
+    """The ``normalizer``, ``pre_tokenizer`` and ``decoder`` that are written for a vocabulary.
+
+    pretokenize: with the splits of byte-level BPE.
+    """
+    if vocabulary.algorithm is Algorithm.WORDPIECE:
+        return _wordpiece(rules_of(vocabulary))
+    if vocabulary.algorithm is Algorithm.UNIGRAM:
+        return _unigram(vocabulary)
+    if vocabulary.alphabet is Alphabet.CHARACTERS:
+        return _characters(vocabulary)
+    return _bytes(vocabulary, vocabulary.splits if pretokenize else ())
+
+
+def _wordpiece(rules: WordPieceRules) -> Json:
+    return {
+        "normalizer": {"type": "BertNormalizer"} | {flag: getattr(rules, flag) for flag in FLAGS},
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "decoder": {"type": "WordPiece", "prefix": rules.prefix, "cleanup": True},
+    }
+
+
+def _bytes(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
+    byte_level: Json = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": False,
+    }
+    steps = [
+        {"type": "Split", "pattern": {"Regex": split}, "behavior": "Isolated", "invert": False}
+        for split in splits
+    ]
+    form = vocabulary.normalizer.form
+    return {
+        "normalizer": {"type": form} if form else None,
+        "pre_tokenizer": _sequence([*steps, byte_level], "pre_tokenizer"),
+        "decoder": byte_level,
+    }
+
+
+def _characters(vocabulary: Vocabulary) -> Json:
+    steps = _normal_form(vocabulary)
+    if vocabulary.normalizer.remove_extra_whitespaces:
+        steps += _stripped(left=True, joined=" ")
+    steps += _prefix_and_escape(vocabulary)
+    return {
+        "normalizer": _sequence(steps, "normalizer"),
+        "decoder": _sequence(_unescaping(vocabulary), "decoder"),
+    }
+
+
+def _unigram(vocabulary: Vocabulary) -> Json:
+    normalizer = vocabulary.normalizer
+    steps = _normal_form(vocabulary)
+    if normalizer.remove_extra_whitespaces:
+        steps += _stripped(left=False, joined=SPACE)
+    metaspace: Json | None = None
+    decoders: list[Json]
+    if normalizer.escape_whitespaces and normalizer.remove_extra_whitespaces:
+        metaspace = {
+            "type": "Metaspace",
+            "replacement": SPACE,
+            "prepend_scheme": "always" if normalizer.add_dummy_prefix else "never",
+            "split": True,
+        }
+        decoders = [{"type": "ByteFallback"}] if vocabulary.byte_fallback else []
+        decoders.append(metaspace)
+    else:
+        # Where runs of spaces are kept, Metaspace would part them and miss the prefix before one.
+        steps += _prefix_and_escape(vocabulary)
+        decoders = _unescaping(vocabulary)
+    return {
+        "normalizer": _sequence(steps, "normalizer"),
+        "pre_tokenizer": metaspace,
+        "decoder": _sequence(decoders, "decoder"),
+    }
+
+
+def _normal_form(vocabulary: Vocabulary) -> list[Json]:
+    steps: list[Json] = []
+    if vocabulary.normalizer.form:
+        steps.append({"type": vocabulary.normalizer.form})
+    if vocabulary.normalizer.charsmap:
+        charsmap = base64.b64encode(vocabulary.normalizer.charsmap).decode("ascii")
+        steps.append({"type": "Precompiled", "precompiled_charsmap": charsmap})
+    return steps
+
+
+def _stripped(*, left: bool, joined: str) -> list[Json]:
+    return [
+        {"type": "Strip", "strip_left": left, "strip_right": True},
+        {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": joined},
+    ]
+
+
+def _prefix_and_escape(vocabulary: Vocabulary) -> list[Json]:
+    """Normalizer steps for the dummy prefix and U+2581, as in Llama 2's file."""
+    escape = vocabulary.normalizer.escape_whitespaces
+    steps: list[Json] = []
+    if vocabulary.normalizer.add_dummy_prefix:
+        steps.append({"type": "Prepend", "prepend": SPACE if escape else " "})
+    if escape:
+        steps.append({"type": "Replace", "pattern": {"String": " "}, "content": SPACE})
+    return steps
+
+
+def _unescaping(vocabulary: Vocabulary) -> list[Json]:
+    """Decoder steps, as in Llama 2's file."""
+    decoders: list[Json] = [
+        {"type": "Replace", "pattern": {"String": SPACE}, "content": " "},
+        {"type": "ByteFallback"},
+        {"type": "Fuse"},
+    ]
+    if vocabulary.normalizer.add_dummy_prefix:
+        decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    return decoders
+
+
+def _sequence(steps: list[Json], part: str) -> Json | None:
+    if not steps:
+        return None
+    return steps[0] if len(steps) == 1 else {"type": "Sequence", _CHILDREN[part]: steps}

@@ -1,4 +1,4 @@
-"""WordPiece in files: vocabularies of ``tokenizer.json`` and GGUF to the plain model and back.
+"""WordPiece vocabularies, and how GGUF files spell them.
 
 Hugging Face marks tokens that continue a word (``##ing``). llama.cpp marks those that begin one
 (U+2581), as ``convert_hf_to_gguf.py`` rewrites them; tokens in brackets (``[unused0]``), which no
@@ -7,11 +7,7 @@ word can contain, and control tokens stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from corpora.vocabularies.limits import check_tokens
 from corpora.vocabularies.model import (
@@ -20,15 +16,13 @@ from corpora.vocabularies.model import (
     Alphabet,
     PieceType,
     RankOrder,
-    Unexpressed,
     Vocabulary,
     VocabularyError,
     WordPieceRules,
 )
-from corpora.vocabularies.reading import convert, shown_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Json = dict[str, Any]
 
@@ -80,137 +74,20 @@ def make(
     )
 
 
-def texts_of(vocabulary: Vocabulary) -> dict[int, str]:
-    """The text of each id, special tokens included: both engines match these, too."""
-    texts = {i: t.decode() for i, t in enumerate(vocabulary.tokens) if t is not None}
-    texts.update({token_id: text for text, token_id in vocabulary.special_tokens.items()})
-    return texts
-
-
-# --- tokenizer.json -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """The ``model`` of a tokenizer.json, its ids checked."""
-
-    vocab: Mapping[str, int]
-    unk_token: str
-    prefix: str
-    max_word: int
-
-
-_FLAGS = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
-"""Flags of a BertNormalizer, which the plain model has under the same names."""
-
-
-class _Step(msgspec.Struct):
-    """A normalizer or a pre-tokenizer: of the latter only the type counts."""
-
-    type: str | None = None
-    clean_text: bool = True
-    handle_chinese_chars: bool = True
-    strip_accents: bool | None = None
-    lowercase: bool = True
-
-
-def from_json(
-    model: Model,
-    normalizer: object,
-    pre_tokenizer: object,
-    added: tuple[AddedToken, ...],
-    vocabulary_id: str,
-    source: str | None,
-) -> Vocabulary:
-    """The vocabulary of a tokenizer.json whose model is WordPiece.
-
-    Raises Unexpressed for another normalizer than BertNormalizer (or none), another pre-tokenizer
-    than BertPreTokenizer, added tokens that are ordinary ones, and an unknown token that is none.
-    """
-    where = source or vocabulary_id
-    vocab, unk = model.vocab, model.unk_token
-    if unk not in vocab:
-        raise Unexpressed(where, (f"model.unk_token {shown_json(unk)}, which is no token",))
-    ordinary = [entry.text for entry in added if not entry.special]
-    if ordinary:
-        token = f"the added token {shown_json(ordinary[0])} that is not special"
-        raise Unexpressed(where, (f"{token}, of a WordPiece model",))
-    kind = None if pre_tokenizer is None else _typed(pre_tokenizer, where, "pre_tokenizer").type
-    if kind != "BertPreTokenizer":
-        raise Unexpressed(where, (f"pre_tokenizer {shown_json(kind)} of a WordPiece model",))
-    size = max([*vocab.values(), *(entry.id for entry in added)]) + 1
-    texts: list[str | None] = [None] * size
-    for text, token_id in vocab.items():
-        texts[token_id] = text
-    for entry in added:
-        texts[entry.id] = entry.text
-    specials = {unk: vocab[unk], **{entry.text: entry.id for entry in added if entry.special}}
-    return make(
-        vocabulary_id,
-        texts,
-        specials,
-        WordPieceRules(
-            **_normalizer(normalizer, where), prefix=model.prefix, max_word=model.max_word
-        ),
-        unk_id=vocab[unk],
-        added=added,
-        file_format="tokenizer.json",
-        source_path=source,
-    )
-
-
-def _typed(step: object, where: str, field: str) -> _Step:
-    if isinstance(step, dict) and step.get("type") not in ("BertNormalizer", "BertPreTokenizer"):
-        step = {"type": step.get("type")}  # of another step nothing but its name is of interest
-    return convert(step, _Step, where, field)
-
-
-def _normalizer(step: object, where: str) -> dict[str, bool]:
-    """The flags of a BertNormalizer; all off without one. No ``strip_accents`` is ``lowercase``."""
-    if step is None:
-        return dict.fromkeys(_FLAGS, False)
-    typed = _typed(step, where, "normalizer")
-    if typed.type != "BertNormalizer":
-        raise Unexpressed(where, (f"normalizer {shown_json(typed.type)} of a WordPiece model",))
-    strip = typed.lowercase if typed.strip_accents is None else typed.strip_accents
-    return {flag: getattr(typed, flag) for flag in _FLAGS} | {"strip_accents": strip}
-
-
-def json_steps(vocabulary: Vocabulary) -> Json:
-    """Of these what comes before and after the model."""
-    rules = _rules(vocabulary)
-    return {
-        "normalizer": {"type": "BertNormalizer"} | {flag: getattr(rules, flag) for flag in _FLAGS},
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "decoder": {"type": "WordPiece", "prefix": rules.prefix, "cleanup": True},
-    }
-
-
-def to_json(vocabulary: Vocabulary) -> Json:
-    """The parts of a tokenizer.json that are WordPiece's: with BERT's own pipeline and decoder."""
-    rules = _rules(vocabulary)
-    texts = texts_of(vocabulary)
-    vocab: dict[str, int] = {}
-    for token_id in sorted(texts):
-        vocab.setdefault(texts[token_id], token_id)
-    return {
-        **json_steps(vocabulary),
-        "model": {
-            "type": "WordPiece",
-            "unk_token": None if vocabulary.unk_id is None else texts[vocabulary.unk_id],
-            "continuing_subword_prefix": rules.prefix,
-            "max_input_chars_per_word": rules.max_word,
-            "vocab": vocab,
-        },
-    }
-
-
-def _rules(vocabulary: Vocabulary) -> WordPieceRules:
+def rules_of(vocabulary: Vocabulary) -> WordPieceRules:
+    """The rules of a WordPiece vocabulary. Raises VocabularyError where it has none."""
     if vocabulary.wordpiece is None:
         raise VocabularyError(
             vocabulary.id, "has no rules of WordPiece", "set Vocabulary.wordpiece"
         )
     return vocabulary.wordpiece
+
+
+def texts_of(vocabulary: Vocabulary) -> dict[int, str]:
+    """The text of each id, special tokens included: both engines match these, too."""
+    texts = {i: t.decode() for i, t in enumerate(vocabulary.tokens) if t is not None}
+    texts.update({token_id: text for text, token_id in vocabulary.special_tokens.items()})
+    return texts
 
 
 # --- GGUF -----------------------------------------------------------------------------------------
@@ -270,7 +147,7 @@ def _from_phantom(text: str, prefix: str) -> str:
 
 def gguf_texts(vocabulary: Vocabulary) -> dict[int, str]:
     """The text of each id in a GGUF file: what llama.cpp matches. Two ids may come out alike."""
-    rules = _rules(vocabulary)
+    rules = rules_of(vocabulary)
     aside = {*vocabulary.special_tokens.values(), *(t.id for t in vocabulary.added_tokens)}
     return {
         token_id: text
@@ -284,7 +161,7 @@ def gguf_texts(vocabulary: Vocabulary) -> dict[int, str]:
 
 def gguf_trouble(vocabulary: Vocabulary) -> str | None:
     """Why llama.cpp cannot run the vocabulary, in one line; None if it can."""
-    rules = _rules(vocabulary)
+    rules = rules_of(vocabulary)
     if vocabulary.unk_id is None:
         return "GGUF needs an unknown token"
     if not (rules.clean_text and rules.handle_chinese_chars):
@@ -299,7 +176,7 @@ def gguf_trouble(vocabulary: Vocabulary) -> str | None:
 
 def to_gguf_fields(vocabulary: Vocabulary) -> Json:
     """The ``tokenizer.ggml.*`` fields of a GGUF file; holes are named as its converter does."""
-    rules, texts = _rules(vocabulary), gguf_texts(vocabulary)
+    rules, texts = rules_of(vocabulary), gguf_texts(vocabulary)
     size = max([len(vocabulary.tokens) - 1, *texts]) + 1
     types = [PieceType.NORMAL if i in texts else PieceType.UNUSED for i in range(size)]
     for token_id in vocabulary.special_tokens.values():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies import compilers
+from impls.compiled import compilers
 
 if TYPE_CHECKING:
     from harness.workers.cell import Progress
@@ -30,7 +30,7 @@ def watch(progress: Progress) -> None:
         return
     from numba.core import event  # noqa: PLC0415 (only where it is there already)
 
-    from corpora.vocabularies.jit import WAITING  # noqa: PLC0415 (imports Numba)
+    from impls.compiled.jit import WAITING  # noqa: PLC0415 (imports Numba)
 
     if _WATCHED:  # by that import
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from corpora.vocabularies.tokenizer_json_native import given
+from corpora.vocabularies.tokenizer_json_out import given
 from impls import interface
 from impls.adapters.common import rank_file, rank_trouble
 from impls.adapters.peers import Peer, PeerEncoder, rank_order_trouble, written

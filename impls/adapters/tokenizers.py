@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from corpora.vocabularies.tokenizer_json_native import given, with_dropout
+from corpora.vocabularies.tokenizer_json_out import given, with_dropout
 from impls.adapters.common import (
     Library,
     in_bytes,

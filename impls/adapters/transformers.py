@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
-from corpora.vocabularies.tokenizer_json_native import given
+from corpora.vocabularies.tokenizer_json_out import given
 from impls.adapters.common import SENTENCEPIECE_FILES
 from impls.adapters.peers import Peer
 from impls.adapters.recipes import READS_JSON, FieldImplementation, Way

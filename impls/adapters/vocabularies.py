@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
-from corpora.vocabularies.tokenizer_json_native import given
+from corpora.vocabularies.tokenizer_json_out import given
 from impls.adapters.tokenizers import native_json, tokenizer_json
 from impls.interface import Mode
 

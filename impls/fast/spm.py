@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from corpora.vocabularies.pieces import Pieces
 from impls.bpe.encoder import SPARE
 from impls.bpe.fast import kept_block
 from impls.bpe.fast.backtracking_kernel import block_of, encode_pieces
+from impls.compiled.jit import njit
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY, OUT_OF_ORDER, section
 from impls.kernels.table_cache import arrays_of

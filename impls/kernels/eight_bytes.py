@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import RankOrder
+from impls.compiled.jit import njit
 from impls.kernels.layout import (
     BYTE_IDS,
     EMPTY,

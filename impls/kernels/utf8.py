@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 from impls.kernels.bits import lowest
 from impls.kernels.eight_bytes import WORD, small_letters, word_at
 from impls.kernels.layout import EMPTY, PLACE

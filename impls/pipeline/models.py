@@ -6,7 +6,7 @@ import heapq
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from corpora.vocabularies.tokenizer_json_native import kind_of
+from corpora.vocabularies.tokenizer_json import kind_of
 from impls.pipeline.errors import Undefined
 
 if TYPE_CHECKING:

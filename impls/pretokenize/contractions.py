@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 from impls.kernels.bits import lowest
 from impls.kernels.layout import EMPTY
 from impls.kernels.many_bytes import WINDOW

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import inlined, njit
+from impls.compiled.jit import inlined, njit
 from impls.kernels.bits import highest, lowest, ones
 from impls.kernels.layout import EMPTY, PLACE
 from impls.kernels.many_bytes import ALL, LOADED, WINDOW

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 from impls.kernels.merge_tables import EMPTY
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import inlined, njit
+from impls.compiled.jit import inlined, njit
 from impls.kernels.bits import highest
 from impls.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.pretokenize.byte_masks import ascii_masks

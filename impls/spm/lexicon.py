@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
+from impls.compiled.jit import njit
 from impls.kernels.merge_tables import EMPTY, capacity, pair_hash
 from impls.kernels.table_cache import arrays_of
 from impls.kernels.trie import build_trie

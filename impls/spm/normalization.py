@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
+from impls.compiled.jit import njit
 from impls.unigram.normalizer import SPACE, Rules, make_rules, normalize, put
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.merges import halves, rows_of
 from corpora.vocabularies.model import PieceType, VocabularyError
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sentencepiece_model import byte_of
+from impls.compiled.jit import njit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.tables_on_disk import kept_arrays
+from impls.compiled.jit import njit
 from impls.kernels.table_cache import source_of
 
 if TYPE_CHECKING:

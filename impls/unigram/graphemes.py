@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 from impls.kernels.utf8 import character_length, code_point
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
+from impls.compiled.jit import njit
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import character_length, code_point, lenient_length

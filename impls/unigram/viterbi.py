@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import lead_length

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import WordPieceRules
 from corpora.vocabularies.wordpiece_file import WORD_START, gguf_texts, texts_of
+from impls.compiled.jit import njit
 from impls.kernels.layout import EMPTY
 from impls.kernels.merge_tables import longest_piece
 from impls.kernels.table_cache import arrays_of

@@ -128,7 +128,7 @@ def test_steps_deep_in_one_another(tmp_path: Path) -> None:
         step = {"type": "Sequence", "normalizers": [step]}
     path = written(tmp_path / "tokenizer.json", {**bpe(), "normalizer": step})
     assert "nested deeper than 16" in refusal(path)
-    path = written(tmp_path / "tokenizer.json", b'{"model":' + b"[" * 100_000)
+    path = written(tmp_path / "tokenizer.json", b'{"normalizer":' + b"[" * 100_000)
     assert "is not JSON (maximum recursion depth" in refusal(path)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from corpora.vocabularies import tokenizer_json
 from corpora.vocabularies.model import NativeFile
-from corpora.vocabularies.tokenizer_json_native import given
+from corpora.vocabularies.tokenizer_json_out import given
 from harness.events import VocabularyLoaded
 from tests.corpora.test_vocab_formats import bpe_document
 

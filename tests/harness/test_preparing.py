@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from corpora.vocabularies import caches, jit
+from corpora.vocabularies import caches
 from harness.workers.cell import Cell, Progress
+from impls.compiled import jit
 
 
 @pytest.fixture

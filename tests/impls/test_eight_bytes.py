@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 from impls.kernels.eight_bytes import WORD, copy_word, small_letters, word_at
 
 SOME = [*b"`az{AZ \x00\x01\x7f", 0x80, 0x81, 0xE1, 0xE2, 0xE3, 0xFF]

@@ -19,8 +19,8 @@ from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.remarks import remarks
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
-from corpora.vocabularies.tokenizer_json_native import check_added, given
-from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
+from corpora.vocabularies.tokenizer_json_added import check_added
+from corpora.vocabularies.tokenizer_json_out import given, to_tokenizer_json
 from harness.core.comparisons import contracts_of, modes_of
 from harness.core.participants import Participant
 from harness.engine import selection

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import Piece, PieceType
 from corpora.vocabularies.sources import resolve
+from impls.compiled.jit import njit
 from impls.fast.unigram import normalizer as fast
 from impls.fast.unigram.normalizer import BLANK, SPARE, make_passing
 from impls.fast.unigram.plain import READ, begins_plain, pass_plain, plain_masks

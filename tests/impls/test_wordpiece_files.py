@@ -69,8 +69,8 @@ def test_without_a_normalizer_nothing_changes():
 @pytest.mark.parametrize(
     ("changes", "step"),
     [
-        ({"normalizer": {"type": "NFC"}}, 'normalizer "NFC" of a WordPiece model'),
-        ({"pre_tokenizer": None}, "pre_tokenizer null of a WordPiece model"),
+        ({"normalizer": {"type": "Nmt"}}, "normalizer Nmt {"),
+        ({"pre_tokenizer": None}, "pre_tokenizer null"),
         ({"model": {"unk_token": "<no>"}}, 'model.unk_token "<no>", which is no token'),
         (
             {"added_tokens": [{"id": len(document()["model"]["vocab"]), "content": "a b"}]},
@@ -78,12 +78,13 @@ def test_without_a_normalizer_nothing_changes():
         ),
         (
             {"pre_tokenizer": {"type": "Whitespace"}},
-            'pre_tokenizer "Whitespace" of a WordPiece model',
+            "pre_tokenizer Whitespace",
         ),
     ],
 )
 def test_what_only_who_reads_the_file_can_run(changes, step):
-    assert from_document(document(**changes), "x", None).unexpressed == (step,)
+    [told] = from_document(document(**changes), "x", None).unexpressed
+    assert told.startswith(step)
 
 
 def test_what_gguf_cannot_say():

@@ -34,10 +34,7 @@ def mutated(rng: random.Random) -> Vocabulary:
 
 def _merges(rng: random.Random, vocabulary: Vocabulary) -> Vocabulary:
     """Explicit merges, of which two change places, one goes, or one is there twice."""
-    columns = vocabulary.merges
-    merges = list(
-        zip(columns.left.tolist(), columns.right.tolist(), columns.merged.tolist(), strict=True)
-    )
+    merges = vocabulary.merges.triples()
     place, other = rng.randrange(len(merges)), rng.randrange(len(merges))
     change = rng.choice(["swap", "drop", "again", "ids"])
     if change == "swap":

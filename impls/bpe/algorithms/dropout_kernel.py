@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.definition import heap_kernel
 from impls.bpe.definition.heap_kernel import POSITION_BITS, pop, push, repair
+from impls.compiled.jit import njit
 from impls.kernels.layout import BYTE_IDS, EMPTY, PAIRS, section
 from impls.kernels.merge_tables import known_id, longest_piece, pair_row
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.tables.spellings import spelled_sections
+from impls.compiled.jit import njit
 from impls.kernels.layout import BYTE_IDS, EMPTY, IDS, TRIE, pack, section
 from impls.kernels.trie import LABEL_BITS, LABEL_MASK
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.algorithms.table_kernel import read_off
 from impls.bpe.tables.automaton import next_state
 from impls.bpe.tables.linear import spine_sections, suffix_sections, token_sections
 from impls.bpe.tables.spines import find_last, formed
+from impls.compiled.jit import njit
 from impls.kernels.layout import (
     BASE_TOKENS,
     EMPTY,

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.algorithms.table_kernel import read_off
 from impls.bpe.tables.automaton import next_state
 from impls.bpe.tables.spellings import spelled_sections, spelled_suffix_sections
+from impls.compiled.jit import njit
 from impls.kernels.layout import (
     BYTE_IDS,
     EMPTY,

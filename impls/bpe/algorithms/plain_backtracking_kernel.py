@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.tables.plain_pair_validity import plain_sections, valid_pair
+from impls.compiled.jit import njit
 from impls.kernels.layout import (
     AGED_PAIRS,
     BASE_TOKENS,

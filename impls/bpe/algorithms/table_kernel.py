@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.tables.automaton import next_state
 from impls.bpe.tables.linear import suffix_sections, token_sections
 from impls.bpe.tables.pair_validity import boundary_at, valid_pair
+from impls.compiled.jit import njit
 from impls.kernels.layout import (
     BASE_TOKENS,
     BLOOM,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 from impls.kernels.layout import BYTE_IDS, EMPTY, PAIRS, pack, section
 from impls.kernels.merge_tables import known_id, longest_piece, merge_tables, pair_row, whole_tables
 

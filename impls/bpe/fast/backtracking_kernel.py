@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.fast.batched_backtracking import (
     BEGIN_BITS,
     LONGEST_BATCHED,
@@ -34,6 +33,7 @@ from impls.bpe.fast.wide_rows import recall_wide, remember_wide
 from impls.bpe.fast.words import has_key, keep_keys, look_up, spell, word_filter, word_table
 from impls.bpe.tables.linear import spelled_tokens, token_sections
 from impls.bpe.tables.pair_validity import boundary_at, valid_pair
+from impls.compiled.jit import njit
 from impls.kernels.layout import (
     BASE_TOKENS,
     BLOOM,

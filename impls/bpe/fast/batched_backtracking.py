@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.fast.batched_pair_validity import ask
 from impls.bpe.fast.candidates import LESS_BITS, LESS_MASK
 from impls.bpe.fast.columns import (
@@ -32,6 +31,7 @@ from impls.bpe.fast.columns import (
 )
 from impls.bpe.fast.trie_lookup import find_longest
 from impls.bpe.tables.pair_validity import boundary_at, parts_of, valid_pair
+from impls.compiled.jit import njit
 from impls.kernels.layout import EMPTY, INDEX, PLACE
 from impls.kernels.processor import prefetch
 

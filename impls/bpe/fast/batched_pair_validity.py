@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import inlined
 from impls.bpe.fast.columns import (
     FIRST_WORD,
     LEFT,
@@ -45,6 +44,7 @@ from impls.bpe.tables.pair_validity import (
     pair_bits,
     word_asked,
 )
+from impls.compiled.jit import inlined
 from impls.kernels.layout import EMPTY, PLACE
 from impls.kernels.processor import prefetch
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import VocabularyError
 from impls.bpe.tables.pair_validity import boundary_of, valid_pair
+from impls.compiled.jit import njit
 from impls.kernels.layout import (
     BLOOM,
     BOUNDARIES,

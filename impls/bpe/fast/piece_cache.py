@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import inlined, njit
 from corpora.vocabularies.tables_on_disk import on_a_line
+from impls.compiled.jit import inlined, njit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

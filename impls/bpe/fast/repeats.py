@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.fast.piece_results import FEW, RESULT, put
 from impls.bpe.fast.words import UNKNOWN
+from impls.compiled.jit import njit
 from impls.kernels.layout import PLACE
 from impls.kernels.processor import copy_pair, differ
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.fast.piece_cache import SHORT, SHORT_TAKEN, copy_row, wide_rows_in
 from impls.bpe.fast.piece_results import FEW
 from impls.bpe.fast.words import UNKNOWN, word_hash
+from impls.compiled.jit import njit
 from impls.kernels.layout import PLACE
 from impls.kernels.processor import copy_pair, differ, prefetch
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import inlined, njit
 from impls.bpe.fast.candidates import HAS_TOKEN, VALUE_BITS, VALUE_MASK
 from impls.bpe.fast.columns import (
     DONE_ENTRY,
@@ -40,6 +39,7 @@ from impls.bpe.fast.vectors import (
     put_numbers,
     words_at,
 )
+from impls.compiled.jit import inlined, njit
 from impls.kernels.layout import INDEX, PLACE
 from impls.kernels.trie import LABEL_MASK
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.fast.piece_cache import COUNTS, WIDE, WIDE_TAKEN, copy_row, wide_rows_in
 from impls.bpe.fast.piece_results import FEW, RESULT, put
 from impls.bpe.fast.words import KEYED, has_key, spelled, word_hash
+from impls.compiled.jit import njit
 from impls.kernels.layout import PLACE
 from impls.kernels.processor import masked_pair, prefetch
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.fast.piece_results import put_one
+from impls.compiled.jit import njit
 from impls.kernels.eight_bytes import word_at
 from impls.kernels.layout import EMPTY, INDEX, PLACE, bits_of, has_bit
 from impls.kernels.merge_tables import capacity

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

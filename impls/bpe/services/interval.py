@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.services.prefixes import COUNT, LAST, extend, new_memo, new_rows
 from impls.bpe.tables.pair_validity import boundary_at, valid_pair
+from impls.compiled.jit import njit
 from impls.interface import Rejected
 from impls.kernels.layout import (
     BLOOM,

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.tables.pair_validity import boundary_of, valid_pair
+from impls.compiled.jit import njit
 from impls.kernels.layout import (
     BASE_TOKENS,
     BLOOM,

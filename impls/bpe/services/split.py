@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.services.characters import character_end
 from impls.bpe.services.prefixes import COLUMNS, COUNT, STATE, extend, new_memo
+from impls.compiled.jit import njit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

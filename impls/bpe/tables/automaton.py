@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 from impls.kernels.layout import EMPTY, STATES, SUFFIXES
 from impls.kernels.trie import LABEL_MASK, child, token_at
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.definition.heap_kernel import merge
+from impls.compiled.jit import njit
 from impls.kernels.layout import (
     BASE_TOKENS,
     BYTE_IDS,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.definition import heap_kernel
+from impls.compiled.jit import njit
 from impls.kernels.layout import EMPTY, OUT_OF_ORDER, section
 from impls.kernels.trie import LABEL_MASK, token_at
 

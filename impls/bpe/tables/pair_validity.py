@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from corpora.vocabularies.jit import inlined, njit
 from corpora.vocabularies.model import VocabularyError
+from impls.compiled.jit import inlined, njit
 from impls.kernels.layout import (
     BASE_TOKENS,
     BLOOM,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from impls.bpe.definition.heap_kernel import improper_tokens
 from impls.bpe.tables.derivations import derive
+from impls.compiled.jit import njit
 from impls.kernels.layout import (
     AGED_PAIRS,
     BASE_TOKENS,

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 from impls.kernels.layout import EMPTY, SEARCH_STARTS, SEARCHES, SPINES
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 from impls.kernels.layout import INDEX
 from impls.kernels.trie import LABEL_BITS, LABEL_MASK
 from impls.kernels.utf8 import lead_length

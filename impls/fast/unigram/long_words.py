@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from corpora.vocabularies.jit import inlined, njit
+from impls.compiled.jit import inlined, njit
 from impls.fast.unigram.endings import piece_of, step
 from impls.fast.unigram.pulling import LENGTH_AT, PIECE, pull
 from impls.kernels.layout import INDEX

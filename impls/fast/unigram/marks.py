@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import inlined, njit
+from impls.compiled.jit import inlined, njit
 from impls.kernels.eight_bytes import WORD, copy_word, word_at
 from impls.unigram.charsmap import LABEL, LEAF, offsets
 

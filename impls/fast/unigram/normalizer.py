@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from corpora.vocabularies.jit import inlined, njit
-from corpora.vocabularies.uncounted import uncounted
+from impls.compiled.jit import inlined, njit
+from impls.compiled.uncounted import uncounted
 from impls.fast.unigram.marks import CHANGES, FOLLOWS, marks_of, pass_characters
 from impls.fast.unigram.plain import ENOUGH, begins_plain, lead_bytes, pass_plain, plain_table
 from impls.kernels.eight_bytes import WORD, copy_word, small_letters, word_at

@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from corpora.vocabularies.jit import inlined, njit
+from impls.compiled.jit import inlined, njit
 from impls.kernels.bits import highest, lowest
 from impls.kernels.eight_bytes import place_of
 from impls.kernels.many_bytes import ALL, LOADED, WINDOW, word_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import inlined, njit
+from impls.compiled.jit import inlined, njit
 from impls.fast.unigram.endings import on_page, page_of, piece_of, step
 from impls.kernels.layout import INDEX, PLACE
 from impls.kernels.utf8 import lead_length

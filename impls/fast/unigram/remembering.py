@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
 from corpora.vocabularies.pieces import Pieces
-from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.growing_cache import fitting
 from impls.bpe.fast.piece_results import FEW, RESULT, put
 from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
 from impls.bpe.fast.short_rows import AHEAD, recall, remember
 from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.bpe.fast.words import keep_keys, spell
+from impls.compiled.jit import njit
+from impls.compiled.uncounted import uncounted
 from impls.fast.unigram.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
 from impls.fast.unigram.cuts import make_cuts
 from impls.fast.unigram.endings import make_endings

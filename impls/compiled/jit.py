@@ -12,7 +12,7 @@ Five things differ from plain ``numba.njit(cache=True)``:
   is in the cache; its locks go with it. Calls form no circles, so that no two processes can wait
   for each other.
 - **What a function calls is part of it.** Compiled code on disk is taken only if the source of all
-  that was compiled into it is as it was (:mod:`corpora.vocabularies.stamps`).
+  that was compiled into it is as it was (:mod:`impls.compiled.stamps`).
 - **A constant argument is no type of its own.** Numba would compile a callee once for ``f(0)`` and
   once for ``f(n)``, though the code is the same.
 - **The cache is a folder of its own** (:func:`corpora.vocabularies.caches.compiled_folder`), the
@@ -41,8 +41,9 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import rtsys
 from numba.core.types import unliteral  # type: ignore[attr-defined]
 
-from corpora.vocabularies import caches, compilers
-from corpora.vocabularies.stamps import stamp_of
+from corpora.vocabularies import caches
+from impls.compiled import compilers
+from impls.compiled.stamps import stamp_of
 
 # For this process, for those that it starts, and for whenever Numba reads its variables again.
 os.environ[caches.COMPILED] = numba.config.CACHE_DIR = str(caches.compiled_folder())

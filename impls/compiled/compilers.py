@@ -8,4 +8,4 @@ from __future__ import annotations
 from collections.abc import Callable
 
 AT_IMPORT: list[Callable[[], None]] = []
-"""Called once when :mod:`corpora.vocabularies.jit` is imported."""
+"""Called once when :mod:`impls.compiled.jit` is imported."""

@@ -13,7 +13,7 @@ from corpora.vocabularies.caches import OURS
 
 CODE = (
     "import sys\n"
-    "from corpora.vocabularies import jit\n"
+    "from impls.compiled import jit\n"
     "from numba.core.entrypoints import init_all\n"
     "init_all()  # as Numba does before it compiles or loads a function\n"
     "print('extends_numba' in sys.modules)"

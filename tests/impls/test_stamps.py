@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 CALLER = """
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 from helper import BY, more
 
 @njit
@@ -22,7 +22,7 @@ def once(number):
     return more(number)
 """
 HELPER = """
-from corpora.vocabularies.jit import njit
+from impls.compiled.jit import njit
 
 BY = {by}
 
