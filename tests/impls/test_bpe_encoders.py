@@ -8,7 +8,7 @@ from hypothesis import given
 
 from corpora.vocabularies.model import Merges, RankOrder
 from corpora.vocabularies.sources import resolve
-from impls.bpe.algorithms import (
+from impls.bpe import (
     backtracking,
     dropout,
     greedy,
@@ -16,10 +16,9 @@ from impls.bpe.algorithms import (
     incremental,
     minimal,
     naive,
-    plain,
     table,
 )
-from impls.bpe.fast import cached
+from impls.fast.bpe import implementations as fast
 from impls.interface import Mode, Rejected
 from tests.breadth import thorough
 from tests.data import data_path
@@ -35,10 +34,10 @@ from tests.impls.bpe_vocabularies import (
 RAW = Mode(pretokenize=False)
 LINEAR = [
     backtracking.IMPLEMENTATION,
-    cached.IMPLEMENTATION,
+    fast.IMPLEMENTATION,
+    fast.CACHED,
     table.IMPLEMENTATION,
     incremental.IMPLEMENTATION,
-    plain.IMPLEMENTATION,
 ]
 EXACT = [naive.IMPLEMENTATION, heap.IMPLEMENTATION, *LINEAR]
 INEXACT = [greedy.IMPLEMENTATION, minimal.IMPLEMENTATION, dropout.IMPLEMENTATION]

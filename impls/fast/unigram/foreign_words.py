@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import inlined, njit
 from corpora.vocabularies.uncounted import uncounted
-from impls.bpe.fast.piece_results import FEW, RESULT
+from impls.fast.bpe.piece_results import FEW, RESULT
 from impls.fast.unigram.endings import on_page, page_of, piece_of
 from impls.kernels.bits import ones
 from impls.kernels.eight_bytes import word_at
