@@ -30,6 +30,7 @@ from impls.kernels.trie import longest_token
 @njit
 def encode_piece(tokens: Tokens, piece: Bytes, ids: Ints) -> int:
     """See :func:`impls.bpe.pieces.encode_piece`."""
+    pairs, splits = tokens.pairs, tokens.splits
     dead = np.zeros((len(piece) >> 5) + 1, dtype=np.int64)
     count = 0
     position = 0
@@ -38,7 +39,7 @@ def encode_piece(tokens: Tokens, piece: Bytes, ids: Ints) -> int:
         # The longest token, from ``token`` on, that may stand here.
         while token != EMPTY:
             alive = not is_dead(dead, position + int(tokens.lengths[token]))
-            if alive and (count == 0 or valid_pair(tokens, int(ids[count - 1]), token)):
+            if alive and (count == 0 or valid_pair(pairs, splits, int(ids[count - 1]), token)):
                 break
             token = int(tokens.prefixes[token])
         if token != EMPTY:

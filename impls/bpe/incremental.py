@@ -42,7 +42,7 @@ def encode_piece(tables: Tables, piece: Bytes, ids: Ints) -> int:
     for position in range(len(piece)):
         state = next_state(automaton, state, int(piece[position]))
         longest = int(automaton.longest[state])
-        lasts[position] = last_token(tokens, tables.spines, lasts, position, longest)
+        lasts[position] = last_token(tables.spines, lasts, position, longest)
     # The tokens are read off backwards, and turned.
     count = 0
     position = len(piece)

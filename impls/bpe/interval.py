@@ -78,7 +78,7 @@ def count_range(tokens: Tokens, rows: Ints, numbers: Ints, text: Bytes, start: i
         while token != EMPTY:
             stop = position + int(tokens.lengths[token])
             if dead[stop - start] == 0 and (
-                count == 0 or valid_pair(tokens, int(stack[count - 1]), token)
+                count == 0 or valid_pair(tokens.pairs, tokens.splits, int(stack[count - 1]), token)
             ):
                 break
             token = int(tokens.prefixes[token])

@@ -13,8 +13,7 @@ neighbours are valid pairs are the encoding of their text.
 
 from __future__ import annotations
 
-from impls.bpe.tokens import Tokens
-from impls.kernels.layout import EMPTY
+from impls.kernels.layout import EMPTY, Ints
 from impls.kernels.lazy import njit
 from impls.kernels.merge_tables import pair_row
 
@@ -23,9 +22,11 @@ NEVER = 1 << 31
 
 
 @njit
-def valid_pair(tokens: Tokens, left: int, right: int) -> bool:
-    """Whether token ``right`` may follow token ``left``: encoding does not merge across them."""
-    pairs, splits = tokens.pairs, tokens.splits
+def valid_pair(pairs: Ints, splits: Ints, left: int, right: int) -> bool:
+    """Whether token ``right`` may follow token ``left``: encoding does not merge across them.
+
+    pairs, splits: of :class:`impls.bpe.tokens.Tokens`.
+    """
     limit = NEVER
     while True:
         row = pair_row(pairs, left, right)

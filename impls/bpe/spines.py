@@ -28,14 +28,17 @@ from impls.kernels.lazy import njit
 
 
 class Spines(NamedTuple):
-    """By token: its preorder number; the interval, first to stop, of those that may stand to the
-    left of its right half; and where the search tree of its suffixes begins in ``searches``.
+    """By token: its bytes, and those of its right half (0 for a base token); its preorder number;
+    the interval, first to stop, of those that may stand to the left of its right half; and where
+    the search tree of its suffixes begins in ``searches``.
 
     A search tree is a sequence of nodes, each a centroid: token, next node if it did not form
     (EMPTY: none), number k of its children in the rest tree, then k rows by the first number of
     their interval: child, its node (EMPTY for none below it).
     """
 
+    lengths: Ints
+    rights: Ints
     numbers: Ints
     firsts: Ints
     stops: Ints
@@ -44,39 +47,39 @@ class Spines(NamedTuple):
 
 
 @njit
-def formed(tokens: Tokens, spines: Spines, lasts: Ints, position: int, token: int) -> bool:
-    """Whether a token forms at the end of the text that ends behind the byte at ``position``.
+def formed(spines: Spines, lasts: Ints, position: int, token: int) -> bool:
+    """Whether a token forms at the end of the text that ends with the byte at ``position``.
 
     lasts: the last token of the text up to each earlier byte.
     """
-    if token < tokens.base[256]:
+    right = int(spines.rights[token])
+    if right == 0:
         return True
-    right = int(tokens.splits[2 * token + 1])
-    number = spines.numbers[lasts[position - int(tokens.lengths[right])]]
+    number = spines.numbers[lasts[position - right]]
     return bool(spines.firsts[token] <= number < spines.stops[token])
 
 
 @njit
-def last_token(tokens: Tokens, spines: Spines, lasts: Ints, position: int, longest: int) -> int:
-    """The last token of the text that ends behind the byte at ``position``.
+def last_token(spines: Spines, lasts: Ints, position: int, longest: int) -> int:
+    """The last token of the text that ends with the byte at ``position``.
 
     longest: the longest token that the text ends in.
     """
-    if formed(tokens, spines, lasts, position, longest):
+    if formed(spines, lasts, position, longest):
         return longest
     searches = spines.searches
     best = EMPTY
     node = int(spines.starts[longest])
     while node != EMPTY:
         token = int(searches[node])
-        if not formed(tokens, spines, lasts, position, token):
+        if not formed(spines, lasts, position, token):
             node = int(searches[node + 1])
             continue
         best = token
         count = int(searches[node + 2])
         if count == 0:
             break
-        number = int(spines.numbers[lasts[position - int(tokens.lengths[token])]])
+        number = int(spines.numbers[lasts[position - int(spines.lengths[token])]])
         rows = node + 3
         low, high = 0, count  # the first row whose interval begins after ``number``
         while low < high:
@@ -231,9 +234,11 @@ def _chained(suffixes: Ints) -> int:
 def spines_of(tokens: Tokens, suffixes: Ints) -> Spines:
     """The tables. suffixes: those of :class:`impls.bpe.automaton.Automaton`."""
     numbers, firsts, stops, starts = np.zeros((4, len(suffixes)), dtype=np.int32)
+    rights = tokens.lengths[tokens.splits[1::2]]
+    rights[: tokens.base[256]] = 0
     # Three entries for each node, and two for the row in which its parent has it.
     searches = np.empty(5 * _chained(suffixes), dtype=np.int32)
-    spines = Spines(numbers, firsts, stops, starts, searches)
+    spines = Spines(tokens.lengths, rights, numbers, firsts, stops, starts, searches)
     _number(tokens.splits, int(tokens.base[256]), spines)
     used = _search_trees(tokens, suffixes, spines)
     return spines._replace(searches=spines.searches[:used].copy())

@@ -76,7 +76,7 @@ def extend(tables: Tables, rows: Ints, length: int, data: Bytes) -> int:
             left, right = int(rows[begin, LAST]), token
             if tables.mirrored:
                 left, right = right, left
-            if valid_pair(tokens, left, right):
+            if valid_pair(tokens.pairs, tokens.splits, left, right):
                 break
             token = int(automaton.suffixes[token])
         rows[end, STATE] = state

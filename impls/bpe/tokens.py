@@ -116,21 +116,16 @@ def _mark_out_of_order(found: Longs, ranks: Longs, out_of_order: Flags) -> None:
         )
 
 
-def out_of_order_texts(vocabulary: Vocabulary) -> list[bytes]:
-    """The spellings of the tokens out of order."""
-    texts, _, late = _ordered(vocabulary)
-    return [text for text, is_late in zip(texts, late.tolist(), strict=True) if is_late]
-
-
-def _ordered(vocabulary: Vocabulary) -> tuple[list[bytes], Longs, Flags]:
-    """As :func:`derivations`, and which of them are out of order."""
+def ordered_merges(vocabulary: Vocabulary) -> tuple[Longs, list[bytes]]:
+    """The last merges of the tokens in order, and the texts of those out of order."""
     texts, found = derivations(vocabulary)
     size = len(vocabulary.tokens)
     ranks = np.full(size, EMPTY, dtype=np.int64)
     ranks[found[:, 3]] = found[:, 2]
     out_of_order = np.zeros(size, dtype=np.bool_)
     _mark_out_of_order(found, ranks, out_of_order)
-    return texts, found, out_of_order[found[:, 3]]
+    late = out_of_order[found[:, 3]]
+    return found[~late], [text for text, is_late in zip(texts, late, strict=True) if is_late]
 
 
 def spellings_of(vocabulary: Vocabulary, ids: Ints) -> list[bytes]:
@@ -145,9 +140,7 @@ def tokens_of(vocabulary: Vocabulary) -> Tokens:
 
 def _tables(vocabulary: Vocabulary) -> Sequence[NDArray[np.generic]]:
     """The arrays of :class:`Tokens`, in its order."""
-    texts, found, late = _ordered(vocabulary)
-    late_texts = [text for text, is_late in zip(texts, late.tolist(), strict=True) if is_late]
-    found = found[~late]
+    found, late_texts = ordered_merges(vocabulary)
     found = found[np.argsort(found[:, 2], kind="stable")]
 
     byte_ids = np.array([EMPTY if i is None else i for i in vocabulary.byte_ids], dtype=np.int32)

@@ -29,7 +29,7 @@ from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from corpora.vocabularies.pieces import Pieces
 from impls.bpe.encoder import SPARE
-from impls.bpe.tokens import out_of_order_texts
+from impls.bpe.tokens import tokens_of
 from impls.fast.bpe.backtracking_kernel import ROOMS as FAST_ROOMS
 from impls.fast.bpe.backtracking_kernel import block_of, encode_pieces
 from impls.kernels.intrinsics import lacking
@@ -130,7 +130,7 @@ def _tables(
         block = block_of(as_bytes)
     except VocabularyError:  # it has more tokens than the tables have room for
         return None
-    if out_of_order_texts(as_bytes):
+    if len(tokens_of(as_bytes).out_of_order):
         return None
     ids = np.full(len(tokens), EMPTY, dtype=np.int32)
     ids[len(base) :] = emitted[built]

@@ -35,7 +35,7 @@ def test_a_pair_is_valid_exactly_if_its_text_encodes_to_it(encoding):
         text = b"".join(drawn.tokens[ids[token]] for token in (left, right))
         expected = oracle(drawn, text) == [ids[left], ids[right]]
 
-        assert valid_pair(tokens, left, right) == expected
+        assert valid_pair(tokens.pairs, tokens.splits, left, right) == expected
 
 
 def encoded(tokens, text):

@@ -92,6 +92,6 @@ def test_pair_validity_is_that_of_encoding(encoding):
     for left, left_id in enumerate(ids[:14]):
         for right, right_id in enumerate(ids[-14:], max(0, len(ids) - 14)):
             pair = [left_id, right_id]
-            assert valid_pair(tokens, left, right) == (
+            assert valid_pair(tokens.pairs, tokens.splits, left, right) == (
                 encoder.encode(drawn.spell(pair), RAW) == pair
             )

@@ -78,7 +78,7 @@ def _keep_useful(
                 if blob[start + offset] != blob[rest + offset]:
                     fits = False
                     break
-            if fits and valid_pair(tokens, prefix, after):
+            if fits and valid_pair(tokens.pairs, tokens.splits, prefix, after):
                 vain = False
                 break
         if vain:
