@@ -159,7 +159,8 @@ def test_no_module_imports_itself_by_a_detour() -> None:
 
 
 def test_imports_run_one_way_between_rooms() -> None:
-    assert circles(rooms(modules(), top)) == []
+    placed = {name: targets for name, targets in modules().items() if name not in MOVING}
+    assert circles(rooms(placed, top)) == []
 
 
 def test_the_rooms_of_the_harness_stand_in_order() -> None:
