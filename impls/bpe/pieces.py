@@ -15,12 +15,10 @@ import numpy as np
 
 from impls.kernels.layout import EMPTY, Bytes, Flags, Ints, Longs
 from impls.kernels.lazy import njit
-from impls.kernels.merge_tables import capacity
+from impls.kernels.trie import build_trie, child, token_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-    from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -44,16 +42,10 @@ class EncodePieces(Protocol):
 
 
 class Wholes(NamedTuple):
-    """The tokens that are emitted whole where they are a piece, as an open-addressing hash.
+    """The tokens that are emitted whole where they are a piece: their ids, and their trie."""
 
-    slots: indices into ``ids``; no slots at all where there are none. texts: the bytes of the
-    tokens, one behind another, and ends: where each of them ends.
-    """
-
-    slots: Ints
     ids: Ints
-    texts: NDArray[np.integer]
-    ends: NDArray[np.integer]
+    trie: Ints
 
 
 class Known(NamedTuple):
@@ -112,56 +104,22 @@ def over_pieces(encode_one: EncodePiece, tables_of: Callable[[Vocabulary], Any])
 
 
 @njit
-def text_hash(text: Bytes) -> int:
-    """A hash of a text; at least 0, below 2**31 (and never above 2**31 * 257 on the way)."""
-    mixed = len(text)
-    for position in range(len(text)):
-        mixed = (mixed * 257 + int(text[position])) & 0x7FFFFFFF
-    return mixed ^ (mixed >> 15)
-
-
-@njit
 def whole_id(wholes: Wholes, piece: Bytes) -> int:
     """The id of the token that is emitted whole for a piece, or EMPTY."""
-    mask = len(wholes.slots) - 1
-    if mask < 0:
-        return EMPTY
-    slot = text_hash(piece) & mask
-    while wholes.slots[slot] != EMPTY:
-        index = int(wholes.slots[slot])
-        start = int(wholes.ends[index - 1]) if index > 0 else 0
-        same = int(wholes.ends[index]) - start == len(piece)
-        for offset in range(len(piece) if same else 0):
-            if wholes.texts[start + offset] != piece[offset]:
-                same = False
-                break
-        if same:
-            return int(wholes.ids[index])
-        slot = (slot + 1) & mask
-    return EMPTY
-
-
-@njit
-def _fill(slots: Ints, texts: Bytes, ends: Longs) -> None:
-    start = 0
-    for index in range(len(ends)):
-        end = int(ends[index])
-        slot = text_hash(texts[start:end]) & (len(slots) - 1)
-        while slots[slot] != EMPTY:
-            slot = (slot + 1) & (len(slots) - 1)
-        slots[slot] = index
-        start = end
+    slot = 0
+    for position in range(len(piece)):
+        slot = child(wholes.trie, slot, int(piece[position]))
+        if slot == EMPTY:
+            return EMPTY
+    token = token_at(wholes.trie, slot)
+    return int(wholes.ids[token]) if token != EMPTY else EMPTY
 
 
 def wholes_of(vocabulary: Vocabulary, ids: Iterable[int]) -> Wholes:
     """The tables of tokens that are emitted whole."""
-    whole = np.fromiter(ids, dtype=np.int32)
-    spelled = [vocabulary.tokens[token_id] or b"" for token_id in whole.tolist()]
-    ends = np.cumsum([len(text) for text in spelled], dtype=np.int64)
-    texts = np.frombuffer(b"".join(spelled), dtype=np.uint8)
-    slots = np.full(capacity(len(spelled)) if spelled else 0, EMPTY, dtype=np.int32)
-    _fill(slots, texts, ends)
-    return Wholes(slots, whole, texts, ends)
+    spelled = {token_id: vocabulary.tokens[token_id] for token_id in ids}
+    texts = {token_id: text for token_id, text in spelled.items() if text}
+    return Wholes(np.array([*texts], dtype=np.int32), build_trie([*texts.values()])[0])
 
 
 def known_of(vocabulary: Vocabulary) -> Known:

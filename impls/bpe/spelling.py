@@ -29,6 +29,12 @@ class Spellings:
         tokens += [None] * (max(special, default=-1) + 1 - len(tokens))
         return cls([special.get(i) if one is None else one for i, one in enumerate(tokens)])
 
+    def get(self, token_id: int) -> bytes | None:
+        """The bytes of an id, None for one that is none."""
+        if not 0 <= token_id < len(self._bounds) - 1 or token_id in self._holes:
+            return None
+        return self._text[self._bounds[token_id] : self._bounds[token_id + 1]]
+
     def spell(self, ids: Sequence[int]) -> bytes:
         """The concatenated bytes of ``ids``. Raises KeyError for an unknown id."""
         return b"".join(self.each(ids))
@@ -38,7 +44,7 @@ class Spellings:
         text, bounds, holes = self._text, self._bounds, self._holes
         known = range(len(bounds) - 1)
         if ids and not (min(ids) in known and max(ids) in known and holes.isdisjoint(ids)):
-            raise KeyError(next(i for i in ids if i not in known or i in holes))
+            raise KeyError(next(i for i in ids if self.get(i) is None))
         return [text[bounds[i] : bounds[i + 1]] for i in ids]
 
     @property

@@ -35,10 +35,8 @@ from impls.fast.bpe.block import (
     SHORTER,
     SPLITS,
     WALK,
-    WHOLE_ENDS,
     WHOLE_IDS,
-    WHOLE_SLOTS,
-    WHOLE_TEXTS,
+    WHOLE_TRIE,
     WORDS,
     pack,
     section,
@@ -51,7 +49,7 @@ from impls.fast.bpe.candidates import (
 )
 from impls.fast.bpe.columns import END, PLACE_OF_NEXT, ROWS, START
 from impls.fast.bpe.pair_validity import boundary_at, valid_pair, validity_tables
-from impls.fast.bpe.piece_results import FEW, emit, put, put_one
+from impls.fast.bpe.piece_results import FEW, begin_of, emit, put, put_one
 from impls.fast.bpe.processor import copy_pair
 from impls.fast.bpe.repeats import SEEN, answer_repeats, set_aside
 from impls.fast.bpe.short_rows import AHEAD, recall, remember
@@ -121,7 +119,7 @@ def encode_remembering(
     lengths = section(block, LENGTHS)
     id_of, base_tokens = section(block, IDS), section(block, BASE_TOKENS)
     regular, shift = int(section(block, REGULAR)[0]), int(section(block, REGULAR)[1])
-    wholes, remembers = len(section(block, WHOLE_SLOTS)) > 0, len(cache) > 0
+    wholes, remembers = len(section(block, WHOLE_IDS)) > 0, len(cache) > 0
     cached_ids = cache.view(np.int32)
     longest = longest_piece(ends)
     # One mark a position of a piece; and where each of its tokens begins, relative to it.
@@ -152,7 +150,7 @@ def encode_remembering(
         if remembers:
             for part in range(first, last, PART):
                 part_last = min(part + PART, last)
-                begin = int(ends[part - 1]) if part > 0 else 0
+                begin = begin_of(ends, part)
                 spell(data, ends, begin, part, part_last, part_keys, part_hashes)
                 before = unknown
                 unknown += recall(
@@ -193,7 +191,7 @@ def encode_remembering(
         short = 0
         for number in range(lefts):
             piece = first + int(left[number])
-            begin = int(ends[piece - 1]) if piece > 0 else 0
+            begin = begin_of(ends, piece)
             length = int(ends[piece]) - begin
             counts[number] = 0
             if length > LONGEST_BATCHED or begin + length > batched_end:
@@ -247,7 +245,7 @@ def encode_remembering(
         for number in range(lefts):
             index = int(left[number])
             piece = first + index
-            begin = int(ends[piece - 1]) if piece > 0 else 0
+            begin = begin_of(ends, piece)
             length = int(ends[piece]) - begin
             count = int(counts[number])
             bits = 0
@@ -308,18 +306,13 @@ def _take_whole(
     number: int,
 ) -> int:
     """Answer those of ``left`` that have no key and are emitted whole, and leave the others."""
-    wholes = Wholes(
-        section(block, WHOLE_SLOTS),
-        section(block, WHOLE_IDS),
-        section(block, WHOLE_TEXTS),
-        section(block, WHOLE_ENDS),
-    )
+    wholes = Wholes(section(block, WHOLE_IDS), section(block, WHOLE_TRIE))
     kept = 0
     for number_left in range(number):
         index = int(left[number_left])
         token_id = EMPTY
         piece = first + index
-        begin = int(ends[piece - 1]) if piece > 0 else 0
+        begin = begin_of(ends, piece)
         if not has_key(data, begin, int(ends[piece]) - begin):
             token_id = whole_id(wholes, data[begin : int(ends[piece])])
         if token_id != EMPTY:
@@ -416,10 +409,8 @@ def block_of(vocabulary: Vocabulary) -> Ints:
             IDS: tokens.ids,
             SPLITS: tokens.splits,
             LENGTHS: tokens.lengths,
-            WHOLE_SLOTS: wholes.slots,
             WHOLE_IDS: wholes.ids,
-            WHOLE_TEXTS: wholes.texts.astype(np.int32),
-            WHOLE_ENDS: wholes.ends.astype(np.int32),
+            WHOLE_TRIE: wholes.trie,
             WORDS: words,
             SHORT: word_filter(words),
             **validity_tables(tokens, spellings),

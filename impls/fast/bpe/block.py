@@ -41,20 +41,20 @@ WORDS = 7
 """Open-addressing hash of the short tokens that are their own encoding, in entries of int64."""
 SHORT = 8
 """Bits by the hashes of WORDS: a clear one says that no token has that hash."""
-WHOLE_SLOTS, WHOLE_IDS, WHOLE_TEXTS, WHOLE_ENDS = 9, 10, 11, 12
+WHOLE_IDS, WHOLE_TRIE = 9, 10
 
 # What backtracking tries (impls.fast.bpe.candidates).
-WALK = 13
+WALK = 11
 """One a slot of the trie: ``value << 10 | has token << 9 | (byte + 1)``."""
-INNER = 14
+INNER = 12
 """One a slot of the trie: the token that ends there although longer ones go on."""
-SHORTER = 15
+SHORTER = 13
 """The table that has for each token the next shorter one to try in its place, as ``token << 10 |
 bytes less``."""
-REGULAR = 16
+REGULAR = 14
 """Two: from which token on ids differ from tokens by a constant, and by which."""
 
-SECTIONS = 17
+SECTIONS = 15
 
 HEADER = 2 * SECTIONS
 

@@ -21,6 +21,12 @@ RESULT = 4
 
 
 @njit
+def begin_of(ends: Longs, piece: int) -> int:
+    """Where a piece begins: where the one before it ends."""
+    return int(ends[piece - 1]) if piece > 0 else 0
+
+
+@njit
 def put_one(results: Ints, index: int, token_id: int) -> None:
     """A piece that is one id."""
     results[(RESULT * index) & PLACE] = token_id

@@ -8,7 +8,7 @@ new name goes on to use it.
 from __future__ import annotations
 
 from corpora.vocabularies.jit import njit
-from impls.fast.bpe.piece_results import FEW, RESULT, put
+from impls.fast.bpe.piece_results import FEW, RESULT, begin_of, put
 from impls.fast.bpe.processor import copy_pair, differ
 from impls.fast.bpe.words import UNKNOWN
 from impls.kernels.layout import PLACE, Ints, Longs
@@ -82,7 +82,7 @@ def answer_repeats(
         if count > FEW:
             # Its room may be written over before this piece is emitted, so this one's is used.
             piece = first + like
-            other = room + (int(ends[piece - 1]) if piece > 0 else 0)
+            other = room + begin_of(ends, piece)
             own = room + int(ends[first + index - 1])
             for one in range(count):
                 ids[(own + one) & PLACE] = ids[(other + one) & PLACE]

@@ -11,7 +11,7 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from impls.fast.bpe.piece_cache import COUNTS, WIDE, WIDE_TAKEN, copy_row, wide_rows_in
-from impls.fast.bpe.piece_results import FEW, RESULT, put
+from impls.fast.bpe.piece_results import FEW, RESULT, begin_of, put
 from impls.fast.bpe.processor import masked_pair, prefetch
 from impls.fast.bpe.words import KEYED, has_key, spelled, word_hash
 from impls.kernels.layout import PLACE, Bytes, Ints, Longs
@@ -79,7 +79,7 @@ def recall_wide(
     """
     for number_left in range(number):
         piece = first + int(left[number_left])
-        start = int(ends[piece - 1]) if piece > 0 else 0
+        start = begin_of(ends, piece)
         length = int(ends[piece]) - start
         row = NO_ROW
         if length <= LONGEST_WIDE and start + LONGEST_WIDE <= len(data):
@@ -92,7 +92,7 @@ def recall_wide(
     for number_left in range(number):
         index = int(left[number_left])
         piece = first + index
-        start = int(ends[piece - 1]) if piece > 0 else 0
+        start = begin_of(ends, piece)
         length = int(ends[piece]) - start
         row = int(rows[number_left])
         held = NO_ROW
@@ -136,7 +136,7 @@ def remember_wide(
         piece = first + index
         row = int(rows[number_left])
         count = int(results[RESULT * index + FEW])
-        start = int(ends[piece - 1]) if piece > 0 else 0
+        start = begin_of(ends, piece)
         length = int(ends[piece]) - start
         fits = row != NO_ROW and count <= MOST
         fits = fits and (count > FEW or not has_key(data, start, length))
