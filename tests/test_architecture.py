@@ -372,7 +372,7 @@ def test_without_what_is_fast_a_run_is_what_it_is(tmp_path: Path) -> None:
     for name in (*PACKAGES, "tests"):
         skipped = shutil.ignore_patterns("__pycache__", "fast" if name == "impls" else "")
         shutil.copytree(ROOT / name, tmp_path / name, ignore=skipped)
-    command = "from harness.cli.application import main; main()"
+    command = "import sys; from harness.cli.application import main; sys.exit(main())"
     arguments = ["run", "--vocab", "toy_bytes", "--check", "equivalence", "--budget", "200cases"]
     done = subprocess.run(
         [sys.executable, "-c", command, *arguments, "--out", str(tmp_path / "out")],

@@ -50,7 +50,6 @@ MODULES = (
     "impls.unigram.encoder",
     "impls.unigram.viterbi",
     "impls.wordpiece.encoder",
-    "impls.wordpiece.fast.remembering",
 )
 """What our own workers run is imported beforehand; the rest is imported where it is needed."""
 
