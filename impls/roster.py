@@ -18,8 +18,6 @@ class Joins(StrEnum):
     """What ``tokgate field`` runs with the other libraries (the extra ``field``)."""
     FAST = "fast"
     """Measurements of speed and the nightly suite: what gives answers of a plain one, sooner."""
-    NAMED = "named"
-    """None."""
 
 
 class Row(NamedTuple):
@@ -43,15 +41,14 @@ ROWS = {
     "llguidance": Row("impls.adapters.llguidance"),
     "rs-bpe": Row("impls.adapters.rs_bpe"),
     "llama.cpp": Row("impls.adapters.llama_cpp"),
-    "bpe.naive": Row("impls.bpe.algorithms.naive"),
-    "bpe.heap": Row("impls.bpe.algorithms.heap"),
-    "bpe.table": Row("impls.bpe.algorithms.table"),
-    "bpe.backtracking": Row("impls.bpe.algorithms.backtracking"),
-    "bpe.cached": Row("impls.bpe.fast.cached"),
-    "bpe.incremental": Row("impls.bpe.algorithms.incremental"),
-    "bpe.greedy": Row("impls.bpe.algorithms.greedy"),
-    "bpe.minimal": Row("impls.bpe.algorithms.minimal"),
-    "bpe.dropout": Row("impls.bpe.algorithms.dropout"),
+    "bpe.naive": Row("impls.bpe.naive"),
+    "bpe.heap": Row("impls.bpe.heap"),
+    "bpe.table": Row("impls.bpe.table"),
+    "bpe.backtracking": Row("impls.bpe.backtracking"),
+    "bpe.incremental": Row("impls.bpe.incremental"),
+    "bpe.greedy": Row("impls.bpe.greedy"),
+    "bpe.minimal": Row("impls.bpe.minimal"),
+    "bpe.dropout": Row("impls.bpe.dropout"),
     "unigram.sentencepiece": Row("impls.unigram.encoder", "SENTENCEPIECE"),
     "unigram.llama-cpp": Row("impls.unigram.encoder", "LLAMA_CPP"),
     "unigram.huggingface": Row("impls.unigram.encoder", "HUGGING_FACE"),
@@ -83,15 +80,14 @@ ROWS = {
     "transformers": Row("impls.adapters.transformers", joins=Joins.FIELD),
     "transformers-slow": Row("impls.adapters.transformers", "SLOW", joins=Joins.FIELD),
     "transformers-converted": Row("impls.adapters.transformers", "CONVERTED", Joins.FIELD),
-    "bpe.plain": Row("impls.bpe.algorithms.plain", joins=Joins.NAMED),
+    "bpe.backtracking.fast": Row("impls.fast.bpe.implementations", joins=Joins.FAST),
+    "bpe.cached": Row("impls.fast.bpe.implementations", "CACHED", Joins.FAST),
     "unigram.sentencepiece.fast": Row("impls.fast.unigram.encoder", joins=Joins.FAST),
     "spm.sentencepiece.fast": Row("impls.fast.spm_encoder", "SENTENCEPIECE", Joins.FAST),
     "spm.llama-cpp.fast": Row("impls.fast.spm_encoder", "LLAMA_CPP", Joins.FAST),
 }
 """The implementations that tokgate itself brings, by name, in the order of reports: references come
-first. ``bpe.plain`` is what ``exact`` encodes with and what ``bpe.backtracking`` falls back to.
-Tests hold it to the definition; in every default run it would take time from the others and find
-what ``bpe.heap`` finds."""
+first. Nothing but these rows may lead to ``impls.fast``."""
 
 
 def joining(*kinds: Joins) -> dict[str, str]:

@@ -41,10 +41,7 @@ MODULES = (
     "harness.workers.server",
     "numba.np.arrayobj",
     "numba.cpython.listobj",
-    "impls.bpe.algorithms.backtracking",
-    "impls.bpe.definition.heap_kernel",
-    "impls.bpe.encoder",
-    "impls.bpe.fast.kept_block",
+    "impls.bpe.backtracking",
     "impls.pretokenize.pieces",
     "impls.pretokenize.scanners",
     "impls.pretokenize.special_tokens",
@@ -53,7 +50,6 @@ MODULES = (
     "impls.unigram.encoder",
     "impls.unigram.viterbi",
     "impls.wordpiece.encoder",
-    "impls.wordpiece.fast.remembering",
 )
 """What our own workers run is imported beforehand; the rest is imported where it is needed."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora.vocabularies.model import Alphabet, RankOrder
+from impls.bpe.tokens import improper_tokens
 from impls.interface import About, Capability, Unsupported
 
 if TYPE_CHECKING:
@@ -147,9 +148,6 @@ def rank_trouble(vocabulary: Vocabulary) -> str | None:
     merged = vocabulary.merges.merged
     if np.any(merged[1:] <= merged[:-1]):
         return "merges are not in the order of ids"
-    # Numba is a second's import: only for vocabularies that need the proof.
-    from impls.bpe.definition.heap_kernel import improper_tokens  # noqa: PLC0415
-
     improper = improper_tokens(vocabulary)
     if improper:
         return f"{len(improper)} tokens do not encode to themselves, so ids do not decide alone"

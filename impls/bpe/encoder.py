@@ -1,9 +1,9 @@
-"""The Python side of the compiled byte-level encoders: modes, batches, offsets."""
+"""The Python side of the byte-level encoders: modes, batches, offsets, and who they are."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from importlib import import_module, metadata
+from importlib import metadata
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
@@ -11,16 +11,15 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer
 from impls.bpe.spelling import Spellings
 from impls.interface import About, Capability, Law, Mode, Rejected, Unsupported
+from impls.kernels.layout import Ints, Longs
 from impls.pretokenize.unicode_version import UNICODE_VERSION
 from impls.warming import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
-    from impls.kernels.encoding import EncodePieces, Kernel
+    from impls.bpe.pieces import EncodePieces, EncoderOf
     from impls.pretokenize.pieces import Pieces, PlainCutter
 
 
@@ -30,7 +29,7 @@ _NOT_ASKED = np.empty(0, dtype=np.int64)
 SPARE = 6
 """The array that receives ids has so many entries more than the data has bytes.
 
-The fast kernel writes a few ids past the last one (``impls/bpe/fast/piece_results.py``).
+The fast kernel writes a few ids past the last one (``impls/fast/bpe/piece_results.py``).
 """
 _SPECIAL: tuple[Literal["none", "all"], ...] = ("none", "all")
 
@@ -42,15 +41,10 @@ class BpeEncoder:
     """
 
     def __init__(
-        self,
-        vocabulary: Vocabulary,
-        encode_pieces: EncodePieces,
-        block: NDArray[np.int32],
-        cutter: PlainCutter,
+        self, vocabulary: Vocabulary, encode_pieces: EncodePieces, cutter: PlainCutter
     ) -> None:
         self._spellings = Spellings.of(vocabulary)
         self._encode_pieces = encode_pieces
-        self._block = block
         self._cutter = cutter
         self._takes_whole = {
             (pretokenize, special): cutter.takes_whole(Mode(pretokenize, special))
@@ -62,32 +56,29 @@ class BpeEncoder:
         """Compile whatever requests in these modes will need; see ``WarmsUp``."""
         warm_up(self, modes)
 
+    def takes_whole(self, mode: Mode) -> bool:
+        """Whether each input is one piece as it is, so that nothing has to be cut."""
+        return self._takes_whole[mode.pretokenize, mode.special]
+
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Rejected for a byte without a token, Unsupported for invalid UTF-8."""
-        if self._takes_whole[mode.pretokenize, mode.special]:
-            return cast("list[int]", self._encode_whole(data).tolist())
-        return cast("list[int]", self._encode_cut(data, mode).tolist())
+        return cast("list[int]", self._encode(data, mode).tolist())
 
-    def _encode_cut(self, data: bytes, mode: Mode) -> NDArray[np.int32]:
-        pieces = self._cutter.cut(data, np.array((len(data),)), mode)
+    def _encode(self, data: bytes, mode: Mode) -> Ints:
+        # One piece goes without a batch's bookkeeping, which costs more than a short text's ids.
+        if self.takes_whole(mode):
+            return self._ids(data, np.array((len(data),)), NONE_GIVEN, _NOT_ASKED)
+        pieces = self.cut(data, np.array((len(data),)), mode)
         return self._ids(pieces.data, pieces.ends, pieces.given, _NOT_ASKED)
-
-    def _encode_whole(self, data: bytes) -> NDArray[np.int32]:
-        """One piece, without a batch's bookkeeping, which costs more than a short text's ids."""
-        return self._ids(data, np.array((len(data),)), NONE_GIVEN, _NOT_ASKED)
 
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
         """Bytes to a NumPy array; see ``Prepares``."""
-        if self._takes_whole[mode.pretokenize, mode.special]:
-            return lambda: self._encode_whole(data)
-        return lambda: self._encode_cut(data, mode)
+        return lambda: self._encode(data, mode)
 
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode_batch(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
         """All inputs in one compiled call; see ``EncodesBatches``."""
-        pieces = self._cutter.cut(data, ends, mode)
-        ids, piece_ends = self._run(pieces)
+        pieces = self.cut(data, ends, mode)
+        ids, piece_ends = self.encode_pieces(pieces)
         if len(piece_ends) == 0:
             return ids, np.zeros(len(pieces.counts), dtype=np.int64)
         # An input ends where its last piece does; before any piece, at the beginning.
@@ -95,27 +86,22 @@ class BpeEncoder:
         id_ends[pieces.counts == 0] = 0
         return ids, id_ends
 
-    def cut(self, data: bytes, ends: NDArray[np.int64], mode: Mode) -> Pieces:
+    def cut(self, data: bytes, ends: Longs, mode: Mode) -> Pieces:
         """The pre-tokens of a batch; see :class:`impls.pretokenize.pieces.PlainCutter`."""
         return self._cutter.cut(data, ends, mode)
 
-    def _run(self, pieces: Pieces) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode_pieces(self, pieces: Pieces) -> tuple[Ints, Longs]:
+        """The ids of pre-tokens, and where those of each one end."""
         id_ends = np.empty(len(pieces.ends), dtype=np.int64)
         return self._ids(pieces.data, pieces.ends, pieces.given, id_ends), id_ends
 
-    def _ids(
-        self,
-        data: bytes,
-        ends: NDArray[np.int64],
-        given: NDArray[np.int64],
-        id_ends: NDArray[np.int64],
-    ) -> NDArray[np.int32]:
-        """The ids of pieces; see :class:`EncodePieces`. Rejected for a byte without a token."""
+    def _ids(self, data: bytes, ends: Longs, given: Longs, id_ends: Longs) -> Ints:
+        """See :class:`EncodePieces`. Rejected for a byte without a token."""
         codes = np.frombuffer(data, dtype=np.uint8)
         ids = np.empty(len(data) + SPARE, dtype=np.int32)
-        count = self._encode_pieces(self._block, codes, ends, given, ids, id_ends)
+        count = self._encode_pieces(codes, ends, given, ids, id_ends)
         if count < 0:
-            raise Rejected(f"byte 0x{data[-1 - count]:02x} has no token")
+            raise no_token(data[-1 - count])
         return ids[:count]
 
     def decode(self, ids: Sequence[int]) -> bytes:
@@ -133,31 +119,34 @@ class BpeEncoder:
         return ids, list(zip([0, *ends], ends, strict=False))
 
 
-class BpeImplementation:
-    """One of the compiled encoders as an implementation; ``kernel`` is its module's name."""
+def no_token(byte: int) -> Rejected:
+    """What is said of a byte without a token."""
+    return Rejected(f"byte 0x{byte:02x} has no token")
 
-    services: frozenset[Capability] = frozenset()
-    """The capabilities of its encoder beyond those of :class:`BpeEncoder`."""
+
+class BpeImplementation:
+    """An algorithm of byte-pair encoding as an implementation.
+
+    encoder_of: makes its encoder of pieces, for a vocabulary.
+    """
+
+    capabilities = frozenset({Capability.DECODE, Capability.OFFSETS, Capability.THREADS})
+    encoder_type: type[BpeEncoder] = BpeEncoder
 
     def __init__(
         self,
         name: str,
-        kernel: str,
-        max_input: int | None = None,
+        encoder_of: EncoderOf,
         *,
+        max_input: int | None = None,
         linear: bool = False,
         law: Law = Law.EXACT,
     ) -> None:
         self._name = name
-        self._kernel = kernel
+        self._encoder_of = encoder_of
         self._max_input = max_input
         self._linear = linear
         self._law = law
-
-    @property
-    def encoder_type(self) -> type[BpeEncoder]:
-        """What ``load`` makes."""
-        return BpeEncoder
 
     @cached_property
     def about(self) -> About:
@@ -165,8 +154,7 @@ class BpeImplementation:
         return About(
             name=self._name,
             version=f"{metadata.version('tokgate')}+unicode{UNICODE_VERSION}",
-            capabilities=self.services
-            | {Capability.DECODE, Capability.OFFSETS, Capability.THREADS},
+            capabilities=self.capabilities,
             max_input=self._max_input,
             linear=self._linear,
             law=self._law,
@@ -187,34 +175,16 @@ class BpeImplementation:
                 return f"added token {token.text!r} asks for stripping or whole words"
         return None
 
-    def encode_pieces(self) -> EncodePieces:
-        """The compiled function of an encoder that is loaded now."""
-        return self._module().encode_pieces
-
-    def block(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
-        """The tables that the function reads."""
-        return self._module().block_of(vocabulary)
-
-    def _module(self) -> Kernel:
-        return cast("Kernel", import_module(self._kernel))
-
     def cutter(self, vocabulary: Vocabulary) -> PlainCutter:
-        """What cuts inputs into pieces for the encoder."""
+        """What cuts inputs into pieces."""
         from impls.pretokenize.pieces import Cutter  # noqa: PLC0415 - `regex` is not needed to list names
 
         return Cutter(vocabulary)
 
     def load(self, vocabulary: Vocabulary) -> BpeEncoder:
         """Build the tables: well under a second for 200,000 tokens, once compiled."""
-        from impls.kernels.layout import OUT_OF_ORDER, section  # noqa: PLC0415 - Numba takes a second
-
-        block = self.block(vocabulary)
-        encode_pieces = self.encode_pieces()
-        if len(section(block, OUT_OF_ORDER)):
-            from impls.bpe.tables.out_of_order import around_out_of_order_tokens  # noqa: PLC0415 - hardly ever needed
-
-            encode_pieces = around_out_of_order_tokens(encode_pieces)
-        encoder = self.encoder_type(vocabulary, encode_pieces, block, self.cutter(vocabulary))
+        cutter = self.cutter(vocabulary)
+        encoder = self.encoder_type(vocabulary, self._encoder_of(vocabulary), cutter)
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         encoder.encode(b"", Mode(pretokenize=False))
         encoder.encode_batch(b"", np.zeros(1, dtype=np.int64), Mode())

@@ -24,15 +24,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from impls.compiled.jit import njit
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from corpora.vocabularies.pieces import Pieces
 from impls.bpe.encoder import SPARE
-from impls.bpe.fast import kept_block
-from impls.bpe.fast.backtracking_kernel import block_of, encode_pieces
-from impls.compiled.jit import njit
+from impls.bpe.tokens import tokens_of
+from impls.fast.bpe.backtracking_kernel import ROOMS as FAST_ROOMS
+from impls.fast.bpe.backtracking_kernel import block_of, encode_pieces
 from impls.kernels.intrinsics import lacking
-from impls.kernels.layout import EMPTY, OUT_OF_ORDER, section
+from impls.kernels.layout import EMPTY
 from impls.kernels.table_cache import arrays_of
 from impls.spm.merging import frozen_symbol
 
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from impls.spm.reading import Reading
     from impls.spm.variants import Variant
 
-ROOMS = (*kept_block.ROOMS, "impls/spm", "impls/fast/spm.py")
+ROOMS = (*FAST_ROOMS, "impls/spm", "impls/fast/spm.py")
 """The folders of all modules that have a part in the making of the tables."""
 
 _NONE = np.empty(0, dtype=np.int64)
@@ -129,7 +130,7 @@ def _tables(
         block = block_of(as_bytes)
     except VocabularyError:  # it has more tokens than the tables have room for
         return None
-    if len(section(block, OUT_OF_ORDER)):
+    if len(tokens_of(as_bytes).out_of_order):
         return None
     ids = np.full(len(tokens), EMPTY, dtype=np.int32)
     ids[len(base) :] = emitted[built]

@@ -130,8 +130,8 @@ class Tokenizer(AnyTokenizer):
     """
 
     def __init__(self, vocabulary: Vocabulary, *, pretokenize: bool = True) -> None:
-        # The plain encoder, since what others are judged by rests on the simplest code.
-        from impls.bpe.algorithms.plain import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
+        # What others are judged by rests on the plain encoder, and nothing of ``impls.fast``.
+        from impls.bpe.backtracking import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
 
         self.mode = Mode(pretokenize=pretokenize)
         trouble = IMPLEMENTATION.supports(vocabulary, self.mode)

@@ -5,11 +5,13 @@ Each is one instruction of any processor, which Numba has no word for; interpret
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
+from llvmlite.ir import Value
 from numba import types
-from numba.extending import intrinsic, overload
+
+from impls.kernels.instruction import Code, instruction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,39 +34,28 @@ def ones(bits: int) -> int:
     return bits.bit_count()
 
 
-def _counted(name: str, *options: ir.Constant) -> Callable[[int], int]:
-    """The intrinsic that counts bits of a word."""
-
-    @intrinsic
-    def count(typing, bits):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            kind = ir.FunctionType(_WORD, [_WORD, *(option.type for option in options)])
-            function = builder.module.declare_intrinsic(name, [_WORD], kind)
-            return builder.call(function, [arguments[0], *options])
-
-        return types.int64(types.int64), generate
-
-    return cast("Callable[[int], int]", count)
+def _of_word(function: Callable[[int], int]) -> Callable[..., object]:
+    return instruction(function, lambda bits: types.int64(types.int64))
 
 
-# Zeros are told of a word without ones, too.
-_zeros_below, _zeros_above = (_counted(name, _FLAG(0)) for name in ("llvm.cttz", "llvm.ctlz"))
-_ones = _counted("llvm.ctpop")
+def _counted(code: Code, bits: Value, name: str, *options: ir.Constant) -> Value:
+    """What LLVM counts in a word."""
+    kind = ir.FunctionType(_WORD, [_WORD, *(option.type for option in options)])
+    function = code.builder.module.declare_intrinsic(name, [_WORD], kind)
+    return code.builder.call(function, [bits, *options])
 
 
-@overload(lowest)
-def _compiled_lowest(bits):  # type: ignore[no-untyped-def]
-    del bits
-    return lambda bits: _zeros_below(bits)  # noqa: PLW0108 - Numba wants a function
+@_of_word(lowest)
+def _lowest(code: Code, bits: Value) -> Value:
+    # Zeros are told of a word without ones, too.
+    return _counted(code, bits, "llvm.cttz", _FLAG(0))
 
 
-@overload(highest)
-def _compiled_highest(bits):  # type: ignore[no-untyped-def]
-    del bits
-    return lambda bits: 63 - _zeros_above(bits)
+@_of_word(highest)
+def _highest(code: Code, bits: Value) -> Value:
+    return code.builder.sub(_WORD(63), _counted(code, bits, "llvm.ctlz", _FLAG(0)))
 
 
-@overload(ones)
-def _compiled_ones(bits):  # type: ignore[no-untyped-def]
-    del bits
-    return lambda bits: _ones(bits)  # noqa: PLW0108 - likewise
+@_of_word(ones)
+def _ones(code: Code, bits: Value) -> Value:
+    return _counted(code, bits, "llvm.ctpop")

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir import Value
 from numba import types
-from numba.extending import intrinsic, overload
 
 from impls.compiled.jit import njit
+from impls.kernels.instruction import Code, instruction
+from impls.kernels.layout import Bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
 
 _WORD = ir.IntType(64)
 
@@ -31,14 +32,12 @@ _FROM_A, _BEYOND_Z = _LOW_BITS * (0x80 - ord("a")), _LOW_BITS * (0x80 - ord("z")
 ``a``, or beyond ``z``, its highest bit when it is added."""
 
 
-def word_at(data: NDArray[np.uint8], at: int) -> int:
+def word_at(data: Bytes, at: int) -> int:
     """The 8 bytes from ``data[at]`` on, which the data must have, as a little-endian int64."""
     return int(data[at : at + 8].view(np.int64)[0])
 
 
-def copy_word(
-    source: NDArray[np.uint8], place: int, target: NDArray[np.uint8], target_place: int
-) -> None:
+def copy_word(source: Bytes, place: int, target: Bytes, target_place: int) -> None:
     """Make the 8 bytes from ``target[target_place]`` on those from ``source[place]`` on."""
     target[target_place : target_place + WORD] = source[place : place + WORD]
 
@@ -47,50 +46,27 @@ def place_of(
     context: Any,
     builder: Any,
     kind: types.Array,
-    array_and_index: Sequence[ir.Value],
+    array_and_index: Sequence[Value],
     element: ir.Type,
-) -> ir.Value:
+) -> Value:
     """The pointer to ``array[index]``, to be read as of LLVM's type ``element``."""
     array, index = array_and_index
     made = context.make_array(kind)(context, builder, array)
     return builder.bitcast(builder.gep(made.data, [index]), element.as_pointer())
 
 
-@intrinsic
-def _word_at(typing, data, at):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        place = place_of(context, builder, signature.args[0], arguments, _WORD)
-        return builder.load(place, align=1)
-
-    return types.int64(data, types.intp), generate
+@instruction(word_at, lambda data, at: types.int64(data, types.intp))
+def _word_at(code: Code, data: Value, at: Value) -> Value:
+    return code.builder.load(code.place(0, data, at, _WORD), align=1)
 
 
-@intrinsic
-def _copy_word(typing, source, place, target, target_place):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        kinds = signature.args
-        start, end = (
-            place_of(context, builder, kinds[side], arguments[side : side + 2], _WORD)
-            for side in (0, 2)
-        )
-        builder.store(builder.load(start, align=1), end, align=1)
-        return context.get_dummy_value()
-
-    return types.none(source, types.intp, target, types.intp), generate
-
-
-@overload(word_at)
-def _compiled_word_at(data, at):  # type: ignore[no-untyped-def]
-    del data, at
-    return lambda data, at: _word_at(data, at)  # noqa: PLW0108 - Numba wants a function
-
-
-@overload(copy_word)
-def _compiled_copy_word(source, place, target, target_place):  # type: ignore[no-untyped-def]
-    def copy(source, place, target, target_place):  # type: ignore[no-untyped-def]
-        _copy_word(source, place, target, target_place)
-
-    return copy
+@instruction(
+    copy_word,
+    lambda source, place, target, at: types.none(source, types.intp, target, types.intp),
+)
+def _copy_word(code: Code, source: Value, place: Value, target: Value, target_place: Value) -> None:
+    word = code.builder.load(code.place(0, source, place, _WORD), align=1)
+    code.builder.store(word, code.place(2, target, target_place, _WORD), align=1)
 
 
 @njit

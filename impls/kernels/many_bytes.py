@@ -6,17 +6,13 @@ word for them; interpreted they are NumPy's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir import Value
 from numba import types
-from numba.extending import intrinsic, overload
 
-from impls.kernels.eight_bytes import place_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from impls.kernels.instruction import Code, instruction
+from impls.kernels.layout import Bytes, Flags
 
 LOADED = 64
 """Bytes that are read at once."""
@@ -29,7 +25,7 @@ _BEYOND_ASCII, _LEAD, _FOUR = 0x80, 0xC0, 0xF0
 """The least bytes that are not ASCII, that begin a character of several bytes, and one of four."""
 
 
-def leads_and_others(data: NDArray[np.uint8], at: int, least: int) -> tuple[int, int]:
+def leads_and_others(data: Bytes, at: int, least: int) -> tuple[int, int]:
     """Of WINDOW bytes from ``data[at]`` on those that are at least ``least`` and begin no character
     of four bytes, and those that begin none and are not ASCII.
 
@@ -40,13 +36,13 @@ def leads_and_others(data: NDArray[np.uint8], at: int, least: int) -> tuple[int,
     return word_of(leads), word_of((window >= _BEYOND_ASCII) & (window < _LEAD))
 
 
-def ascii_or(data: NDArray[np.uint8], at: int, byte: int) -> int:
+def ascii_or(data: Bytes, at: int, byte: int) -> int:
     """Of WINDOW bytes from ``data[at]`` on those that are ASCII or this byte; LOADED are read."""
     window = data[at : at + WINDOW]
     return word_of((window < _BEYOND_ASCII) | (window == byte))
 
 
-def word_of(flags: NDArray[np.bool_]) -> int:
+def word_of(flags: Flags) -> int:
     """Flags as the bits of a word, the first one as its lowest bit."""
     return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
@@ -56,11 +52,12 @@ _VECTOR = ir.VectorType(_BYTE, LOADED)
 _ALL = _WORD(ALL)
 
 
-def _every(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+def _every(code: Code, value: Value) -> Value:
     """A number as each of LOADED bytes."""
     undefined = ir.Constant(_VECTOR, ir.Undefined)
-    first = builder.insert_element(undefined, builder.trunc(value, _BYTE), _NUMBER(0))
-    return builder.shuffle_vector(
+    byte = code.builder.trunc(value, _BYTE)
+    first = code.builder.insert_element(undefined, byte, _NUMBER(0))
+    return code.builder.shuffle_vector(
         first, undefined, ir.Constant(ir.VectorType(_NUMBER, LOADED), [0] * LOADED)
     )
 
@@ -69,46 +66,33 @@ def _constant(value: int) -> ir.Constant:
     return ir.Constant(_VECTOR, [value] * LOADED)
 
 
-def _word(builder: ir.IRBuilder, flags: ir.Value) -> ir.Value:
-    return builder.and_(builder.bitcast(flags, _WORD), _ALL)
+def _loaded(code: Code, data: Value, at: Value) -> Value:
+    return code.builder.load(code.place(0, data, at, _VECTOR), align=1)
 
 
-@intrinsic
-def _leads_and_others(typing, data, at, least):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        place = place_of(context, builder, signature.args[0], arguments[:2], _VECTOR)
-        loaded = builder.load(place, align=1)
-        leads = builder.and_(
-            builder.icmp_unsigned(">=", loaded, _every(builder, arguments[2])),
-            builder.icmp_unsigned("<", loaded, _constant(_FOUR)),
-        )
-        offset = builder.sub(loaded, _constant(_BEYOND_ASCII))
-        others = builder.icmp_unsigned("<", offset, _constant(_LEAD - _BEYOND_ASCII))
-        values = [_word(builder, leads), _word(builder, others)]
-        return context.make_tuple(builder, signature.return_type, values)
-
-    return types.UniTuple(types.int64, 2)(data, types.intp, types.int64), generate
+def _word(code: Code, flags: Value) -> Value:
+    return code.builder.and_(code.builder.bitcast(flags, _WORD), _ALL)
 
 
-@intrinsic
-def _ascii_or(typing, data, at, byte):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        place = place_of(context, builder, signature.args[0], arguments[:2], _VECTOR)
-        loaded = builder.load(place, align=1)
-        low = builder.icmp_unsigned("<", loaded, _constant(_BEYOND_ASCII))
-        same = builder.icmp_unsigned("==", loaded, _every(builder, arguments[2]))
-        return _word(builder, builder.or_(low, same))
-
-    return types.int64(data, types.intp, types.int64), generate
-
-
-@overload(leads_and_others)
-def _compiled_leads_and_others(data, at, least):  # type: ignore[no-untyped-def]
-    del data, at, least
-    return lambda data, at, least: _leads_and_others(data, at, least)  # noqa: PLW0108 - Numba wants a function
+@instruction(
+    leads_and_others,
+    lambda data, at, least: types.UniTuple(types.int64, 2)(data, types.intp, types.int64),
+)
+def _leads_and_others(code: Code, data: Value, at: Value, least: Value) -> Value:
+    builder, loaded = code.builder, _loaded(code, data, at)
+    leads = builder.and_(
+        builder.icmp_unsigned(">=", loaded, _every(code, least)),
+        builder.icmp_unsigned("<", loaded, _constant(_FOUR)),
+    )
+    offset = builder.sub(loaded, _constant(_BEYOND_ASCII))
+    others = builder.icmp_unsigned("<", offset, _constant(_LEAD - _BEYOND_ASCII))
+    kind = types.UniTuple(types.int64, 2)
+    return code.context.make_tuple(builder, kind, [_word(code, leads), _word(code, others)])
 
 
-@overload(ascii_or)
-def _compiled_ascii_or(data, at, byte):  # type: ignore[no-untyped-def]
-    del data, at, byte
-    return lambda data, at, byte: _ascii_or(data, at, byte)  # noqa: PLW0108 - likewise
+@instruction(ascii_or, lambda data, at, byte: types.int64(data, types.intp, types.int64))
+def _ascii_or(code: Code, data: Value, at: Value, byte: Value) -> Value:
+    builder, loaded = code.builder, _loaded(code, data, at)
+    low = builder.icmp_unsigned("<", loaded, _constant(_BEYOND_ASCII))
+    same = builder.icmp_unsigned("==", loaded, _every(code, byte))
+    return _word(code, builder.or_(low, same))

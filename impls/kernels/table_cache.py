@@ -1,7 +1,6 @@
 """The tables of a vocabulary on disk: see :mod:`corpora.vocabularies.tables_on_disk`.
 
-A file is named by the vocabulary's fingerprint, the subject and :data:`FORMAT`; that of pieces by
-a digest of these, as a fingerprint takes longer, and the subject.
+A file is named by the subject and a digest of all that its arrays are made of.
 """
 
 from __future__ import annotations
@@ -10,44 +9,17 @@ import hashlib
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import Vocabulary
 from corpora.vocabularies.pieces import Pieces
-from corpora.vocabularies.tables_on_disk import SMALLEST, kept, kept_arrays
-from impls.kernels.layout import pack, unpack
+from corpora.vocabularies.tables_on_disk import SMALLEST, kept_arrays
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
-
-FORMAT = 8
-"""The version of the tables, of all subjects together: raise it with every change of what they
-mean."""
-
-
-class Fingerprinted(Protocol):
-    """What tells the tables of a vocabulary from all others: the vocabulary itself, for one."""
-
-    @property
-    def fingerprint(self) -> str:
-        """See :attr:`corpora.vocabularies.model.Vocabulary.fingerprint`."""
-        ...
-
-    def __len__(self) -> int: ...
-
-
-def tables(
-    vocabulary: Fingerprinted, subject: str, build: Callable[[], Mapping[int, NDArray[np.int32]]]
-) -> dict[int, NDArray[np.int32]]:
-    """The sections of one subject (``"tokens"``), from the cache or from ``build``."""
-    if len(vocabulary) < SMALLEST:
-        return dict(build())
-    name = f"{vocabulary.fingerprint[:40]}-{subject}-{FORMAT}"
-    return unpack(kept(name, lambda: pack(build())))
-
 
 _ROOT = Path(__file__).parents[2]
 

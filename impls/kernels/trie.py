@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.compiled.jit import njit
-from impls.kernels.layout import EMPTY, INDEX
+from impls.kernels.layout import EMPTY, INDEX, Bytes, Flags, Ints, Longs
+from impls.kernels.lazy import njit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 LABEL_BITS = 9
 LABEL_MASK = (1 << LABEL_BITS) - 1
@@ -28,23 +26,38 @@ _TRIES = 64
 
 
 @njit
-def child(trie: NDArray[np.int32], slot: int, byte: int) -> int:
+def child(trie: Ints, slot: int, byte: int) -> int:
     """The slot of a node's child, or EMPTY."""
     after = (int(trie[2 * slot]) & INDEX) ^ byte
     return after if (int(trie[2 * after + 1]) & LABEL_MASK) == byte + 1 else EMPTY
 
 
 @njit
-def token_at(trie: NDArray[np.int32], slot: int) -> int:
+def token_at(trie: Ints, slot: int) -> int:
     """The token that a node spells, or EMPTY."""
     return (int(trie[2 * slot + 1]) >> LABEL_BITS) - 1
 
 
 @njit
+def longest_token(trie: Ints, text: Bytes, start: int) -> int:
+    """The longest token with which ``text[start:]`` begins; EMPTY for none."""
+    found = EMPTY
+    slot = 0
+    for position in range(start, len(text)):
+        slot = child(trie, slot, int(text[position]))
+        if slot == EMPTY:
+            break
+        token = token_at(trie, slot)
+        if token != EMPTY:
+            found = token
+    return found
+
+
+@njit
 def _room(
-    trie: NDArray[np.int32],
-    taken: NDArray[np.bool_],
-    children: NDArray[np.int64],
+    trie: Ints,
+    taken: Flags,
+    children: Longs,
     count: int,
     start: int,
 ) -> tuple[int, int]:
@@ -71,11 +84,11 @@ def _room(
 
 @njit
 def _build(
-    blob: NDArray[np.uint8],
-    starts: NDArray[np.int64],
-    tokens: NDArray[np.int64],
-    prefixes: NDArray[np.int32],
-) -> NDArray[np.int32]:
+    blob: Bytes,
+    starts: Longs,
+    tokens: Longs,
+    prefixes: Ints,
+) -> Ints:
     """The trie of sorted, different spellings; fills ``prefixes``.
 
     It is built depth first, so that a text that stays in one script finds what it needs on few
@@ -150,7 +163,7 @@ def _build(
     return trie[: 2 * ((used + 255) & ~255)].copy()
 
 
-def build_trie(spellings: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def build_trie(spellings: Sequence[bytes]) -> tuple[Ints, Ints]:
     """TRIE and PREFIXES; token i is spelled ``spellings[i]``: non-empty, no two alike."""
     order = sorted(range(len(spellings)), key=spellings.__getitem__)
     ordered = [spellings[i] for i in order]

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from impls.compiled.jit import njit
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from impls.kernels.layout import Bytes
+from impls.kernels.lazy import njit
 
 
 @njit
-def character_length(data: NDArray[np.uint8], position: int, end: int) -> int:
+def character_length(data: Bytes, position: int, end: int) -> int:
     """Bytes of the UTF-8 character at ``position``, 0 if there is no well-formed one."""
     lead = int(data[position])
     if lead < 0x80:
@@ -39,7 +34,7 @@ def character_length(data: NDArray[np.uint8], position: int, end: int) -> int:
 
 
 @njit
-def lenient_length(data: NDArray[np.uint8], position: int, end: int) -> int:
+def lenient_length(data: Bytes, position: int, end: int) -> int:
     """The same to llama.cpp, which looks at the leading bits alone."""
     lead = int(data[position])
     if lead < 0x80:
@@ -62,7 +57,7 @@ def lead_length(lead: int) -> int:
 
 
 @njit
-def code_point(data: NDArray[np.uint8], position: int, length: int) -> int:
+def code_point(data: Bytes, position: int, length: int) -> int:
     """The code point of the well-formed character of ``length`` bytes at ``position``."""
     lead = int(data[position])
     if length == 1:

@@ -6,18 +6,11 @@ Which two bytes say so is a table, which an algorithm makes of its vocabulary: u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
 from impls.compiled.jit import njit
 from impls.kernels.bits import lowest
 from impls.kernels.eight_bytes import WORD, small_letters, word_at
-from impls.kernels.layout import EMPTY, PLACE
+from impls.kernels.layout import EMPTY, PLACE, Bytes, Longs
 from impls.kernels.many_bytes import WINDOW, ascii_or
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 CUT = 1
 """A word ends between the two bytes."""
@@ -38,14 +31,14 @@ _STRETCH = 64
 
 @njit
 def cut(
-    cuts: NDArray[np.uint8],
-    text: NDArray[np.uint8],
-    segments: NDArray[np.int64],
+    cuts: Bytes,
+    text: Bytes,
+    segments: Longs,
     segment: int,
     position: int,
-    ends: NDArray[np.int64],
-    marks: NDArray[np.uint8],
-    given: NDArray[np.int64],
+    ends: Longs,
+    marks: Bytes,
+    given: Longs,
 ) -> tuple[int, int, int, int]:
     """Cut words from ``position`` on, which lies in a segment, until there is no room for more.
 

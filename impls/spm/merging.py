@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.bpe.definition.heap_kernel import POSITION_BITS, pop, push
 from impls.compiled.jit import njit
+from impls.bpe.heap import POSITION_BITS, pop, push
 from impls.kernels.merge_tables import EMPTY, pair_row
 from impls.kernels.trie import child, token_at
 from impls.spm.lexicon import character_slot

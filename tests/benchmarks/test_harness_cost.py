@@ -39,7 +39,7 @@ BATCH = 1024
 EVERYBODY = (
     "tiktoken", "bpe.heap", "tokenizers", "rs-bpe",
     "llguidance", "bpe.backtracking", "bpe.cached", "bpe.table",
-    "llama.cpp", "bpe.naive", "bpe.incremental", "bpe.plain",
+    "llama.cpp", "bpe.naive", "bpe.incremental",
     "fastokens", "gigatoken", "quicktok-v1", "splintr-rs",
 )  # fmt: skip
 """All give the same ids; the last four come with the extra ``bench``."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pytest_benchmark.fixture import BenchmarkFixture
 
-    from impls.bpe.services.encoder import ServingEncoder
+    from impls.bpe.services import ServingEncoder
 
 MB = 1_000_000
 RAW = Mode(pretokenize=False)

@@ -34,7 +34,7 @@ IMPLEMENTATIONS = ("bpe.naive", "bpe.heap", "bpe.table")
 WRONG = '''
 """A plug-in that is wrong wherever two equal bytes meet."""
 
-from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
+from impls.bpe.heap import IMPLEMENTATION as HEAP
 from impls.interface import About
 
 

@@ -13,11 +13,11 @@ class Mine:
         return "not pre-tokenized" if mode.pretokenize else None
 
     def load(self, vocabulary):
-        return Encoder(resolve("bpe.plain").load(vocabulary), vocabulary)
+        return Encoder(resolve("bpe.backtracking").load(vocabulary), vocabulary)
 
 
 class Encoder:
-    """Answers of ``bpe.plain``, spoilt."""
+    """Answers of ``bpe.backtracking``, spoilt."""
 
     def __init__(self, right, vocabulary):
         self.right, self.vocabulary = right, vocabulary

@@ -17,7 +17,7 @@ from harness.workers import worker
 from harness.workers.cell import CELL_BYTES, Progress
 from harness.workers.process import WorkerDied
 from harness.workers.server import Server
-from impls.bpe.algorithms.naive import IMPLEMENTATION as NAIVE
+from impls.bpe.naive import IMPLEMENTATION as NAIVE
 from impls.interface import About, Encoder, Mode
 
 if TYPE_CHECKING:

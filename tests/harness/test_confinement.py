@@ -643,7 +643,7 @@ def test_only_our_code_shares_the_folders_of_the_harness() -> None:
     assert one["NUMBA_CACHE_DIR"].startswith("/c/workers/")
     assert one["TOKGATE_CACHE_DIR"].startswith("/t/workers/")
     assert one != other
-    assert registry.our_own("bpe.heap") and registry.our_own("bpe.plain")
+    assert registry.our_own("bpe.heap") and registry.our_own("bpe.backtracking")
     for spec in ("tiktoken", "cmd:bpe.heap", "pip:tiktoken==1", "mine.py:A", "impls.bpe./x.py:A"):
         assert not registry.our_own(spec), spec
 

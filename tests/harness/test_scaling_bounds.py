@@ -121,7 +121,7 @@ def test_candidates_are_the_users_own_and_nobody_elses() -> None:
         "an-entry-point",
         "tiktoken",
         "gigatoken",
-        "impls.bpe.algorithms.naive:IMPLEMENTATION",
+        "impls.bpe.naive:IMPLEMENTATION",
         "trusted.py:Trusted",
         "never-named.py:X",
     )

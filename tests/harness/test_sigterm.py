@@ -22,7 +22,7 @@ from tests.harness.command import TOKGATE, tokgate
 SLUGGISH = """
 import os
 import time
-from impls.bpe.algorithms.naive import IMPLEMENTATION as NAIVE
+from impls.bpe.naive import IMPLEMENTATION as NAIVE
 from impls.interface import About
 
 

@@ -8,8 +8,8 @@ from corpora.vocabularies.model import (
     RankOrder,
 )
 from corpora.vocabularies.sources import resolve
-from impls.bpe.algorithms import heap, naive
-from impls.bpe.definition.heap_kernel import improper_tokens
+from impls.bpe import heap, naive
+from impls.bpe.tokens import improper_tokens
 from impls.interface import Mode, Unsupported
 from impls.pretokenize.unicode_version import as_of_unicode_16
 from tests.impls.bpe_vocabularies import vocabulary

@@ -5,23 +5,22 @@ import random
 import numpy as np
 import pytest
 
-from impls.bpe.definition import heap_kernel
+from impls.bpe import heap
 from impls.bpe.encoder import SPARE
-from impls.bpe.fast import backtracking_kernel
-from impls.bpe.fast.backtracking_kernel import BLOCK
-from impls.bpe.fast.batched_backtracking import LONGEST_BATCHED
+from impls.fast.bpe.backtracking_kernel import BLOCK
+from impls.fast.bpe.batched_backtracking import LONGEST_BATCHED
+from impls.fast.bpe.implementations import encoder_of
 from impls.kernels.layout import EMPTY
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
 
 
-def run(kernel, drawn, pieces, given=()):
+def run(encoder_of, drawn, pieces, given=()):
     """The ids and where those of each piece end; or the number that says what has no token."""
     data = np.frombuffer(b"".join(pieces), dtype=np.uint8)
     ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
     ids = np.empty(len(data) + SPARE, dtype=np.int32)
     id_ends = np.empty(len(ends), dtype=np.int64)
-    block = kernel.block_of(drawn)
-    count = kernel.encode_pieces(block, data, ends, np.array(given, np.int64), ids, id_ends)
+    count = encoder_of(drawn)(data, ends, np.array(given, np.int64), ids, id_ends)
     return count if count < 0 else (ids[:count].tolist(), id_ends.tolist())
 
 
@@ -38,8 +37,8 @@ def test_pieces_of_all_lengths_in_any_order_are_encoded_as_by_the_definition(see
     given = [rng.choice([EMPTY, EMPTY, 7777]) if piece else EMPTY for piece in pieces]
 
     for chosen in ((), given):
-        expected = run(heap_kernel, drawn, pieces, chosen)
-        assert run(backtracking_kernel, drawn, pieces, chosen) == expected
+        expected = run(heap.encoder_of, drawn, pieces, chosen)
+        assert run(encoder_of, drawn, pieces, chosen) == expected
 
 
 @pytest.mark.parametrize("length", [1, 5, LONGEST_BATCHED, LONGEST_BATCHED + 1, 500])
@@ -52,7 +51,7 @@ def test_the_first_byte_without_a_token_is_named(length, others):
     faulty = faulty[: length - 1] + b"c"
     pieces = [*fine, faulty, *fine, *others, *fine * BLOCK, b"c"]
 
-    assert run(backtracking_kernel, drawn, pieces) == -1 - (len(b"".join(fine)) + length - 1)
+    assert run(encoder_of, drawn, pieces) == -1 - (len(b"".join(fine)) + length - 1)
 
 
 def test_dead_positions_of_one_piece_are_not_those_of_another():
@@ -60,4 +59,4 @@ def test_dead_positions_of_one_piece_are_not_those_of_another():
     drawn = vocabulary([b"a", b"b", b"c", b"bc", b"ab", b"abc"[1:] + b"a"])
     pieces = [b"abc", b"aba", b"abca", b"bcab"] * 50
 
-    assert run(backtracking_kernel, drawn, pieces) == run(heap_kernel, drawn, pieces)
+    assert run(encoder_of, drawn, pieces) == run(heap.encoder_of, drawn, pieces)

@@ -7,11 +7,10 @@ from corpora.vocabularies import merges
 from corpora.vocabularies.caches import tables_folder
 from corpora.vocabularies.model import Merges
 from corpora.vocabularies.sources import resolve
-from impls.bpe.algorithms import backtracking
-from impls.bpe.fast import kept_block
+from impls.bpe import backtracking
+from impls.fast.bpe import backtracking_kernel
 from impls.interface import Mode
 from impls.kernels import table_cache as cache
-from impls.kernels.layout import IDS, TRIE
 
 RAW = Mode(pretokenize=False)
 TEKKEN = "tekken_240911"
@@ -24,23 +23,20 @@ def counted(tmp_path, monkeypatch):
 
     def build():
         build.calls += 1
-        return {IDS: np.arange(5, dtype=np.int32), TRIE: np.array([7, -1], dtype=np.int32)}
+        return [np.arange(5, dtype=np.int32), np.array([7, -1], dtype=np.int32)]
 
     build.calls = 0
     return build
 
 
 def read(build):
-    found = cache.tables(resolve(TEKKEN), "test", build)
+    found = cache.arrays_of([resolve(TEKKEN)], "test", build)
 
-    assert {number: entries.tolist() for number, entries in found.items()} == {
-        IDS: [0, 1, 2, 3, 4],
-        TRIE: [7, -1],
-    }
+    assert [entries.tolist() for entries in found] == [[0, 1, 2, 3, 4], [7, -1]]
 
 
 def only_file():
-    [file] = tables_folder().glob("*-test-*")
+    [file] = tables_folder().glob("*-test*")
     return file
 
 
@@ -49,7 +45,7 @@ def test_tables_are_built_once(counted):
     read(counted)
 
     assert counted.calls == 1
-    assert only_file().name.endswith(f"-test-{cache.FORMAT}.tables")
+    assert only_file().name.endswith("-test.tables")
 
 
 @pytest.mark.parametrize(
@@ -75,9 +71,9 @@ def test_a_damaged_file_is_built_again(counted, damage):
     assert only_file().read_bytes() == whole
 
 
-def test_another_format_is_another_file(counted, monkeypatch):
+def test_another_source_is_read_anew(counted, monkeypatch):
     read(counted)
-    monkeypatch.setattr(cache, "FORMAT", cache.FORMAT + 1)
+    monkeypatch.setattr(cache, "source_of", lambda *places: b"another")
     read(counted)
 
     assert counted.calls == 2
@@ -93,7 +89,7 @@ def test_a_directory_that_cannot_be_written_only_costs_time(counted, monkeypatch
 
 
 def test_small_vocabularies_leave_no_files(counted):
-    cache.tables(resolve("toy_bytes"), "test", counted)
+    cache.arrays_of([resolve("toy_bytes")], "test", counted)
 
     assert not tables_folder().exists()
 
@@ -142,9 +138,9 @@ def test_a_vocabulary_without_merges_is_kept_too(tmp_path, monkeypatch):
 def test_a_block_of_another_source_is_made_again(tmp_path, monkeypatch):
     monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
     vocabulary = resolve(TEKKEN)
-    first = kept_block.kept_block_of(vocabulary)
-    monkeypatch.setattr(kept_block, "block_of", lambda vocabulary: first[:-1])
+    first = backtracking_kernel.kept_block(vocabulary)
+    monkeypatch.setattr(backtracking_kernel, "block_of", lambda vocabulary: first[:-1])
 
-    assert np.array_equal(kept_block.kept_block_of(vocabulary), first)
-    monkeypatch.setattr(kept_block, "source_of", lambda *places: b"another")
-    assert np.array_equal(kept_block.kept_block_of(vocabulary), first[:-1])
+    assert np.array_equal(backtracking_kernel.kept_block(vocabulary), first)
+    monkeypatch.setattr(cache, "source_of", lambda *places: b"another")
+    assert np.array_equal(backtracking_kernel.kept_block(vocabulary), first[:-1])

@@ -3,12 +3,14 @@
 import pytest
 
 from corpora.vocabularies.model import VocabularyError
-from impls.bpe.algorithms import backtracking, heap
-from impls.bpe.fast import candidates
-from impls.bpe.fast.candidates import FEW, LESS_BITS, candidate_tables
-from impls.bpe.tables.linear import spelled_tokens, token_sections
+from impls.bpe import heap
+from impls.bpe.tokens import spellings_of, tokens_of
+from impls.fast.bpe import candidates
+from impls.fast.bpe.block import SHORTER
+from impls.fast.bpe.candidates import FEW, LESS_BITS, candidate_tables
+from impls.fast.bpe.implementations import IMPLEMENTATION as FAST
 from impls.interface import Mode
-from impls.kernels.layout import EMPTY, IDS, SHORTER
+from impls.kernels.layout import EMPTY
 from tests.impls.bpe_vocabularies import oracle, vocabulary
 
 RAW = Mode(pretokenize=False)
@@ -17,8 +19,8 @@ E_ACUTE = "é".encode()
 
 def shorter(drawn, text):
     """The spelling of the token that is tried after ``text``, None if there is none."""
-    tokens = token_sections(drawn)
-    spellings = spelled_tokens(drawn, tokens[IDS])
+    tokens = tokens_of(drawn)
+    spellings = spellings_of(drawn, tokens.ids)
     entry = int(candidate_tables(tokens, spellings)[SHORTER][spellings.index(text)])
     return None if entry == EMPTY else spellings[entry >> LESS_BITS]
 
@@ -35,7 +37,7 @@ def test_half_a_character_is_tried_where_an_older_token_begins_with_the_other_ha
     drawn = vocabulary([*base_tokens, E_ACUTE[1:] + b"a", E_ACUTE])
 
     assert shorter(drawn, E_ACUTE) == E_ACUTE[:1]
-    encoder = backtracking.IMPLEMENTATION.load(drawn)
+    encoder = FAST.load(drawn)
     for text in (E_ACUTE, E_ACUTE + b"a", E_ACUTE + E_ACUTE + b"aa"):
         assert encoder.encode(text, RAW) == oracle(drawn, text)
 
@@ -52,7 +54,7 @@ def test_what_many_tokens_may_follow_is_not_searched(others):
 def test_a_candidate_may_be_shorter_by_more_than_an_entry_holds():
     """Spaces double from token to token; the longest have over a thousand more than the next."""
     drawn = vocabulary([b"x", *(b" " * (1 << power) for power in range(13))])
-    encoder, reference = backtracking.IMPLEMENTATION.load(drawn), heap.IMPLEMENTATION.load(drawn)
+    encoder, reference = FAST.load(drawn), heap.IMPLEMENTATION.load(drawn)
 
     for length in (1023, 1024, 4095, 4096, 4097, 12287):
         text = b"x" + b" " * length + b"x"
@@ -64,4 +66,4 @@ def test_a_trie_too_large_for_its_entries_is_refused(monkeypatch):
     drawn = vocabulary([b"a", b"b", b"ab"])
 
     with pytest.raises(VocabularyError, match="slots of a trie and 3 tokens are more than 500"):
-        backtracking.IMPLEMENTATION.load(drawn)
+        FAST.load(drawn)

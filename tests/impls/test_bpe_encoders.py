@@ -1,6 +1,10 @@
 """All exact encoders give the definition's answer; the others keep their own laws."""
 
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +12,7 @@ from hypothesis import given
 
 from corpora.vocabularies.model import Merges, RankOrder
 from corpora.vocabularies.sources import resolve
-from impls.bpe.algorithms import (
+from impls.bpe import (
     backtracking,
     dropout,
     greedy,
@@ -16,10 +20,9 @@ from impls.bpe.algorithms import (
     incremental,
     minimal,
     naive,
-    plain,
     table,
 )
-from impls.bpe.fast import cached
+from impls.fast.bpe import implementations as fast
 from impls.interface import Mode, Rejected
 from tests.breadth import thorough
 from tests.data import data_path
@@ -35,10 +38,10 @@ from tests.impls.bpe_vocabularies import (
 RAW = Mode(pretokenize=False)
 LINEAR = [
     backtracking.IMPLEMENTATION,
-    cached.IMPLEMENTATION,
+    fast.IMPLEMENTATION,
+    fast.CACHED,
     table.IMPLEMENTATION,
     incremental.IMPLEMENTATION,
-    plain.IMPLEMENTATION,
 ]
 EXACT = [naive.IMPLEMENTATION, heap.IMPLEMENTATION, *LINEAR]
 INEXACT = [greedy.IMPLEMENTATION, minimal.IMPLEMENTATION, dropout.IMPLEMENTATION]
@@ -72,6 +75,37 @@ def test_a_batch_is_its_inputs_one_by_one(implementation):
 
     assert ids.dtype == np.int32
     assert [part.tolist() for part in parts] == [encoder.encode(i, RAW) for i in inputs]
+
+
+COMPILING = """
+from impls.bpe import heap, naive
+from impls.interface import Mode
+from tests.impls.bpe_vocabularies import vocabulary
+
+for module in (naive, heap):
+    encoder = module.IMPLEMENTATION.load(vocabulary([b"a", b"b", b"ab"]))
+    encoder.encode(b"abab", Mode())
+    print(len(encoder._encode_pieces.func.compiled.stats.cache_misses) > 0)
+"""
+
+
+def test_the_loop_over_pieces_is_kept_on_disk_for_each_algorithm(tmp_path):
+    """They are copies of one function, and none may take the place of another."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    missed = [
+        subprocess.run(
+            [sys.executable, "-c", COMPILING],
+            cwd=Path(__file__).parents[2],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for _ in range(2)
+    ]
+
+    assert missed == [["True", "True"], ["False", "False"]]
 
 
 @given(encodings())

@@ -8,15 +8,16 @@ import pytest
 
 PROGRAM = """
 from corpora.vocabularies.patterns import PATTERNS
-from impls.bpe.fast import backtracking_kernel, batched_backtracking, cached, piece_results
-from impls.bpe.fast import short_rows, wide_rows, words
+from impls.fast.bpe import backtracking_kernel, batched_backtracking, piece_results
+from impls.fast.bpe import short_rows, wide_rows, words
 from impls.pretokenize import windows
+from impls.fast.bpe.implementations import CACHED
 from impls.interface import Mode
 from tests.impls.bpe_vocabularies import vocabulary
 
 tokens = [bytes([byte]) for byte in range(256)]
 drawn = vocabulary([*tokens, b"ab", b"abab"], splits=PATTERNS["gpt2"])
-cached.IMPLEMENTATION.load(drawn).encode(b"abc ababc", Mode())
+CACHED.load(drawn).encode(b"abc ababc", Mode())
 for function in (
     batched_backtracking.encode_batched,
     backtracking_kernel._encode,

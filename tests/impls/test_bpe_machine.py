@@ -7,9 +7,9 @@ import numba
 import numpy as np
 import pytest
 
+from impls.fast.bpe import processor as machine
 from impls.kernels import bits as word_bits
 from impls.kernels import eight_bytes
-from impls.kernels import processor as machine
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="compares compiled code"

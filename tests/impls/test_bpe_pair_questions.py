@@ -7,17 +7,13 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from impls.bpe.encoder import NONE_GIVEN, SPARE
-from impls.bpe.fast import backtracking_kernel, columns
-from impls.bpe.fast.batched_pair_validity import AHEAD, ask
-from impls.bpe.fast.trie_lookup import READ, find_longest, longest_at
-from impls.bpe.fast.vectors import WIDTH
-from impls.bpe.tables import pair_validity as validity
-from impls.bpe.tables.linear import spelled_tokens
-from impls.bpe.tables.pair_validity import boundary_of, parts_of, valid_pair
-from impls.kernels.layout import (
+from impls.bpe.tokens import spellings_of
+from impls.fast.bpe import backtracking_kernel, columns
+from impls.fast.bpe import pair_validity as validity
+from impls.fast.bpe.batched_pair_validity import AHEAD, ask
+from impls.fast.bpe.block import (
     BLOOM,
     BOUNDARIES,
-    EMPTY,
     IDS,
     INNER,
     MERGED,
@@ -26,6 +22,10 @@ from impls.kernels.layout import (
     section,
     wide,
 )
+from impls.fast.bpe.pair_validity import boundary_of, parts_of, valid_pair
+from impls.fast.bpe.trie_lookup import READ, find_longest, longest_at
+from impls.fast.bpe.vectors import WIDTH
+from impls.kernels.layout import EMPTY
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
 
 COUNTS = [1, 2, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5]
@@ -42,7 +42,7 @@ def refused(drawn, pairs):
     block = backtracking_kernel.block_of(drawn)
     splits, bloom = section(block, SPLITS), section(block, BLOOM)
     merged, boundaries = wide(section(block, MERGED)), wide(section(block, BOUNDARIES))
-    spellings = spelled_tokens(drawn, section(block, IDS))
+    spellings = spellings_of(drawn, section(block, IDS))
     table = new_columns(len(pairs))
     expected = []
     for index, (left, right) in enumerate(pairs):
@@ -139,7 +139,7 @@ def test_walks_together_find_what_they_find_alone(seed, count):
     letters, drawn = random_vocabulary(rng)
     block = backtracking_kernel.block_of(drawn)
     walk, inner = section(block, WALK), section(block, INNER)
-    spellings = spelled_tokens(drawn, section(block, IDS))
+    spellings = spellings_of(drawn, section(block, IDS))
     # Of tokens, so that some walks are long.
     words = [*filter(None, drawn.tokens), b"?", *(random_text(rng, letters, 9) for _ in range(9))]
     text = b"".join(rng.choices(words, k=60))

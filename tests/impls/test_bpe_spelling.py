@@ -6,18 +6,13 @@ import gc
 import weakref
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from corpora.vocabularies.model import AddedToken, Vocabulary
 from corpora.vocabularies.sources import resolve
 from impls import registry
-from impls.bpe.fast.backtracking_kernel import block_of
-from impls.bpe.services.encoder import ENCODING_ALONE
 from impls.bpe.spelling import Spellings
-from impls.bpe.tables.linear import token_sections
 from impls.interface import Mode
-from impls.kernels.layout import unpack
 
 
 def special() -> Vocabulary:
@@ -59,14 +54,3 @@ def test_an_encoder_does_not_hold_the_vocabulary(name: str) -> None:
     gc.collect()
     assert gone() is None
     assert list(encoder.encode(b"a", Mode()))
-
-
-@pytest.mark.parametrize("name", ["toy_bytes", "toy_improper", "toy_merges", "toy_acbb"])
-def test_services_find_all_sections_in_the_block(name: str) -> None:
-    vocabulary = resolve(name)
-    sections = token_sections(vocabulary)
-    block = unpack(block_of(vocabulary))
-    found = {number: one for number, one in block.items() if number not in ENCODING_ALONE}
-    assert set(found) == {number for number, one in sections.items() if len(one)}
-    for number, entries in found.items():
-        assert np.array_equal(entries, sections[number])

@@ -5,11 +5,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impls.bpe.algorithms import heap
-from impls.bpe.tables.linear import spelled_tokens, token_sections
-from impls.bpe.tables.pair_validity import Pairs
+from impls.bpe import heap
+from impls.bpe.pair_validity import valid_pair
+from impls.bpe.tokens import tokens_of
 from impls.interface import Mode
-from impls.kernels.layout import IDS
 from tests.impls.bpe_vocabularies import encodings, oracle
 
 RAW = Mode(pretokenize=False)
@@ -87,11 +86,12 @@ def test_encodings_that_share_a_token_may_be_glued(encoding, data):
 @given(encodings(texts=1))
 def test_pair_validity_is_that_of_encoding(encoding):
     drawn, _ = encoding
-    tables = token_sections(drawn)
-    ids = tables[IDS].tolist()
-    pairs = Pairs(tables, spelled_tokens(drawn, tables[IDS]))
+    tokens = tokens_of(drawn)
+    ids = tokens.ids.tolist()
     encoder = heap.IMPLEMENTATION.load(drawn)
     for left, left_id in enumerate(ids[:14]):
         for right, right_id in enumerate(ids[-14:], max(0, len(ids) - 14)):
             pair = [left_id, right_id]
-            assert pairs.valid(left, right) == (encoder.encode(drawn.spell(pair), RAW) == pair)
+            assert valid_pair(tokens.pairs, tokens.splits, left, right) == (
+                encoder.encode(drawn.spell(pair), RAW) == pair
+            )

@@ -8,14 +8,14 @@ import pytest
 
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.sources import resolve
-from impls.bpe.algorithms import backtracking
-from impls.bpe.tables import pair_validity as validity
-from impls.bpe.tables.linear import spelled_tokens, token_sections
-from impls.bpe.tables.pair_validity import (
+from impls.bpe.tokens import spellings_of, tokens_of
+from impls.fast.bpe import pair_validity as validity
+from impls.fast.bpe.block import BLOOM, BOUNDARIES, MERGED, wide
+from impls.fast.bpe.implementations import IMPLEMENTATION as FAST
+from impls.fast.bpe.pair_validity import (
     OLDEST_BITS,
     TOKEN_BITS,
     TOKEN_MASK,
-    Pairs,
     boundary_of,
     first_entry,
     may_merge,
@@ -24,27 +24,22 @@ from impls.bpe.tables.pair_validity import (
     validity_tables,
     word_asked,
 )
-from impls.kernels.layout import (
-    BASE_TOKENS,
-    BLOOM,
-    BOUNDARIES,
-    EMPTY,
-    IDS,
-    LENGTHS,
-    MERGED,
-    SPLITS,
-    wide,
-)
+from impls.kernels.layout import EMPTY
 from tests.impls.bpe_vocabularies import vocabulary
 
 TEKKEN = "tekken_240911"
 
 
+def tables_of(drawn):
+    """Tokens by age, their spellings, and the tables of pair validity."""
+    tokens = tokens_of(drawn)
+    spellings = spellings_of(drawn, tokens.ids)
+    return tokens, spellings, validity_tables(tokens, spellings)
+
+
 @pytest.fixture(scope="module")
 def tekken():
-    drawn = resolve(TEKKEN)
-    tokens = token_sections(drawn)
-    return tokens, spelled_tokens(drawn, tokens[IDS])
+    return tables_of(resolve(TEKKEN))
 
 
 def found(tables, spellings, left, right):
@@ -67,27 +62,27 @@ def passes(tables, boundary, left, right):
 
 
 def test_every_merge_is_found_and_passes_the_filter(tekken):
-    tokens, spellings = tekken
-    base_tokens = int(tokens[BASE_TOKENS][256])
-    boundaries = wide(tokens[BOUNDARIES])
-    halves = tokens[SPLITS].reshape(-1, 2).tolist()
+    tokens, spellings, tables = tekken
+    base_tokens = int(tokens.base[256])
+    boundaries = wide(tables[BOUNDARIES])
+    halves = tokens.splits.reshape(-1, 2).tolist()
     for token in random.Random(1).sample(range(base_tokens, len(halves)), 3000):
         left, right = halves[token]
         boundary = boundary_of(boundaries, spellings[left][-1], spellings[right][0])
 
-        assert found(tokens, spellings, left, right) == token
-        assert passes(tokens, boundary, left, right)
+        assert found(tables, spellings, left, right) == token
+        assert passes(tables, boundary, left, right)
 
 
 def test_of_each_seam_the_oldest_merge_is_known(tekken):
-    tokens, spellings = tekken
-    base_tokens = int(tokens[BASE_TOKENS][256])
+    tokens, spellings, tables = tekken
+    base_tokens = int(tokens.base[256])
     oldest = {}
     for token, (left, right) in enumerate(
-        tokens[SPLITS].reshape(-1, 2)[base_tokens:].tolist(), base_tokens
+        tokens.splits.reshape(-1, 2)[base_tokens:].tolist(), base_tokens
     ):
         oldest.setdefault((spellings[left][-1], spellings[right][0]), token)
-    boundaries = wide(tokens[BOUNDARIES])
+    boundaries = wide(tables[BOUNDARIES])
 
     assert np.count_nonzero(boundaries) == len(oldest)
     for facing, token in oldest.items():
@@ -95,24 +90,23 @@ def test_of_each_seam_the_oldest_merge_is_known(tekken):
 
 
 def test_few_pairs_that_do_not_merge_pass_the_filter(tekken):
-    tokens, spellings = tekken
+    tokens, spellings, tables = tekken
     rng = random.Random(2)
-    boundaries = wide(tokens[BOUNDARIES])
-    merging = {tuple(pair) for pair in tokens[SPLITS].reshape(-1, 2).tolist()}
+    boundaries = wide(tables[BOUNDARIES])
+    merging = {tuple(pair) for pair in tokens.splits.reshape(-1, 2).tolist()}
     passed = []
     while len(passed) < 3000:
         left, right = rng.randrange(len(spellings)), rng.randrange(len(spellings))
         boundary = boundary_of(boundaries, spellings[left][-1], spellings[right][0])
         if boundary and (left, right) not in merging:
-            passed.append(passes(tokens, boundary, left, right))
+            passed.append(passes(tables, boundary, left, right))
 
     assert np.mean(passed) < 0.1
 
 
 def test_no_merge_goes_over_a_seam_without_an_entry():
-    drawn = vocabulary([b"a", b"b", b"c", b"ab", b"abc"])
-    tokens = token_sections(drawn)
-    boundaries = wide(tokens[BOUNDARIES])
+    _, _, tables = tables_of(vocabulary([b"a", b"b", b"c", b"ab", b"abc"]))
+    boundaries = wide(tables[BOUNDARIES])
     over = {pair for pair in product(b"abc", repeat=2) if boundary_of(boundaries, *pair)}
 
     assert over == {(ord("a"), ord("b")), (ord("b"), ord("c"))}
@@ -123,11 +117,8 @@ def test_a_crowded_seam_overflows_into_the_room_of_the_next(monkeypatch):
     monkeypatch.setattr(validity, "BITS_PER_MERGE", 1)
     letters = [bytes([97 + index]) for index in range(3)]
     tokens = [bytes(word) for size in (1, 2, 3, 4, 5) for word in product(b"abc", repeat=size)]
-    drawn = vocabulary(tokens)
-    sections = token_sections(drawn)
-    spellings = spelled_tokens(drawn, sections[IDS])
-    tables = {**sections, **validity_tables(sections, spellings)}
-    halves = sections[SPLITS].reshape(-1, 2)[len(letters) :].tolist()
+    ages, spellings, tables = tables_of(vocabulary(tokens))
+    halves = ages.splits.reshape(-1, 2)[len(letters) :].tolist()
     entries = wide(tables[MERGED])
 
     assert np.count_nonzero(entries != EMPTY) == len(halves) > len(entries) // 3
@@ -136,22 +127,8 @@ def test_a_crowded_seam_overflows_into_the_room_of_the_next(monkeypatch):
     assert entries[-1] == EMPTY
 
 
-def test_pairs_from_outside_are_those_of_the_loops():
-    drawn = vocabulary([b"a", b"b", b"c", b"ab", b"bc", b"abc"])
-    tokens = token_sections(drawn)
-    spellings = spelled_tokens(drawn, tokens[IDS])
-    number = spellings.index
-    pairs = Pairs(tokens, spellings)
-
-    assert pairs.valid(number(b"c"), number(b"a"))  # no merge goes over it
-    assert not pairs.valid(number(b"a"), number(b"b"))
-    assert not pairs.valid(number(b"a"), number(b"bc"))  # ab is older
-    assert pairs.valid(number(b"b"), number(b"ab"))
-    assert len(tokens[LENGTHS]) == 6
-
-
 def test_more_tokens_than_an_entry_can_number_are_refused(monkeypatch):
     monkeypatch.setattr(validity, "TOKEN_MASK", 2)
 
     with pytest.raises(VocabularyError, match=r"3 tokens are more than 2.*bpe\.heap"):
-        backtracking.IMPLEMENTATION.load(vocabulary([b"a", b"b", b"ab"]))
+        FAST.load(vocabulary([b"a", b"b", b"ab"]))

@@ -8,8 +8,8 @@ import numba
 import numpy as np
 import pytest
 
-from impls.bpe.fast import vectors
-from impls.bpe.fast.vectors import WIDTH
+from impls.fast.bpe import vectors
+from impls.fast.bpe.vectors import WIDTH
 
 compares = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="compares compiled code"

@@ -1,15 +1,19 @@
 """Probing for whole pieces, and remembering them, changes no id."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impls.bpe.definition import heap_kernel
+from impls.bpe import heap
 from impls.bpe.encoder import NONE_GIVEN, SPARE
-from impls.bpe.fast import backtracking_kernel, words
-from impls.bpe.fast.growing_cache import FIRST_SLOTS, MOST_SLOTS, fitting
-from impls.bpe.fast.piece_cache import SHORT_TAKEN, WIDE_TAKEN, new_cache, slots_of
+from impls.fast.bpe import words
+from impls.fast.bpe.backtracking_kernel import block_of, encode_remembering
+from impls.fast.bpe.growing_cache import FIRST_SLOTS, MOST_SLOTS, fitting
+from impls.fast.bpe.implementations import encoder_of
+from impls.fast.bpe.piece_cache import SHORT_TAKEN, WIDE_TAKEN, new_cache, slots_of
 from tests.breadth import thorough_from
 from tests.impls.bpe_vocabularies import encodings, vocabulary
 
@@ -19,72 +23,62 @@ def cut(pieces):
     return data, np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
 
 
-def run(encode, block, pieces):
+def run(encode, pieces):
     data, ends = cut(pieces)
     ids = np.empty(len(data) + SPARE, dtype=np.int32)
     id_ends = np.empty(len(ends), dtype=np.int64)
-    count = encode(block, data, ends, NONE_GIVEN, ids, id_ends)
+    count = encode(data, ends, NONE_GIVEN, ids, id_ends)
     return ids[: max(count, 0)].tolist(), id_ends.tolist() if count >= 0 else count
 
 
-def with_cache(slots):
+def with_cache(drawn, cache):
     """The encoder with one cache for all its calls."""
-    return remembering_in(new_cache(slots))
-
-
-def remembering_in(cache):
-    def encode(block, *rest):
-        return backtracking_kernel.encode_remembering(block, cache, *rest)
-
-    return encode
+    return partial(encode_remembering, block_of(drawn), cache)
 
 
 @given(drawn=encodings(), again=st.integers(1, 3))
 @pytest.mark.parametrize("slots", thorough_from(1, [16, 32, 1024]))
 def test_a_cache_of_any_size_gives_the_definitions_ids(slots, drawn, again):
     drawn, texts = drawn
-    reference = heap_kernel.block_of(drawn)
-    block = backtracking_kernel.block_of(drawn)
-    remembering = with_cache(slots)
+    remembering = with_cache(drawn, new_cache(slots))
 
     # Many pieces of few spellings: rows are taken, found again, and given away. Some are empty.
     pieces = [text[at : at + at % 37] for text in texts for at in range(len(text))] * again
-    expected = run(heap_kernel.encode_pieces, reference, pieces)
-    assert run(backtracking_kernel.encode_pieces, block, pieces) == expected
+    expected = run(heap.encoder_of(drawn), pieces)
+    assert run(encoder_of(drawn), pieces) == expected
     for _ in range(2):
-        assert run(remembering, block, pieces) == expected
+        assert run(remembering, pieces) == expected
 
 
 def test_rows_keep_to_the_ids_that_they_have_room_for():
     """Pieces of as many ids as bytes, 0 to 40, of ten beginnings, so that all rows are taken."""
     drawn = vocabulary([bytes([byte]) for byte in range(10)])
-    block, remembering = backtracking_kernel.block_of(drawn), with_cache(16)
+    remembering = with_cache(drawn, new_cache(16))
 
     pieces = [
         bytes((first + k * k) % 10 for k in range(n)) for first in range(10) for n in range(41)
     ]
-    expected = run(heap_kernel.encode_pieces, heap_kernel.block_of(drawn), pieces)
+    expected = run(heap.encoder_of(drawn), pieces)
     for _ in range(3):
-        assert run(remembering, block, pieces) == expected
+        assert run(remembering, pieces) == expected
 
 
 def test_a_larger_cache_has_all_that_the_smaller_one_had():
     drawn = vocabulary([bytes([byte]) for byte in range(10)])
-    block = backtracking_kernel.block_of(drawn)
     pieces = [bytes((7 * k + n) % 10 for k in range(n)) for n in range(1, 33)] + [b"\1" * 40]
 
     def taken(cache):
         return int(cache[SHORT_TAKEN]), int(cache[WIDE_TAKEN])
 
     cache = new_cache(4096)
-    run(remembering_in(cache), block, pieces)
+    run(with_cache(drawn, cache), pieces)
     first = taken(cache)
     assert first[0] > 2 < first[1]
     larger = fitting(cache, 4 * 4 * 4096)
     assert slots_of(larger) == 4 * 4096
     assert taken(larger) == first
     for one in (cache, larger):
-        run(remembering_in(one), block, pieces)
+        run(with_cache(drawn, one), pieces)
         assert taken(one) == first  # all were there
 
 
@@ -105,13 +99,13 @@ def test_what_is_emitted_whole_is_so_with_a_cache(length):
     """No merges lead to it; there is a row for it in the cache all the same, by its length."""
     whole = b"xy" * 20
     drawn = vocabulary([b"x", b"y", whole[:length]], ignore_merges=True)
-    block, remembering = backtracking_kernel.block_of(drawn), with_cache(16)
+    remembering = with_cache(drawn, new_cache(16))
 
     pieces = [b"x", whole[:length], whole, b"y", whole[: length - 1], whole[:length], b"x" * 40]
-    expected = run(heap_kernel.encode_pieces, heap_kernel.block_of(drawn), pieces)
+    expected = run(heap.encoder_of(drawn), pieces)
     assert expected[1][1] == 2
     for _ in range(2):
-        assert run(remembering, block, pieces) == expected
+        assert run(remembering, pieces) == expected
 
 
 def key_of(text):
@@ -182,8 +176,7 @@ def test_the_filter_lets_every_token_pass_and_few_others():
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 15, 16, 17, 40])
 def test_the_last_bytes_of_the_data_have_no_key_and_are_encoded_all_the_same(size):
     drawn = vocabulary([b"a", b"b", b"ab", b"abab", b"abababab"])
-    block = backtracking_kernel.block_of(drawn)
     pieces = [(b"ab" * 20)[:length] for length in range(size)]
 
-    expected = run(heap_kernel.encode_pieces, heap_kernel.block_of(drawn), pieces)
-    assert run(backtracking_kernel.encode_pieces, block, pieces) == expected
+    expected = run(heap.encoder_of(drawn), pieces)
+    assert run(encoder_of(drawn), pieces) == expected

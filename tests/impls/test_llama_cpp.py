@@ -27,7 +27,7 @@ from harness.workers.pool import WorkerPool
 from impls.adapters import llama_cpp, sentencepiece
 from impls.adapters.common import Library
 from impls.adapters.llama_cpp import AS_BYTES, IMPLEMENTATION, Refused, vocab_only_offset
-from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
+from impls.bpe.heap import IMPLEMENTATION as HEAP
 from impls.interface import Mode, Unsupported
 
 if TYPE_CHECKING:

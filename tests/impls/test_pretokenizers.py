@@ -13,7 +13,7 @@ import tiktoken
 from corpora.vocabularies.model import Algorithm, Merges, Normalizer, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sources import resolve
-from impls.bpe.algorithms import heap
+from impls.bpe import heap
 from impls.interface import Mode, Unsupported
 from impls.pretokenize import character_classes
 from impls.pretokenize.character_classes import class_table

@@ -22,7 +22,7 @@ from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from impls.adapters import llguidance, mistral_common, rs_bpe, sentencepiece, tiktoken, tokenizers
 from impls.adapters.common import Library, rank_trouble
-from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
+from impls.bpe.heap import IMPLEMENTATION as HEAP
 from impls.interface import Capability, Mode, Unsupported
 from impls.registry import resolve as resolve_implementation
 from tests.breadth import thorough_from
@@ -85,7 +85,7 @@ def test_listing_imports_no_library():
         "import sys\n"
         "from impls.adapters import "
         "tiktoken, tokenizers, sentencepiece, mistral_common, llguidance, rs_bpe\n"
-        "from impls.bpe.algorithms import heap, naive\n"
+        "from impls.bpe import heap, naive\n"
         "from impls.unigram import encoder\n"
         "for m in (tiktoken, tokenizers, sentencepiece, mistral_common, llguidance, rs_bpe, "
         "heap, naive): m.IMPLEMENTATION.about\n"

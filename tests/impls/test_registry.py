@@ -85,7 +85,7 @@ def test_a_plugin_may_import_its_neighbours(plugin: Path) -> None:
 
 
 def test_an_importable_attribute() -> None:
-    assert registry.resolve("impls.bpe.algorithms.heap:IMPLEMENTATION").about.name == "bpe.heap"
+    assert registry.resolve("impls.bpe.heap:IMPLEMENTATION").about.name == "bpe.heap"
 
 
 def test_an_unknown_name_comes_with_the_nearest() -> None:
@@ -163,7 +163,7 @@ def test_what_is_no_implementation_is_told_what_it_lacks(plugin: Path) -> None:
 def test_entry_points_are_registered_after_the_built_in(monkeypatch: pytest.MonkeyPatch) -> None:
     class Entry:
         name = "theirs"
-        value = "impls.bpe.algorithms.naive:IMPLEMENTATION"
+        value = "impls.bpe.naive:IMPLEMENTATION"
 
     monkeypatch.setattr(registry, "entry_points", lambda group: [Entry()])
     monkeypatch.setattr(registry, "_plugged", registry._plugged.__wrapped__)

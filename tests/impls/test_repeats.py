@@ -7,12 +7,12 @@ import random
 import numpy as np
 import pytest
 
-from impls.bpe.definition import heap_kernel
+from impls.bpe import heap
 from impls.bpe.encoder import NONE_GIVEN, SPARE
-from impls.bpe.fast import backtracking_kernel
-from impls.bpe.fast.piece_cache import new_cache
-from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
-from impls.bpe.fast.words import LONGEST, UNKNOWN
+from impls.fast.bpe import backtracking_kernel
+from impls.fast.bpe.piece_cache import new_cache
+from impls.fast.bpe.repeats import SEEN, answer_repeats, set_aside
+from impls.fast.bpe.words import LONGEST, UNKNOWN
 from tests.impls.bpe_vocabularies import vocabulary
 
 
@@ -84,7 +84,7 @@ def test_an_answer_of_many_ids_is_copied_to_the_room_of_its_piece():
 def test_pieces_of_many_ids_that_come_again_and_again_are_those_of_the_definition(seed):
     rng = random.Random(f"many ids {seed}")
     drawn = vocabulary([*(bytes([byte]) for byte in range(6)), b"\0\1", b"\2\3"])
-    block, reference = backtracking_kernel.block_of(drawn), heap_kernel.block_of(drawn)
+    block = backtracking_kernel.block_of(drawn)
     several = [bytes(rng.choices(range(6), k=rng.randint(1, LONGEST + 9))) for _ in range(40)]
     pieces = rng.choices(several, k=backtracking_kernel.BLOCK + 100)
     data = np.frombuffer(b"".join(pieces), dtype=np.uint8)
@@ -95,7 +95,7 @@ def test_pieces_of_many_ids_that_come_again_and_again_are_those_of_the_definitio
         count = encode(data, ends, NONE_GIVEN, ids, id_ends)
         return ids[:count].tolist(), id_ends.tolist()
 
-    expected = run(lambda *rest: heap_kernel.encode_pieces(reference, *rest))
+    expected = run(heap.encoder_of(drawn))
     cache = new_cache(16)
     for _ in range(2):
         found = run(lambda *rest: backtracking_kernel.encode_remembering(block, cache, *rest))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from corpora.vocabularies.bundle import write_bundle
 from harness.studies.selftest.catalog import edited
 from harness.studies.selftest.program import DEATHS, wrong
-from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
+from impls.bpe.heap import IMPLEMENTATION as HEAP
 from impls.examples.stdio_encoder import Encoder
 from impls.interface import About, Capability, Mode, Rejected
 

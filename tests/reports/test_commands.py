@@ -37,7 +37,7 @@ class Backwards:
         return None if not mode.pretokenize else "no pre-tokenization"
 
     def load(self, vocabulary):
-        return Encoder(resolve("bpe.plain").load(vocabulary), vocabulary, self.about.name)
+        return Encoder(resolve("bpe.backtracking").load(vocabulary), vocabulary, self.about.name)
 
 
 class Dying(Backwards):

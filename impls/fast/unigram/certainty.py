@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from impls.bpe.fast.wide_rows import LONGEST_WIDE
 from impls.compiled.jit import inlined, njit
+from impls.fast.bpe.wide_rows import LONGEST_WIDE
 from impls.fast.unigram.endings import piece_of, step
 from impls.fast.unigram.pulling import LENGTH_AT, PIECE, pull
 from impls.kernels.layout import INDEX, PLACE

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from impls.bpe.fast.piece_results import FEW, RESULT
 from impls.compiled.jit import inlined, njit
 from impls.compiled.uncounted import uncounted
+from impls.fast.bpe.piece_results import FEW, RESULT
 from impls.fast.unigram.endings import on_page, page_of, piece_of
 from impls.kernels.bits import ones
 from impls.kernels.eight_bytes import word_at

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.pieces import Pieces
-from impls.bpe.fast.growing_cache import fitting
-from impls.bpe.fast.piece_results import FEW, RESULT, put
-from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
-from impls.bpe.fast.short_rows import AHEAD, recall, remember
-from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
-from impls.bpe.fast.words import keep_keys, spell
 from impls.compiled.jit import njit
+from corpora.vocabularies.pieces import Pieces
 from impls.compiled.uncounted import uncounted
+from impls.fast.bpe.growing_cache import fitting
+from impls.fast.bpe.piece_results import FEW, RESULT, put
+from impls.fast.bpe.repeats import SEEN, answer_repeats, set_aside
+from impls.fast.bpe.short_rows import AHEAD, recall, remember
+from impls.fast.bpe.wide_rows import NO_ROW, recall_wide, remember_wide
+from impls.fast.bpe.words import keep_keys, spell
 from impls.fast.unigram.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
 from impls.fast.unigram.cuts import make_cuts
 from impls.fast.unigram.endings import make_endings
@@ -53,7 +53,7 @@ BLOCK = 4096
 
 ROOM = BLOCK + 64
 """Ids that there is room for beyond one for each byte and each segment: what is looked up is first
-written behind the place where it belongs (:mod:`impls.bpe.fast.piece_results`)."""
+written behind the place where it belongs (:mod:`impls.fast.bpe.piece_results`)."""
 
 
 def by_words(vocabulary: Vocabulary, lexicon: Lexicon) -> Encode | None:
@@ -154,7 +154,7 @@ def encode_words(
     weights: as in :func:`impls.fast.unigram.long_words.encode_long`. cuts: of
     :func:`impls.fast.unigram.cuts.make_cuts`. scores_of: the score of each id, and last a 0. limit,
     tolerance: of :class:`impls.fast.unigram.certainty.Bounds`. cache: see
-    :mod:`impls.bpe.fast.piece_cache`.
+    :mod:`impls.fast.bpe.piece_cache`.
     """
     unknown_score = unknown_scores[0]
     cached_ids = cache.view(np.int32)

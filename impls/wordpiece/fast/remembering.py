@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.bpe.fast.growing_cache import fitting
-from impls.bpe.fast.piece_results import FEW, RESULT, emit, put
-from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
-from impls.bpe.fast.short_rows import AHEAD, recall, remember
-from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
-from impls.bpe.fast.words import keep_keys, spell
 from impls.compiled.jit import njit
 from impls.compiled.uncounted import uncounted
+from impls.fast.bpe.growing_cache import fitting
+from impls.fast.bpe.piece_results import FEW, RESULT, emit, put
+from impls.fast.bpe.repeats import SEEN, answer_repeats, set_aside
+from impls.fast.bpe.short_rows import AHEAD, recall, remember
+from impls.fast.bpe.wide_rows import NO_ROW, recall_wide, remember_wide
+from impls.fast.bpe.words import keep_keys, spell
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY
 from impls.kernels.many_bytes import LOADED
@@ -91,7 +91,7 @@ def encode_words(
 ) -> NDArray[np.int32]:
     """Encode each input, a row of where it ends in ``text`` and EMPTY; as ``encode_inputs`` does.
 
-    cuts: of :func:`make_cuts`. cache: see :mod:`impls.bpe.fast.piece_cache`. text: has SPARE bytes
+    cuts: of :func:`make_cuts`. cache: see :mod:`impls.fast.bpe.piece_cache`. text: has SPARE bytes
     more than the inputs.
     """
     # Arrays one by one: tuples of them, passed on, cost seconds of compilation.

@@ -1,1 +1,0 @@
-"""Services on top of byte-pair encoding: one file a service, all by the last token of a prefix."""
