@@ -6,8 +6,6 @@ one character; a byte that begins no UTF-8 character becomes U+FFFD. llama.cpp f
 (``llm_tokenizer_ugm_session::normalize``) but takes beginnings of symbols and ill-formed
 characters, too. tokenizers looks at grapheme clusters (``normalizers/precompiled.rs``), and has the
 steps of transformers' ``SpmConverter`` for white space.
-
-This is written to be read; :mod:`impls.fast.unigram.normalizer` gives the same, sooner.
 """
 
 from __future__ import annotations
@@ -155,18 +153,38 @@ def normalize(
     Where spaces are tidied, one is left between words: those at the beginning of the text, after
     another one and at its end go.
     """
+    units, symbols, replacements = rules.units, rules.symbols, rules.replacements
+    begun = rules.begun
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
     first, position = size, start
-    begun, after_space = False, tidy
+    started, after_space = False, tidy
     while position < end:
-        taken, kind, at = prefix(rules.units, rules.symbols, data, position, end, False)
+        byte = int(data[position])
+        quiet = position + 1 < end and not begun[byte << 8 | int(data[position + 1])]
+        if started and quiet and byte < 0x80:
+            # Nearly all text: a character that nothing begins with stays as it is.
+            position += 1
+            if byte != SPACE:
+                out[size] = byte
+                size += 1
+                after_space = False
+            elif not after_space:
+                size = put(out, size, SPACE, escape)
+                after_space = tidy
+            continue
+        if quiet and byte >= 0x80:
+            taken, kind, at = character_length(data, position, end), VERBATIM, position
+            if taken == 0:
+                taken, kind = 1, MALFORMED
+        else:
+            taken, kind, at = prefix(units, symbols, data, position, end, False)
         position += taken
-        byte = _byte(rules.replacements, data, kind, at, taken, 0)
-        if not begun:
-            alone = byte == SPACE and _byte(rules.replacements, data, kind, at, taken, 1) < 0
+        byte = _byte(replacements, data, kind, at, taken, 0)
+        if not started:
+            alone = byte == SPACE and _byte(replacements, data, kind, at, taken, 1) < 0
             if tidy and alone:
                 continue
-            begun = True
+            started = True
             if rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix:
                 size = put(out, size, SPACE, escape)
         number = 0
@@ -177,10 +195,10 @@ def normalize(
                 size = put(out, size, byte, escape)
                 after_space = tidy and byte == SPACE
             number += 1
-            byte = _byte(rules.replacements, data, kind, at, taken, number)
+            byte = _byte(replacements, data, kind, at, taken, number)
     if tidy:
         size = first + without_spaces(out[first:size], size - first, escape)
-    if begun and rules.add_dummy_prefix and rules.treat_whitespace_as_suffix:
+    if started and rules.add_dummy_prefix and rules.treat_whitespace_as_suffix:
         size = put(out, size, SPACE, escape)
     return size
 
