@@ -87,6 +87,8 @@ ROWS = {
     "unigram.sentencepiece.fast": Row("impls.fast.unigram.encoder", joins=Joins.FAST),
     "spm.sentencepiece.fast": Row("impls.fast.spm_encoder", "SENTENCEPIECE", Joins.FAST),
     "spm.llama-cpp.fast": Row("impls.fast.spm_encoder", "LLAMA_CPP", Joins.FAST),
+    "wordpiece.bert.fast": Row("impls.fast.wordpiece_encoder", "BERT", Joins.FAST),
+    "wordpiece.llama-cpp.fast": Row("impls.fast.wordpiece_encoder", "LLAMA_CPP", Joins.FAST),
 }
 """The implementations that tokgate itself brings, by name, in the order of reports: references come
 first. ``bpe.plain`` is what ``exact`` encodes with and what ``bpe.backtracking`` falls back to.

@@ -53,7 +53,7 @@ MODULES = (
     "impls.unigram.encoder",
     "impls.unigram.viterbi",
     "impls.wordpiece.encoder",
-    "impls.wordpiece.fast.remembering",
+    "impls.wordpiece.kernel",
 )
 """What our own workers run is imported beforehand; the rest is imported where it is needed."""
 

@@ -14,9 +14,10 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from impls.bpe.definition.heap_kernel import POSITION_BITS, pop, push
-from impls.kernels.merge_tables import EMPTY, pair_row
+from impls.kernels.merge_tables import EMPTY, longest_piece, pair_row
 from impls.kernels.trie import child, token_at
-from impls.spm.lexicon import character_slot
+from impls.kernels.utf8 import lead_length
+from impls.unigram.trie import spelled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,10 +57,7 @@ def encode_texts(
     pieces, unknown_id = lexicon.pieces, lexicon.unknown_id
     offers = offers_of(lexicon.unused)
     stack = np.empty((lexicon.depth + 3, 3), dtype=np.int64)
-    longest = start = 0
-    for index in range(len(ends)):
-        longest = max(longest, int(ends[index]) - start)
-        start = int(ends[index])
+    longest = longest_piece(ends)
     work = np.empty((longest, COLUMNS), dtype=np.int32)
     heap = np.empty(3 * longest, dtype=np.int64)
     parts = np.empty((longest, 3), dtype=np.int64)
@@ -97,12 +95,6 @@ def encode_texts(
 
 
 @njit
-def lead_length(lead: int) -> int:
-    """Bytes of the character that begins with this byte, as both engines count them unchecked."""
-    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-
-
-@njit
 def frozen_symbol(
     frozen: NDArray[np.int32],
     frozen_ids: NDArray[np.int64],
@@ -137,8 +129,7 @@ def fill(
     work: NDArray[np.int32],
 ) -> int:
     """Enter the symbols of ``text[position:end]`` as a list; returns how many."""
-    characters, frozen = lexicon.characters, lexicon.frozen
-    mask = len(characters) - 1
+    frozen = lexicon.frozen
     count = 0
     while position < end:
         symbol, length = EMPTY, 0
@@ -148,14 +139,10 @@ def fill(
             )
             symbol = FROZEN - found
         if length == 0:
+            # Both engines take as many bytes as the first one announces.
             length = min(lead_length(int(text[position])), end - position)
-            key = 0
-            for i in range(position, position + length):
-                key = key << 8 | int(text[i])
-            row = character_slot(key) & mask
-            while characters[row, 0] != EMPTY and characters[row, 0] != key:
-                row = (row + 1) & mask
-            symbol = int(characters[row, 1])
+            index = spelled(lexicon.characters, text, position, position + length)
+            symbol = int(lexicon.character_symbols[index]) if index != EMPTY else EMPTY
         work[count, SYMBOL], work[count, START] = symbol, position
         work[count, NEXT], work[count, PREVIOUS] = count + 1, count - 1
         count += 1

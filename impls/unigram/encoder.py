@@ -15,6 +15,7 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Step, Unsupported
+from impls.piece_decoding import hugging_face, llama_cpp, sentencepiece
 from impls.unigram import variants
 from impls.unigram.variants import Decoding, Fallback, Variant
 from impls.warming import warm_up
@@ -27,19 +28,25 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 
+_DECODERS = {
+    Decoding.SENTENCEPIECE: sentencepiece,
+    Decoding.LLAMA_CPP: llama_cpp,
+    Decoding.HUGGING_FACE: hugging_face,
+}
+
+
 class UnigramEncoder:
     """The encoder of a vocabulary in one variant. Raises VocabularyError as loading does."""
 
     def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
-        from impls.unigram.decoding import decoder  # noqa: PLC0415
         from impls.unigram.lexicon import make_lexicon  # noqa: PLC0415
-        from impls.unigram.splitting import splitter  # noqa: PLC0415
+        from impls.unigram.splitting import cutter  # noqa: PLC0415
 
         self._variant = variant
         self.lexicon = make_lexicon(vocabulary, variant)
-        self._split = splitter(vocabulary, variant.splitting)
-        self._decode = decoder(vocabulary, variant)
+        self._cut = cutter(vocabulary, variant.splitting)
+        self._decode = _DECODERS[variant.decoding](vocabulary)
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
         """Compile whatever requests in these modes will need; see ``WarmsUp``."""
@@ -65,9 +72,8 @@ class UnigramEncoder:
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
         """What is segmented; see :func:`impls.unigram.normalizer.prepare`."""
         from impls.unigram.normalizer import prepare  # noqa: PLC0415 - as above
-        from impls.unigram.splitting import sections  # noqa: PLC0415
 
-        cuts, given, counts = sections(self._split, data, ends)
+        cuts, given, counts = self._cut(data, ends)
         lexicon = self.lexicon
         text, segments, segment_ends = prepare(
             lexicon.rules, lexicon.normalization, lexicon.classes,

@@ -10,7 +10,7 @@ PROGRAM = """
 from corpora.vocabularies.patterns import PATTERNS
 from impls.bpe.fast import backtracking_kernel, batched_backtracking, cached, piece_results
 from impls.bpe.fast import short_rows, wide_rows, words
-from impls.pretokenize import windows
+from impls.fast.scanner import windows
 from impls.interface import Mode
 from tests.impls.bpe_vocabularies import vocabulary
 

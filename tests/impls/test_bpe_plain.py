@@ -207,7 +207,7 @@ import sys
 from impls.kernels import intrinsics
 intrinsics._PROBE = intrinsics._PROBE.replace("compress", "kompress")
 hidden = ["impls.bpe.fast", "impls.kernels.processor"]
-for name in [*hidden, "impls.pretokenize.byte_masks", "impls.pretokenize.windows"]:
+for name in [*hidden, "impls.fast.scanner.masks", "impls.fast.scanner.windows"]:
     sys.modules[name] = None
 from corpora.vocabularies.sources import resolve
 from impls.bpe.algorithms import backtracking, heap
