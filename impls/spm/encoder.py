@@ -137,7 +137,7 @@ class SpmEncoder:
             return escaped(data, ends, given, self._prefix)
         from impls.unigram.normalizer import prepare  # noqa: PLC0415 - as above
 
-        codes, none = np.frombuffer(data, dtype=np.uint8), np.empty(0, dtype=np.uint8)
+        codes, none = np.frombuffer(data, dtype=np.uint8), np.empty(0, dtype=np.int64)
         text, segments, _ = prepare(self._rules, 0, none, codes, ends, given)
         return text, segments[:, 0].copy()
 
@@ -173,7 +173,8 @@ class SpmEncoder:
         ids: tuple[int, ...] | None = None
         with contextlib.suppress(Rejected):
             ids = tuple(self.encode(data, mode))
-        return Stages(b"".join(texts), *map(tuple, lists), ids)
+        begun, merged, resegmented = map(tuple, lists)
+        return Stages(b"".join(texts), begun, merged, resegmented, ids)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The text as the engine gives it; IndexError for an id that does not exist."""

@@ -55,7 +55,8 @@ class Encoder:
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Unsupported for what is not UTF-8."""
-        text_of(data)
+        if not text_of(data):
+            return []
         ids: list[int] = []
         start = 0
         ends, given, _ = self._cut(data, np.array([len(data)]))

@@ -77,8 +77,17 @@ def make_lexicon(
         lambda: _tables(vocabulary, variant, read()),
         *ROOMS,
     )
+    characters, symbols, pairs, emitted, unused, lengths, byte_ids, frozen, frozen_ids = tables
     return Lexicon(
-        *tables,
+        characters,
+        symbols,
+        pairs,
+        emitted,
+        unused,
+        lengths,
+        byte_ids,
+        frozen,
+        frozen_ids,
         next(iter(pieces.of_types(PieceType.UNKNOWN)), EMPTY),
         len(pieces),
         variant.longest_frozen or len(pieces),

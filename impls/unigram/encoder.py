@@ -17,7 +17,7 @@ from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_id
 from impls.interface import About, Capability, Mode, Step, Unsupported
 from impls.piece_decoding import hugging_face, llama_cpp, sentencepiece
 from impls.unigram import variants
-from impls.unigram.variants import Decoding, Fallback, Variant
+from impls.unigram.variants import Decoding, Fallback, Normalization, Variant
 from impls.warming import warm_up
 
 if TYPE_CHECKING:
@@ -71,12 +71,14 @@ class UnigramEncoder:
         self, data: bytes, ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
         """What is segmented; see :func:`impls.unigram.normalizer.prepare`."""
-        from impls.unigram.normalizer import prepare  # noqa: PLC0415 - as above
+        from impls.unigram.graphemes import cluster_ends  # noqa: PLC0415 - as above
+        from impls.unigram.normalizer import prepare  # noqa: PLC0415
 
         cuts, given, counts = self._cut(data, ends)
-        lexicon = self.lexicon
+        by_clusters = self._variant.normalization is Normalization.HUGGING_FACE
+        clusters = cluster_ends(data, cuts) if by_clusters else np.empty(0, dtype=np.int64)
         text, segments, segment_ends = prepare(
-            lexicon.rules, lexicon.normalization, lexicon.classes,
+            self.lexicon.rules, self.lexicon.normalization, clusters,
             np.frombuffer(data, dtype=np.uint8), cuts, given,
         )  # fmt: skip
         # An input without sections (an empty one) ends where the one before it does.

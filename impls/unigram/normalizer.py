@@ -21,7 +21,6 @@ from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import character_length, code_point, lenient_length
 from impls.unigram.charsmap import load_charsmap, rule
-from impls.unigram.graphemes import grapheme_end
 from impls.unigram.trie import NOWHERE, ROOT, double_array
 from impls.unigram.variants import Normalization
 
@@ -103,17 +102,18 @@ def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True) -> Rules:
 def prepare(
     rules: Rules,
     normalization: int,
-    classes: NDArray[np.uint8],
+    clusters: NDArray[np.int64],
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     given: NDArray[np.int64],
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
     """What is segmented: the normalized sections ``data[ends[i - 1]:ends[i]]``, one after another.
 
-    normalization: a :class:`impls.unigram.variants.Normalization`. classes: of grapheme clusters,
-    which tokenizers looks at. given: the id that each section is, NOWHERE for text. Returns the
-    text; its segments, as rows of where one ends and the id that stands there (NOWHERE for text);
-    and how many segments there are up to the end of each section.
+    normalization: a :class:`impls.unigram.variants.Normalization`. clusters: where the grapheme
+    clusters end, which tokenizers looks at (:mod:`impls.unigram.graphemes`). given: the id that
+    each section is, NOWHERE for text. Returns the text; its segments, as rows of where one ends and
+    the id that stands there (NOWHERE for text); and how many segments there are up to the end of
+    each section.
     """
     # tokenizers' Metaspace parts a text before each U+2581.
     parted = normalization > _LLAMA_CPP
@@ -131,7 +131,7 @@ def prepare(
             elif normalization == _LLAMA_CPP:
                 size = normalize_llama_cpp(rules, data, start, end, text, size)
             else:
-                size = normalize_hugging_face(rules, classes, data, start, end, text, size)
+                size = normalize_hugging_face(rules, clusters, data, start, end, text, size)
         if parted:
             for place in range(first + 1, size - 2):
                 if is_symbol(text, place):
@@ -238,7 +238,7 @@ def normalize_llama_cpp(
 @njit
 def normalize_hugging_face(
     rules: Rules,
-    classes: NDArray[np.uint8],
+    clusters: NDArray[np.int64],
     data: NDArray[np.uint8],
     start: int,
     end: int,
@@ -250,12 +250,12 @@ def normalize_hugging_face(
     ``Precompiled`` for each grapheme cluster, ``Strip`` (right) and ``Replace`` (runs of spaces by
     one U+2581) where spaces are tidied, then ``Metaspace``, which escapes, and prepends U+2581
     unless one is there; or, where white space is kept, ``Prepend`` and ``Replace``. See
-    :mod:`corpora.vocabularies.tokenizer_json_out`. classes: see
-    :func:`impls.unigram.graphemes.grapheme_classes`.
+    :mod:`corpora.vocabularies.tokenizer_json_out`. clusters: see
+    :func:`impls.unigram.graphemes.cluster_ends`.
     """
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
     mapped = np.empty((end - start) * rules.growth, dtype=np.uint8)
-    length = precompiled(rules.units, rules.replacements, classes, data, start, end, mapped)
+    length = precompiled(rules.units, rules.replacements, clusters, data, start, end, mapped)
     if tidy:
         length = _stripped(mapped, length)
     if length == 0:
@@ -277,7 +277,7 @@ def normalize_hugging_face(
 def precompiled(
     units: NDArray[np.int32],
     replacements: NDArray[np.uint8],
-    classes: NDArray[np.uint8],
+    clusters: NDArray[np.int64],
     data: NDArray[np.uint8],
     start: int,
     end: int,
@@ -289,11 +289,12 @@ def precompiled(
     character is looked up by itself.
     """
     size, position = 0, start
-    cluster = start
+    cluster, number = start, int(np.searchsorted(clusters, start, side="right"))
     while position < end:
         whole = position >= cluster
         if whole:
-            cluster = grapheme_end(classes, data, position, end)
+            cluster = int(clusters[number])
+            number += 1
         taken = value = 0
         if whole and cluster - position < SHORT:
             taken, value = rule(units, data, position, cluster, True)

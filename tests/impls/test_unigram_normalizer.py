@@ -86,7 +86,7 @@ def agree(vocabulary: Vocabulary, *batches: list[bytes]) -> None:
     """Whether batches of inputs become what they do where each prefix is looked at."""
     rules = make_rules(vocabulary)
     everywhere = rules._replace(begun=np.ones(1 << 16, dtype=np.bool_))
-    none = np.empty(0, dtype=np.uint8)
+    none = np.empty(0, dtype=np.int64)
     for batch in batches:
         ends = np.cumsum([len(one) for one in batch], dtype=np.int64)
         data = np.frombuffer(b"".join(batch), dtype=np.uint8)
