@@ -85,6 +85,8 @@ ROWS = {
     "unigram.sentencepiece.fast": Row("impls.fast.unigram.encoder", joins=Joins.FAST),
     "spm.sentencepiece.fast": Row("impls.fast.spm_encoder", "SENTENCEPIECE", Joins.FAST),
     "spm.llama-cpp.fast": Row("impls.fast.spm_encoder", "LLAMA_CPP", Joins.FAST),
+    "wordpiece.bert.fast": Row("impls.fast.wordpiece_encoder", "BERT", Joins.FAST),
+    "wordpiece.llama-cpp.fast": Row("impls.fast.wordpiece_encoder", "LLAMA_CPP", Joins.FAST),
 }
 """The implementations that tokgate itself brings, by name, in the order of reports: references come
 first. Nothing but these rows may lead to ``impls.fast``."""

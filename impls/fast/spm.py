@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from impls.compiled.jit import njit
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from corpora.vocabularies.pieces import Pieces
 from impls.bpe.encoder import SPARE
 from impls.bpe.tokens import tokens_of
+from impls.compiled.jit import njit
 from impls.fast.bpe.backtracking_kernel import ROOMS as FAST_ROOMS
 from impls.fast.bpe.backtracking_kernel import block_of, encode_pieces
 from impls.kernels.intrinsics import lacking
@@ -269,24 +269,19 @@ def cut(
     instead. Returns where the pieces end, what each becomes (EMPTY for what is to be encoded), and
     how many pieces there are up to the end of each text.
     """
-    room = len(ends) + 64
-    piece_ends = np.empty(room, dtype=np.int64)
-    known = np.empty(room, dtype=np.int64)
+    # No piece is empty but one that is given.
+    piece_ends = np.empty(len(text) + len(given), dtype=np.int64)
+    known = np.empty(len(piece_ends), dtype=np.int64)
     counts = np.empty(len(ends), dtype=np.int64)
     count = 0
     position = 0
     for index in range(len(ends)):
         end = int(ends[index])
-        if count + 3 > room:
-            room, piece_ends, known = _larger(room, piece_ends, known)
         if len(given) > 0 and given[index] != EMPTY:
             piece_ends[count], known[count] = end, given[index]
             count += 1
             position = end
         while position < end:
-            if count + 3 > room:
-                room, piece_ends, known = _larger(room, piece_ends, known)
-            # A loop in which arrays are assigned anew would count their references all the time.
             at, found, length = _next_symbol(
                 frozen, frozen_ids, longest_frozen, begins, text, position, end
             )
@@ -321,17 +316,6 @@ def _next_symbol(
             if found != EMPTY:
                 return at, found, length
     return end, EMPTY, 0
-
-
-@njit
-def _larger(
-    room: int, piece_ends: NDArray[np.int64], known: NDArray[np.int64]
-) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-    more_ends = np.empty(2 * room, dtype=np.int64)
-    more_known = np.empty(2 * room, dtype=np.int64)
-    more_ends[:room] = piece_ends
-    more_known[:room] = known
-    return 2 * room, more_ends, more_known
 
 
 @njit

@@ -6,11 +6,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from corpora.vocabularies.model import Normalizer, PieceType
+from corpora.vocabularies.pieces import Pieces
 from impls.spm import encoder as plain
-from impls.spm.encoder import SpmEncoder, SpmImplementation
+from impls.spm.encoder import SpmEncoder, SpmImplementation, escaped
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
@@ -26,15 +29,37 @@ class FastEncoder(SpmEncoder):
         from impls.fast.spm import over_bytes  # noqa: PLC0415 - Numba takes a second to import
 
         super().__init__(vocabulary, variant)
-        self._normalizes = variant.normalizes
+        spec = vocabulary.normalizer
+        plain = Normalizer(add_dummy_prefix=spec.add_dummy_prefix, escape_whitespaces=True)
+        symbols = Pieces.of(vocabulary.pieces).of_types(PieceType.USER_DEFINED)
+        # SentencePiece's normalizer does no more to UTF-8 then than llama.cpp's.
+        self._escapes_alone = spec == plain and not symbols
         self._over_bytes = over_bytes(vocabulary, variant, self.lexicon, self._reading)
 
-    def _encoder_of(self, data: bytes, ends: NDArray[np.int64]) -> EncodeTexts:
-        from impls.spm.normalization import are_valid  # noqa: PLC0415 - as above
+    def normalized(
+        self, data: bytes, ends: NDArray[np.int64], given: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """See :meth:`SpmEncoder.normalized`."""
+        if self._escapes_alone and are_valid(data, ends):
+            return escaped(data, ends, given, self._prefix)
+        return super().normalized(data, ends, given)
 
-        # What the normalizer makes is UTF-8, and is taken as it is without one.
-        utf8 = self._normalizes or are_valid(data, ends)
+    def _encoder_of(self, data: bytes, ends: NDArray[np.int64]) -> EncodeTexts:
+        # What SentencePiece's normalizer makes is UTF-8.
+        utf8 = self._rules is not None or are_valid(data, ends)
         return (self._over_bytes if utf8 else None) or self._encode_texts
+
+
+def are_valid(data: bytes, ends: NDArray[np.int64]) -> bool:
+    """Whether all inputs are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    inner = ends[ends < len(data)]
+    # All of it is, so that only a cut inside a character spoils inputs.
+    begins = np.frombuffer(data, dtype=np.uint8)[inner]
+    return not ((begins & 0xC0) == 0x80).any()
 
 
 class FastImplementation(SpmImplementation):

@@ -1,7 +1,7 @@
 """Words: parts of a text that are encoded by themselves, cut where two bytes say so.
 
-Which two bytes say so is a table, which an algorithm makes of its vocabulary: unigram
-(:mod:`impls.fast.unigram.cuts`) and WordPiece (:mod:`impls.wordpiece.fast.remembering`).
+Which two bytes say so is a table, which the fast WordPiece makes of its vocabulary
+(:mod:`impls.fast.wordpiece`).
 """
 
 from __future__ import annotations

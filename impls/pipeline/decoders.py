@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.byte_alphabet import unspell
 from corpora.vocabularies.tokenizer_json_steps import flat
+from impls.piece_decoding import byte_fallback
 from impls.pipeline.errors import Undefined, field_of
 from impls.pipeline.expressions import spans_of
+from impls.wordpiece.decoders import cleaned, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     Decoder = Callable[[list[str]], list[str]]
 
 Json = dict[str, Any]
-
-REPLACEMENT = "\ufffd"
 
 
 def decoders_of(part: object) -> list[Decoder]:
@@ -51,7 +50,7 @@ def _decoder_of(step: Json) -> Decoder:
         return _ctc(step)
     plain: dict[str, Decoder] = {
         "ByteLevel": _byte_level,
-        "ByteFallback": _byte_fallback,
+        "ByteFallback": byte_fallback,
         "Fuse": lambda tokens: ["".join(tokens)],
     }
     if kind not in plain:
@@ -69,24 +68,6 @@ def _byte_level(tokens: list[str]) -> list[str]:
 def _lossy(data: bytes) -> str:
     """As UTF-8, with U+FFFD for each longest beginning of a character that goes wrong."""
     return data.decode(errors="replace")
-
-
-_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")
-
-
-def _byte_fallback(tokens: list[str]) -> list[str]:
-    """Bytes in a row are a text, or U+FFFD for each of them."""
-    found: list[str] = []
-    for is_byte, run in groupby(tokens, lambda token: _BYTE.fullmatch(token) is not None):
-        if not is_byte:
-            found += run
-            continue
-        data = bytes(int(token[3:5], 16) for token in run)
-        try:
-            found.append(data.decode())
-        except UnicodeDecodeError:
-            found += [REPLACEMENT] * len(data)
-    return found
 
 
 def _replace(step: Json) -> Decoder:
@@ -134,29 +115,12 @@ def _metaspace(step: Json) -> Decoder:
     return decode
 
 
-_CLEANED = (
-    *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't")),
-    *((" 'm", "'m"), (" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")),
-)
-"""What English spells without a space, in the order in which it is mended."""
-
-
-def _cleaned(text: str) -> str:
-    for apart, together in _CLEANED:
-        text = text.replace(apart, together)
-    return text
-
-
 def _word_piece(prefix: str, cleanup: bool) -> Decoder:
     """Tokens but the first are words of their own, unless they have the prefix."""
 
     def decode(tokens: list[str]) -> list[str]:
-        found = tokens[:1]
-        found += [
-            token.removeprefix(prefix) if token.startswith(prefix) else f" {token}"
-            for token in tokens[1:]
-        ]
-        return [_cleaned(token) for token in found] if cleanup else found
+        found = words(tokens, prefix)
+        return [cleaned(token) for token in found] if cleanup else found
 
     return decode
 
@@ -185,7 +149,7 @@ def _ctc(step: Json) -> Decoder:
     def decode(tokens: list[str]) -> list[str]:
         found = [token.replace(padding, "") for token, _ in groupby(tokens)]
         if step.get("cleanup"):
-            found = [_cleaned(token).replace(delimiter, " ") for token in found]
+            found = [cleaned(token).replace(delimiter, " ") for token in found]
         return [token for token in found if token]
 
     return decode

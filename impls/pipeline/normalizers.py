@@ -178,13 +178,13 @@ def _precompiled(packed: object) -> Normalizer:
 def _mapped(charsmap: Charsmap, text: str) -> str:
     import numpy as np  # noqa: PLC0415 - as above
 
-    from impls.unigram.graphemes import grapheme_classes  # noqa: PLC0415
+    from impls.unigram.graphemes import cluster_ends  # noqa: PLC0415
     from impls.unigram.normalizer import precompiled  # noqa: PLC0415
 
     data = np.frombuffer(text.encode(), dtype=np.uint8)
     out = np.empty(len(data) * charsmap.growth, dtype=np.uint8)
-    units, replacements = charsmap.units, charsmap.replacements
-    size = precompiled(units, replacements, grapheme_classes(), data, 0, len(data), out)
+    clusters = cluster_ends(text.encode(), np.array([len(data)]))
+    size = precompiled(charsmap.units, charsmap.replacements, clusters, data, 0, len(data), out)
     try:
         return out[:size].tobytes().decode()
     except UnicodeDecodeError:

@@ -19,13 +19,12 @@ import numpy as np
 import regex
 
 from impls.interface import Unsupported
-from impls.kernels.intrinsics import lacking
 from impls.kernels.merge_tables import EMPTY
 from impls.pretokenize.special_tokens import SpecialTexts
 from impls.pretokenize.unicode_version import as_of_unicode_16
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -69,8 +68,8 @@ class PlainCutter:
         unknown = () if self._scanner is not None else vocabulary.splits
         self._expressions = [regex.compile(split) for split in unknown]
         always = {t.text: t.id for t in vocabulary.added_tokens if not t.special}
-        self._always = SpecialTexts(always)
-        self._special = SpecialTexts({**always, **vocabulary.special_tokens})
+        self._always = _special_texts(always)
+        self._special = _special_texts({**always, **vocabulary.special_tokens})
         self._form = vocabulary.normalizer.form
 
     def _scanner_of(self, splits: tuple[str, ...]) -> Split | None:
@@ -156,11 +155,9 @@ class PlainCutter:
 
 
 class Cutter(PlainCutter):
-    """Likewise, by a compiled scanner for the patterns that have one."""
+    """Cuts by a compiled scanner the patterns that have one; the others as its base does."""
 
     def _scanner_of(self, splits: tuple[str, ...]) -> Split | None:
-        if lacking() is not None:
-            return None
         # Only here, so that nothing of the scanners is needed where PlainCutter is used.
         from impls.pretokenize.scanners import scanner_of, split_parts  # noqa: PLC0415
 
@@ -168,6 +165,13 @@ class Cutter(PlainCutter):
         return None if rules is None else partial(split_parts, rules)
 
 
+def _special_texts(ids: Mapping[str, int]) -> SpecialTexts:
+    """What is found of them: a text with a surrogate is in no UTF-8."""
+    found = {text: i for text, i in ids.items() if not _SURROGATE.search(text)}
+    return SpecialTexts({text.encode(): i for text, i in found.items()})
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 

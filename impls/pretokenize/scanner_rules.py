@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -103,24 +103,6 @@ GIVE_BACK = 1 << 13
 """The piece ended where CAPITALS_AFTER began."""
 
 
-class Options(NamedTuple):
-    """What the kernels ask of :class:`Rules` beyond the automaton, in types that Numba has.
-
-    own_contraction, word_contraction: where one stands, if anywhere. any_prefix: whether any
-    character may be the first of a word, and not a space alone. The others are the rules'.
-    """
-
-    fold: bool
-    white_to_end: bool
-    cased: bool
-    digits: int
-    own_contraction: bool
-    word_contraction: bool
-    any_prefix: bool
-    line_ends: bool
-    slash: bool
-
-
 @dataclass(frozen=True, slots=True)
 class Rules:
     """A pattern. cased: words part where a small letter is followed by a capital.
@@ -139,20 +121,6 @@ class Rules:
     line_ends: bool = True
     slash: bool = False
     white_to_end: bool = False
-
-    def options(self) -> Options:
-        """What the kernels ask for beyond the automaton."""
-        return Options(
-            fold=self.fold,
-            white_to_end=self.white_to_end,
-            cased=self.cased,
-            digits=self.digits,
-            own_contraction=self.contraction == "own",
-            word_contraction=self.contraction == "word",
-            any_prefix=self.prefix == "any",
-            line_ends=self.line_ends,
-            slash=self.slash,
-        )
 
 
 @lru_cache(maxsize=16)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.patterns import PATTERNS
-from impls.kernels.many_bytes import LOADED
 from impls.pretokenize.character_classes import class_table
-from impls.pretokenize.scanner_kernel import NO_ROOM, NO_UTF8, scan_parts
+from impls.pretokenize.scanner_kernel import NO_UTF8, scan_parts
 from impls.pretokenize.scanner_rules import Rules, automaton
 
 if TYPE_CHECKING:
@@ -34,25 +33,13 @@ def split_parts(
     See :func:`scan_parts`.
     """
     part_counts = np.empty(len(part_ends), dtype=np.int64)
-    noted = np.empty(len(data) + LOADED, dtype=np.uint8)
-    # Pieces of text have two bytes and more; what has shorter ones takes another round.
-    room = len(data) // 2 + 2 * LOADED
-    while True:
-        piece_ends = np.empty(room, dtype=np.int64)
-        count = scan_parts(
-            data,
-            class_table(),
-            noted,
-            part_ends,
-            given,
-            automaton(rules),
-            rules.options(),
-            piece_ends,
-            part_counts,
-        )
-        if count != NO_ROOM:
-            return None if count == NO_UTF8 else (piece_ends[:count], part_counts)
-        room *= 2
+    piece_ends = np.empty(len(data) + 2, dtype=np.int64)
+    noted = np.empty(len(data), dtype=np.uint8)
+    count = scan_parts(
+        data, class_table(), noted, part_ends, given, automaton(rules), rules.fold,
+        rules.white_to_end, piece_ends, part_counts,
+    )  # fmt: skip
+    return None if count == NO_UTF8 else (piece_ends[:count], part_counts)
 
 
 _GPT2 = Rules(cased=False, digits=0, contraction="own", prefix="space", fold=False, line_ends=False)

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from corpora.vocabularies.gguf_controls import controls_of
-from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, RankOrder
+from corpora.vocabularies.gguf_controls import TELLING, controls_of
+from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, PieceType, RankOrder
+from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sentencepiece_model import unknown_trouble
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Rejected, Step
-from impls.piece_decoding import llama_cpp, sentencepiece
+from impls.piece_decoding import SYMBOL, llama_cpp, sentencepiece
 from impls.spm import variants
+from impls.unigram.splitting import longest_first, whole
 from impls.warming import warm_up
 
 if TYPE_CHECKING:
@@ -30,12 +32,57 @@ if TYPE_CHECKING:
     from impls.spm.lexicon import Lexicon
     from impls.spm.stages import Stages
     from impls.spm.variants import Variant
+    from impls.unigram.splitting import Cut
 
     EncodeTexts = Callable[
         [Lexicon, NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
         tuple[NDArray[np.int32], int],
     ]
     """An encoder of normalized texts: see :func:`impls.spm.merging.encode_texts`."""
+
+
+_SPECIAL = frozenset({PieceType.CONTROL, PieceType.UNKNOWN, PieceType.USER_DEFINED})
+
+EMPTY = -1
+"""No id, as in :mod:`impls.kernels.layout`: here without Numba."""
+
+
+def symbol_cuts(vocabulary: Vocabulary, variant: Variant) -> dict[bool, Cut]:
+    """What cuts out of inputs the symbols that llama.cpp looks for before anything else.
+
+    That for True is of inputs with special tokens: it cuts out control and unknown tokens as well.
+    """
+    if variant.freezes:
+        return {False: whole, True: whole}
+    pieces = Pieces.of(vocabulary.pieces)
+    ids = {text: pieces.find(text) for text in TELLING}
+    controls = controls_of(text for text, found in ids.items() if found).texts
+    control = {i for text in controls for i in ids[text]}
+
+    def cut(found: set[int]) -> Cut:
+        return longest_first({pieces[i].text.encode(): i for i in sorted(found)})
+
+    return {
+        False: cut({*pieces.of_types(PieceType.USER_DEFINED)} - control),
+        True: cut({*pieces.of_types(*_SPECIAL)} | control),
+    }
+
+
+def escaped(
+    data: bytes, ends: NDArray[np.int64], given: NDArray[np.int64], prefix: bytes
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The parts with spaces as U+2581, those that are text behind a prefix; and their ends.
+
+    All of llama.cpp's normalization for SPM.
+    """
+    texts: list[bytes] = []
+    start = 0
+    for end, token in zip(ends.tolist(), given.tolist(), strict=True):
+        text = data[start:end].replace(b" ", SYMBOL.encode())
+        texts.append(prefix + text if text and token == EMPTY else text)
+        start = end
+    text_ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    return np.frombuffer(b"".join(texts), dtype=np.uint8), text_ends
 
 
 class SpmEncoder:
@@ -48,14 +95,14 @@ class SpmEncoder:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
         from impls.spm.lexicon import make_lexicon  # noqa: PLC0415
         from impls.spm.merging import encode_texts  # noqa: PLC0415
-        from impls.spm.normalization import make_normalize  # noqa: PLC0415
-        from impls.spm.partition import symbol_splits  # noqa: PLC0415
         from impls.spm.reading import read_pieces  # noqa: PLC0415
+        from impls.unigram.normalizer import make_rules  # noqa: PLC0415
 
         self._reading = cache(partial(read_pieces, vocabulary, variant))
         self.lexicon = make_lexicon(vocabulary, variant, self._reading)
-        self.normalize = make_normalize(vocabulary, variant)
-        self._splits = symbol_splits(vocabulary, variant)
+        self._rules = make_rules(vocabulary) if variant.normalizes else None
+        self._prefix = SYMBOL.encode() if vocabulary.normalizer.add_dummy_prefix else b""
+        self._cuts = symbol_cuts(vocabulary, variant)
         self._decode = (sentencepiece if variant.normalizes else llama_cpp)(vocabulary)
         self._encode_texts: EncodeTexts = encode_texts
 
@@ -73,9 +120,7 @@ class SpmEncoder:
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """All inputs in one compiled call; see ``EncodesBatches``."""
         part_ends, given, counts = self.parts(data, ends, mode)
-        spaced = (given < 0) & (np.diff(part_ends, prepend=0) > 0)
-        text, text_ends = self.normalize(data, part_ends, spaced)
-        text.flags.writeable = False  # the code for arrays that nobody writes to is far quicker
+        text, text_ends = self.normalized(data, part_ends, given)
         id_ends = np.empty(len(part_ends), dtype=np.int64)
         run = self._encoder_of(data, part_ends)
         ids, lost = run(self.lexicon, text, text_ends, given, id_ends)
@@ -84,13 +129,23 @@ class SpmEncoder:
         # An input without parts (an empty one) ends where the one before it does.
         return ids, np.append(0, id_ends)[counts]
 
+    def normalized(
+        self, data: bytes, ends: NDArray[np.int64], given: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The texts of the parts as the variant normalizes them, and their ends."""
+        if self._rules is None:
+            return escaped(data, ends, given, self._prefix)
+        from impls.unigram.normalizer import prepare  # noqa: PLC0415 - as above
+
+        codes, none = np.frombuffer(data, dtype=np.uint8), np.empty(0, dtype=np.int64)
+        text, segments, _ = prepare(self._rules, 0, none, codes, ends, given)
+        return text, segments[:, 0].copy()
+
     def parts(
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Symbols that are cut out, and texts; see :func:`impls.unigram.splitting.sections`."""
-        from impls.unigram.splitting import sections  # noqa: PLC0415 - as above
-
-        return sections(self._splits[mode.special == "all"], data, ends)
+        """Symbols that are cut out, and texts; see :mod:`impls.unigram.splitting`."""
+        return self._cuts[mode.special == "all"](data, ends)
 
     def _encoder_of(self, data: bytes, ends: NDArray[np.int64]) -> EncodeTexts:
         """What encodes the texts of these inputs."""
@@ -100,26 +155,26 @@ class SpmEncoder:
         """What becomes of a text, by the functions that encode it."""
         from impls.spm.stages import Stages, part_lists  # noqa: PLC0415 - as above
 
-        whole: list[bytes] = []
+        texts: list[bytes] = []
         lists: tuple[list[bytes], list[bytes], list[bytes]] = ([], [], [])
         ends, given, _ = self.parts(data, np.array([len(data)]), mode)
         start = 0
         for end, token in zip(ends.tolist(), given.tolist(), strict=True):
-            raw = data[start:end]
-            start = end
+            raw, start = data[start:end], end
             if token >= 0:
-                for texts in (whole, *lists):
-                    texts.append(raw)
-                continue
-            text, _ = self.normalize(raw, np.array([len(raw)]), np.array([len(raw) > 0]))
-            whole.append(text.tobytes())
-            for texts, found in zip(lists, part_lists(self.lexicon, text), strict=True):
-                texts += found
-        begun, merged, resegmented = map(tuple, lists)
+                parts = ([raw], [raw], [raw])
+            else:
+                one = np.array([EMPTY], dtype=np.int64)
+                text, _ = self.normalized(raw, np.array([len(raw)]), one)
+                raw, parts = text.tobytes(), part_lists(self.lexicon, text)
+            texts.append(raw)
+            for found, more in zip(lists, parts, strict=True):
+                found += more
         ids: tuple[int, ...] | None = None
         with contextlib.suppress(Rejected):
             ids = tuple(self.encode(data, mode))
-        return Stages(b"".join(whole), begun, merged, resegmented, ids)
+        begun, merged, resegmented = map(tuple, lists)
+        return Stages(b"".join(texts), begun, merged, resegmented, ids)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The text as the engine gives it; IndexError for an id that does not exist."""

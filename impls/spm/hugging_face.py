@@ -12,6 +12,8 @@ from functools import cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, RankOrder
 from impls.adapters.common import text_of
 from impls.interface import About, Mode
@@ -43,7 +45,7 @@ class Encoder:
                 "byte_fallback": vocabulary.byte_fallback,
             }
         )
-        self._split = leftmost_longest(
+        self._cut = leftmost_longest(
             {
                 token.text.encode(): None if token.special else token.id
                 for token in vocabulary.added_tokens
@@ -53,10 +55,12 @@ class Encoder:
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Unsupported for what is not UTF-8."""
-        text_of(data)
+        if not text_of(data):
+            return []
         ids: list[int] = []
         start = 0
-        for end, token in self._split(data):
+        ends, given, _ = self._cut(data, np.array([len(data)]))
+        for end, token in zip(ends.tolist(), given.tolist(), strict=True):
             part = data[start:end].decode()
             ids += [token] if token >= 0 else self._model.ids(self._normalized(part))
             start = end

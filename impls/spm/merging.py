@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.compiled.jit import njit
 from impls.bpe.heap import POSITION_BITS, pop, push
-from impls.kernels.merge_tables import EMPTY, pair_row
+from impls.compiled.jit import njit
+from impls.kernels.merge_tables import EMPTY, longest_piece, pair_row
 from impls.kernels.trie import child, token_at
-from impls.spm.lexicon import character_slot
+from impls.kernels.utf8 import lead_length
+from impls.unigram.trie import spelled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,13 +54,10 @@ def encode_texts(
     Writes where the ids of each text end to ``id_ends``; returns all ids, and EMPTY, or the first
     byte that has no id (there are no ids then).
     """
-    pieces, unknown_id = lexicon.pieces, lexicon.unknown_id
+    pieces, unknown_id, byte_ids = lexicon.pieces, lexicon.unknown_id, lexicon.byte_ids
     offers = offers_of(lexicon.unused)
     stack = np.empty((lexicon.depth + 3, 3), dtype=np.int64)
-    longest = start = 0
-    for index in range(len(ends)):
-        longest = max(longest, int(ends[index]) - start)
-        start = int(ends[index])
+    longest = longest_piece(ends)
     work = np.empty((longest, COLUMNS), dtype=np.int32)
     heap = np.empty(3 * longest, dtype=np.int64)
     parts = np.empty((longest, 3), dtype=np.int64)
@@ -80,26 +78,26 @@ def encode_texts(
             symbol = int(work[here, SYMBOL])
             rows = resegment(lexicon.lengths, offers, lexicon.depth, symbol, here, stack, parts)
             for part in range(rows):
-                symbol = int(parts[part, 0])
-                raw = parts[part, 2] == 1
-                at = emit(
-                    lexicon.emitted, lexicon.byte_ids, pieces, unknown_id, text, end, symbol,
-                    int(work[parts[part, 1], START]), raw, unknown and lexicon.joins_unknown, ids,
-                    at,
-                )  # fmt: skip
-                if at < 0:
-                    return ids[:0], -1 - at
-                unknown = known_id(lexicon.emitted, pieces, unknown_id, symbol, raw) == EMPTY
+                known = known_id(
+                    lexicon.emitted, pieces, unknown_id, parts[part, 0], parts[part, 2]
+                )
+                if known == EMPTY and len(byte_ids) > 0:
+                    # Only characters are unknown.
+                    first = int(work[parts[part, 1], START])
+                    for i in range(first, min(first + lead_length(int(text[first])), end)):
+                        byte = int(text[i])
+                        if byte_ids[byte] == EMPTY:
+                            return ids[:0], byte
+                        ids[at] = byte_ids[byte]
+                        at += 1
+                elif known != EMPTY or not (unknown and lexicon.joins_unknown):
+                    ids[at] = unknown_id if known == EMPTY else known
+                    at += 1
+                unknown = known == EMPTY
             here = int(work[here, NEXT])
         id_ends[index] = at
         start = end
     return ids[:at], EMPTY
-
-
-@njit
-def lead_length(lead: int) -> int:
-    """Bytes of the character that begins with this byte, as both engines count them unchecked."""
-    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
 
 
 @njit
@@ -137,8 +135,7 @@ def fill(
     work: NDArray[np.int32],
 ) -> int:
     """Enter the symbols of ``text[position:end]`` as a list; returns how many."""
-    characters, frozen = lexicon.characters, lexicon.frozen
-    mask = len(characters) - 1
+    frozen = lexicon.frozen
     count = 0
     while position < end:
         symbol, length = EMPTY, 0
@@ -148,14 +145,10 @@ def fill(
             )
             symbol = FROZEN - found
         if length == 0:
+            # Both engines take as many bytes as the first one announces.
             length = min(lead_length(int(text[position])), end - position)
-            key = 0
-            for i in range(position, position + length):
-                key = key << 8 | int(text[i])
-            row = character_slot(key) & mask
-            while characters[row, 0] != EMPTY and characters[row, 0] != key:
-                row = (row + 1) & mask
-            symbol = int(characters[row, 1])
+            index = spelled(lexicon.characters, text, position, position + length)
+            symbol = int(lexicon.character_symbols[index]) if index != EMPTY else EMPTY
         work[count, SYMBOL], work[count, START] = symbol, position
         work[count, NEXT], work[count, PREVIOUS] = count + 1, count - 1
         count += 1
@@ -276,52 +269,14 @@ def resegment(
 
 
 @njit
-def emit(
-    emitted: NDArray[np.int32],
-    byte_ids: NDArray[np.int32],
-    pieces: int,
-    unknown_id: int,
-    text: NDArray[np.uint8],
-    end: int,
-    symbol: int,
-    start: int,
-    raw: bool,
-    joining: bool,
-    ids: NDArray[np.int32],
-    at: int,
-) -> int:
-    """Write the ids of a symbol; returns where they end, or ``-1 - byte`` for one without an id.
-
-    raw: any piece but the unknown one keeps its id. joining: the symbol before was unknown.
-    """
-    known = known_id(emitted, pieces, unknown_id, symbol, raw)
-    if known != EMPTY:
-        ids[at] = known
-        return at + 1
-    if len(byte_ids) == 0:
-        if not joining:
-            ids[at] = unknown_id
-            at += 1
-        return at
-    # Only characters are unknown.
-    for i in range(start, start + min(lead_length(int(text[start])), end - start)):
-        byte = int(text[i])
-        if byte_ids[byte] == EMPTY:
-            return -1 - byte
-        ids[at] = byte_ids[byte]
-        at += 1
-    return at
-
-
-@njit
 def known_id(
-    emitted: NDArray[np.int32], pieces: int, unknown_id: int, symbol: int, raw: bool
+    emitted: NDArray[np.int32], pieces: int, unknown_id: int, symbol: int, raw: int
 ) -> int:
-    """The id of a symbol that has one, else EMPTY."""
+    """The id of a symbol that has one, else EMPTY. raw: 1 if any but the unknown one keeps its."""
     if symbol <= FROZEN:
         return FROZEN - symbol
     if symbol < 0:
         return EMPTY
-    if raw and symbol < pieces and symbol != unknown_id:
+    if raw == 1 and symbol < pieces and symbol != unknown_id:
         return symbol
     return int(emitted[symbol])

@@ -15,8 +15,9 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Step, Unsupported
+from impls.piece_decoding import hugging_face, llama_cpp, sentencepiece
 from impls.unigram import variants
-from impls.unigram.variants import Decoding, Fallback, Variant
+from impls.unigram.variants import Decoding, Fallback, Normalization, Variant
 from impls.warming import warm_up
 
 if TYPE_CHECKING:
@@ -27,19 +28,25 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 
+_DECODERS = {
+    Decoding.SENTENCEPIECE: sentencepiece,
+    Decoding.LLAMA_CPP: llama_cpp,
+    Decoding.HUGGING_FACE: hugging_face,
+}
+
+
 class UnigramEncoder:
     """The encoder of a vocabulary in one variant. Raises VocabularyError as loading does."""
 
     def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
-        from impls.unigram.decoding import decoder  # noqa: PLC0415
         from impls.unigram.lexicon import make_lexicon  # noqa: PLC0415
-        from impls.unigram.splitting import splitter  # noqa: PLC0415
+        from impls.unigram.splitting import cutter  # noqa: PLC0415
 
         self._variant = variant
         self.lexicon = make_lexicon(vocabulary, variant)
-        self._split = splitter(vocabulary, variant.splitting)
-        self._decode = decoder(vocabulary, variant)
+        self._cut = cutter(vocabulary, variant.splitting)
+        self._decode = _DECODERS[variant.decoding](vocabulary)
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
         """Compile whatever requests in these modes will need; see ``WarmsUp``."""
@@ -64,13 +71,14 @@ class UnigramEncoder:
         self, data: bytes, ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
         """What is segmented; see :func:`impls.unigram.normalizer.prepare`."""
-        from impls.unigram.normalizer import prepare  # noqa: PLC0415 - as above
-        from impls.unigram.splitting import sections  # noqa: PLC0415
+        from impls.unigram.graphemes import cluster_ends  # noqa: PLC0415 - as above
+        from impls.unigram.normalizer import prepare  # noqa: PLC0415
 
-        cuts, given, counts = sections(self._split, data, ends)
-        lexicon = self.lexicon
+        cuts, given, counts = self._cut(data, ends)
+        by_clusters = self._variant.normalization is Normalization.HUGGING_FACE
+        clusters = cluster_ends(data, cuts) if by_clusters else np.empty(0, dtype=np.int64)
         text, segments, segment_ends = prepare(
-            lexicon.rules, lexicon.normalization, lexicon.classes,
+            self.lexicon.rules, self.lexicon.normalization, clusters,
             np.frombuffer(data, dtype=np.uint8), cuts, given,
         )  # fmt: skip
         # An input without sections (an empty one) ends where the one before it does.

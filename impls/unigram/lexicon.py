@@ -17,10 +17,9 @@ from corpora.vocabularies.model import PieceType, VocabularyError
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.kernels.table_cache import arrays_of
-from impls.unigram.graphemes import grapheme_classes
 from impls.unigram.normalizer import Rules, make_rules
 from impls.unigram.trie import NOWHERE, double_array
-from impls.unigram.variants import Decoding, Fallback, Normalization, Reading, SymbolScore, Variant
+from impls.unigram.variants import Decoding, Fallback, Reading, SymbolScore, Variant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,8 +43,7 @@ class Lexicon(NamedTuple):
     without byte fallback. fallback: a :class:`impls.unigram.variants.Fallback`. rebase_above,
     unreached: as in :class:`impls.unigram.variants.Variant`. unreached_start: NOWHERE if the first
     candidate is accepted whatever it is, else 0. normalization: a
-    :class:`impls.unigram.variants.Normalization`. classes: of grapheme clusters, no entries where
-    they do not matter.
+    :class:`impls.unigram.variants.Normalization`.
     """
 
     trie: NDArray[np.int32]
@@ -61,7 +59,6 @@ class Lexicon(NamedTuple):
     unreached_start: int
     normalization: int
     rules: Rules
-    classes: NDArray[np.uint8]
 
 
 def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
@@ -75,7 +72,6 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
         lambda: _tables(vocabulary, variant),
         *ROOMS,
     )
-    by_clusters = variant.normalization is Normalization.HUGGING_FACE
     unreached = -math.inf if variant.unreached is None else variant.unreached
     return Lexicon(
         trie,
@@ -91,7 +87,6 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
         NOWHERE if variant.unreached is None else 0,
         int(variant.normalization),
         make_rules(vocabulary, symbols_stay=variant.symbols_stay),
-        grapheme_classes() if by_clusters else np.empty(0, dtype=np.uint8),
     )
 
 

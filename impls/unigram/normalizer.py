@@ -6,8 +6,6 @@ one character; a byte that begins no UTF-8 character becomes U+FFFD. llama.cpp f
 (``llm_tokenizer_ugm_session::normalize``) but takes beginnings of symbols and ill-formed
 characters, too. tokenizers looks at grapheme clusters (``normalizers/precompiled.rs``), and has the
 steps of transformers' ``SpmConverter`` for white space.
-
-This is written to be read; :mod:`impls.fast.unigram.normalizer` gives the same, sooner.
 """
 
 from __future__ import annotations
@@ -23,7 +21,6 @@ from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import character_length, code_point, lenient_length
 from impls.unigram.charsmap import load_charsmap, rule
-from impls.unigram.graphemes import grapheme_end
 from impls.unigram.trie import NOWHERE, ROOT, double_array
 from impls.unigram.variants import Normalization
 
@@ -105,17 +102,18 @@ def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True) -> Rules:
 def prepare(
     rules: Rules,
     normalization: int,
-    classes: NDArray[np.uint8],
+    clusters: NDArray[np.int64],
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     given: NDArray[np.int64],
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
     """What is segmented: the normalized sections ``data[ends[i - 1]:ends[i]]``, one after another.
 
-    normalization: a :class:`impls.unigram.variants.Normalization`. classes: of grapheme clusters,
-    which tokenizers looks at. given: the id that each section is, NOWHERE for text. Returns the
-    text; its segments, as rows of where one ends and the id that stands there (NOWHERE for text);
-    and how many segments there are up to the end of each section.
+    normalization: a :class:`impls.unigram.variants.Normalization`. clusters: where the grapheme
+    clusters end, which tokenizers looks at (:mod:`impls.unigram.graphemes`). given: the id that
+    each section is, NOWHERE for text. Returns the text; its segments, as rows of where one ends and
+    the id that stands there (NOWHERE for text); and how many segments there are up to the end of
+    each section.
     """
     # tokenizers' Metaspace parts a text before each U+2581.
     parted = normalization > _LLAMA_CPP
@@ -133,7 +131,7 @@ def prepare(
             elif normalization == _LLAMA_CPP:
                 size = normalize_llama_cpp(rules, data, start, end, text, size)
             else:
-                size = normalize_hugging_face(rules, classes, data, start, end, text, size)
+                size = normalize_hugging_face(rules, clusters, data, start, end, text, size)
         if parted:
             for place in range(first + 1, size - 2):
                 if is_symbol(text, place):
@@ -155,18 +153,38 @@ def normalize(
     Where spaces are tidied, one is left between words: those at the beginning of the text, after
     another one and at its end go.
     """
+    units, symbols, replacements = rules.units, rules.symbols, rules.replacements
+    begun = rules.begun
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
     first, position = size, start
-    begun, after_space = False, tidy
+    started, after_space = False, tidy
     while position < end:
-        taken, kind, at = prefix(rules.units, rules.symbols, data, position, end, False)
+        byte = int(data[position])
+        quiet = position + 1 < end and not begun[byte << 8 | int(data[position + 1])]
+        if started and quiet and byte < 0x80:
+            # Nearly all text: a character that nothing begins with stays as it is.
+            position += 1
+            if byte != SPACE:
+                out[size] = byte
+                size += 1
+                after_space = False
+            elif not after_space:
+                size = put(out, size, SPACE, escape)
+                after_space = tidy
+            continue
+        if quiet and byte >= 0x80:
+            taken, kind, at = character_length(data, position, end), VERBATIM, position
+            if taken == 0:
+                taken, kind = 1, MALFORMED
+        else:
+            taken, kind, at = prefix(units, symbols, data, position, end, False)
         position += taken
-        byte = _byte(rules.replacements, data, kind, at, taken, 0)
-        if not begun:
-            alone = byte == SPACE and _byte(rules.replacements, data, kind, at, taken, 1) < 0
+        byte = _byte(replacements, data, kind, at, taken, 0)
+        if not started:
+            alone = byte == SPACE and _byte(replacements, data, kind, at, taken, 1) < 0
             if tidy and alone:
                 continue
-            begun = True
+            started = True
             if rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix:
                 size = put(out, size, SPACE, escape)
         number = 0
@@ -177,10 +195,10 @@ def normalize(
                 size = put(out, size, byte, escape)
                 after_space = tidy and byte == SPACE
             number += 1
-            byte = _byte(rules.replacements, data, kind, at, taken, number)
+            byte = _byte(replacements, data, kind, at, taken, number)
     if tidy:
         size = first + without_spaces(out[first:size], size - first, escape)
-    if begun and rules.add_dummy_prefix and rules.treat_whitespace_as_suffix:
+    if started and rules.add_dummy_prefix and rules.treat_whitespace_as_suffix:
         size = put(out, size, SPACE, escape)
     return size
 
@@ -220,7 +238,7 @@ def normalize_llama_cpp(
 @njit
 def normalize_hugging_face(
     rules: Rules,
-    classes: NDArray[np.uint8],
+    clusters: NDArray[np.int64],
     data: NDArray[np.uint8],
     start: int,
     end: int,
@@ -232,12 +250,12 @@ def normalize_hugging_face(
     ``Precompiled`` for each grapheme cluster, ``Strip`` (right) and ``Replace`` (runs of spaces by
     one U+2581) where spaces are tidied, then ``Metaspace``, which escapes, and prepends U+2581
     unless one is there; or, where white space is kept, ``Prepend`` and ``Replace``. See
-    :mod:`corpora.vocabularies.tokenizer_json_out`. classes: see
-    :func:`impls.unigram.graphemes.grapheme_classes`.
+    :mod:`corpora.vocabularies.tokenizer_json_out`. clusters: see
+    :func:`impls.unigram.graphemes.cluster_ends`.
     """
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
     mapped = np.empty((end - start) * rules.growth, dtype=np.uint8)
-    length = precompiled(rules.units, rules.replacements, classes, data, start, end, mapped)
+    length = precompiled(rules.units, rules.replacements, clusters, data, start, end, mapped)
     if tidy:
         length = _stripped(mapped, length)
     if length == 0:
@@ -259,7 +277,7 @@ def normalize_hugging_face(
 def precompiled(
     units: NDArray[np.int32],
     replacements: NDArray[np.uint8],
-    classes: NDArray[np.uint8],
+    clusters: NDArray[np.int64],
     data: NDArray[np.uint8],
     start: int,
     end: int,
@@ -271,11 +289,12 @@ def precompiled(
     character is looked up by itself.
     """
     size, position = 0, start
-    cluster = start
+    cluster, number = start, int(np.searchsorted(clusters, start, side="right"))
     while position < end:
         whole = position >= cluster
         if whole:
-            cluster = grapheme_end(classes, data, position, end)
+            cluster = int(clusters[number])
+            number += 1
         taken = value = 0
         if whole and cluster - position < SHORT:
             taken, value = rule(units, data, position, cluster, True)

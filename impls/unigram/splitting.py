@@ -3,12 +3,12 @@
 llama.cpp (``tokenizer_st_partition`` in ``src/llama-vocab.cpp``) looks for each symbol in turn, the
 longest first, in what is still text, from the left. Of texts of one length the lower id comes
 first, as in llama.cpp where it has at most 16 special tokens: with more, its unstable sort decides.
-tokenizers finds symbols from the left, of those that begin at one place the longest.
+tokenizers finds symbols from the left, of those that begin at one place the longest
+(:mod:`impls.pretokenize.special_tokens`).
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,51 +18,74 @@ from corpora.vocabularies.pieces import Pieces
 from impls.unigram.variants import Splitting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
 
-    Section = tuple[int, int]
-    """Where a part of a text ends, and the id of the symbol that it is, NOWHERE for text."""
-    Split = Callable[[bytes], Iterable[Section]]
-    """The sections of a text, in order; none is empty."""
+    Part = tuple[int, int, int]
+    """Where a part of a text begins and ends, and the id of the symbol that it is, or NOWHERE."""
+    Cut = Callable[
+        [bytes, NDArray[np.int64]], tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+    ]
+    """From the inputs ``data[ends[i - 1]:ends[i]]`` to parts: where each ends, its id (NOWHERE
+    for text), and how many there are up to the end of each input."""
 
 
 NOWHERE = -1
 """No id, as in :mod:`impls.unigram.trie`: here without Numba, which listing names needs none of."""
 
 
-def splitter(vocabulary: Vocabulary, splitting: Splitting) -> Split | None:
-    """What cuts the symbols of a vocabulary out of a text; None where nothing is cut out."""
+def cutter(vocabulary: Vocabulary, splitting: Splitting) -> Cut:
+    """What cuts the symbols of a vocabulary out of inputs."""
     if splitting is Splitting.LEFTMOST_LONGEST:
-        added = _added(vocabulary)
-        return leftmost_longest(added) if any(one is not None for one in added.values()) else None
+        return leftmost_longest(_added(vocabulary))
     if splitting is Splitting.LONGEST_FIRST:
         pieces = Pieces.of(vocabulary.pieces)
-        symbols = {pieces[i].text.encode(): i for i in pieces.of_types(PieceType.USER_DEFINED)}
-        return longest_first(symbols) if any(symbols) else None
-    return None
+        return longest_first(
+            {pieces[i].text.encode(): i for i in pieces.of_types(PieceType.USER_DEFINED)}
+        )
+    return whole
 
 
-def longest_first(symbols: Mapping[bytes, int]) -> Split:
+def whole(
+    data: bytes, ends: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Cut nothing out: each input is one part."""
+    del data
+    return ends, np.full(len(ends), NOWHERE), np.arange(1, len(ends) + 1)
+
+
+def longest_first(symbols: Mapping[bytes, int]) -> Cut:
     """llama.cpp's way with these symbols, those of one length in this order."""
     ordered = sorted(filter(None, symbols), key=len, reverse=True)
+    if not ordered:
+        return whole
 
-    def split(data: bytes) -> list[Section]:
-        parts = [(0, len(data), NOWHERE)] if data else []
-        for text in ordered:
-            if text in data:
-                parts = [one for part in parts for one in _cut(text, symbols[text], data, *part)]
-        return [(end, token) for _, end, token in parts]
+    def cut(
+        data: bytes, ends: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        found: list[Part] = []
+        counts = []
+        start = 0
+        for end in ends.tolist():
+            parts = [(start, end, NOWHERE)] if start < end else []
+            for text in ordered:
+                if data.find(text, start, end) >= 0:
+                    parts = [
+                        one for part in parts for one in _cut(text, symbols[text], data, *part)
+                    ]
+            found += parts
+            counts.append(len(found))
+            start = end
+        rows = np.array(found, dtype=np.int64).reshape(-1, 3)
+        return rows[:, 1].copy(), rows[:, 2].copy(), np.array(counts, dtype=np.int64)
 
-    return split
+    return cut
 
 
-def _cut(
-    text: bytes, token: int, data: bytes, start: int, end: int, given: int
-) -> Iterator[tuple[int, int, int]]:
+def _cut(text: bytes, token: int, data: bytes, start: int, end: int, given: int) -> Iterator[Part]:
     while given == NOWHERE and (found := data.find(text, start, end)) >= 0:
         if found > start:
             yield start, found, NOWHERE
@@ -72,24 +95,14 @@ def _cut(
         yield start, end, given
 
 
-def leftmost_longest(symbols: Mapping[bytes, int | None]) -> Split:
+def leftmost_longest(symbols: Mapping[bytes, int | None]) -> Cut:
     """tokenizers' way. The text of a symbol whose id is None stays, and hides what begins in it."""
-    ordered = sorted(filter(None, symbols), key=len, reverse=True)
-    found = re.compile(b"|".join(map(re.escape, ordered)) or b"(?!)")
+    from impls.pretokenize.special_tokens import SpecialTexts  # noqa: PLC0415 - Numba
 
-    def split(data: bytes) -> Iterator[Section]:
-        start = 0
-        for match in found.finditer(data):
-            token = symbols[match.group()]
-            if token is not None:
-                if start < match.start():
-                    yield match.start(), NOWHERE
-                start = match.end()
-                yield start, token
-        if start < len(data):
-            yield len(data), NOWHERE
-
-    return split
+    texts = SpecialTexts(symbols)
+    if not texts:
+        return whole
+    return lambda data, ends: texts.cut_out(np.frombuffer(data, dtype=np.uint8), ends)
 
 
 def _added(vocabulary: Vocabulary) -> dict[bytes, int | None]:
@@ -108,23 +121,3 @@ def _added(vocabulary: Vocabulary) -> dict[bytes, int | None]:
         for i in symbols:
             found.setdefault(spelled[i], ids[spelled[i]])
     return found
-
-
-def sections(
-    split: Split | None, data: bytes, ends: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The sections of the inputs ``data[ends[i - 1]:ends[i]]``: where each ends, and its id.
-
-    Also how many sections there are up to the end of each input.
-    """
-    if split is None:
-        return ends, np.full(len(ends), NOWHERE), np.arange(1, len(ends) + 1)
-    found: list[Section] = []
-    counts = []
-    start = 0
-    for end in ends.tolist():
-        found += [(start + stop, token) for stop, token in split(data[start:end])]
-        counts.append(len(found))
-        start = end
-    rows = np.array(found, dtype=np.int64).reshape(-1, 2)
-    return rows[:, 0].copy(), rows[:, 1].copy(), np.array(counts, dtype=np.int64)

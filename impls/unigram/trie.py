@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from impls.compiled.jit import njit
 from impls.kernels.layout import EMPTY
-from impls.kernels.trie import build_trie
+from impls.kernels.trie import build_trie, child, token_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,3 +31,14 @@ def double_array(strings: Mapping[bytes, int]) -> tuple[NDArray[np.int32], NDArr
     if not kept:
         return np.empty(0, dtype=np.int32), ids
     return build_trie([*kept])[0], ids
+
+
+@njit
+def spelled(trie: NDArray[np.int32], text: NDArray[np.uint8], start: int, end: int) -> int:
+    """The string that is ``text[start:end]``, by its index, or NOWHERE."""
+    slot = ROOT if len(trie) > 0 else EMPTY
+    for i in range(start, end):
+        if slot == EMPTY:
+            break
+        slot = child(trie, slot, int(text[i]))
+    return token_at(trie, slot) if slot != EMPTY else NOWHERE

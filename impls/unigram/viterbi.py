@@ -18,7 +18,7 @@ from impls.compiled.jit import njit
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import lead_length
-from impls.unigram.trie import NOWHERE, ROOT
+from impls.unigram.trie import NOWHERE, ROOT, spelled
 from impls.unigram.variants import Fallback
 
 if TYPE_CHECKING:
@@ -167,14 +167,3 @@ def fall_back(
         return at
     ids[at] = unknown_id
     return at + 1
-
-
-@njit
-def spelled(trie: NDArray[np.int32], text: NDArray[np.uint8], start: int, end: int) -> int:
-    """The piece that is ``text[start:end]``, or NOWHERE."""
-    slot = ROOT if len(trie) > 0 else EMPTY
-    for i in range(start, end):
-        if slot == EMPTY:
-            break
-        slot = child(trie, slot, int(text[i]))
-    return token_at(trie, slot) if slot != EMPTY else NOWHERE

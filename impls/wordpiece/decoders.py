@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.wordpiece_file import WORD_START, gguf_texts, texts_of
 from impls.bpe.spelling import Spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.wordpiece.variants import Variant
 
     Decoder = Callable[[Sequence[int]], bytes]
 
-CLEANED = (
-    (" .", "."),
-    (" ?", "?"),
-    (" !", "!"),
-    (" ,", ","),
-    (" ' ", "'"),
-    (" n't", "n't"),
-    (" 'm", "'m"),
-    (" do not", " don't"),
-    (" 's", "'s"),
-    (" 've", "'ve"),
-    (" 're", "'re"),
+_CLEANED = (
+    *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't")),
+    *((" 'm", "'m"), (" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")),
 )
-"""The decoder of tokenizers replaces these, one after another, within single tokens."""
+"""What English spells without a space, in the order in which tokenizers mends it."""
 
 
 def make_decoder(vocabulary: Vocabulary, variant: Variant) -> Decoder:
@@ -47,7 +39,8 @@ def make_decoder(vocabulary: Vocabulary, variant: Variant) -> Decoder:
 
     def decode(ids: Sequence[int]) -> bytes:
         known = (texts.get(token_id) for token_id in ids)
-        return joined([text.decode() for text in known if text is not None], prefix).encode()
+        parts = words((text.decode() for text in known if text is not None), prefix)
+        return "".join(map(cleaned, parts)).encode()
 
     return decode
 
@@ -58,59 +51,29 @@ def _spellings(texts: Mapping[int, str]) -> Spellings:
     return Spellings([texts[i].encode() if i in texts else None for i in of])
 
 
-def joined(texts: Sequence[str], prefix: str) -> str:
-    """The decoder ``WordPiece`` of tokenizers, with its clean-up."""
-    parts: list[str] = []
-    for place, text in enumerate(texts):
-        part = text
-        if place:
-            part = text.removeprefix(prefix) if text.startswith(prefix) else f" {text}"
-        for found, put in CLEANED:
-            part = part.replace(found, put)
-        parts.append(part)
-    return "".join(parts)
+def words(tokens: Iterable[str], prefix: str) -> list[str]:
+    """The tokens, each but the first with a space before it in place of the prefix, if it has none.
+
+    The decoder ``WordPiece`` of tokenizers, before its clean-up.
+    """
+    return [
+        text if not place else text.removeprefix(prefix) if text.startswith(prefix) else f" {text}"
+        for place, text in enumerate(tokens)
+    ]
+
+
+def cleaned(token: str) -> str:
+    """The clean-up of tokenizers, within a single token."""
+    for apart, together in _CLEANED:
+        token = token.replace(apart, together)
+    return token
 
 
 def without_spaces(text: bytes) -> bytes:
-    """``clean_spaces`` of llama.cpp's ``detokenize``: three passes over the bytes."""
-    return _before_contractions(_around_apostrophes(_before_marks(text)))
+    """``clean_spaces`` of llama.cpp's ``detokenize``: three passes over the bytes.
 
-
-def _before_marks(text: bytes) -> bytes:
-    """No space before ``? ! . ,``; as there, the mark overwrites it."""
-    made = bytearray(text[:1])
-    for place in range(1, len(text)):
-        if text[place - 1] == 0x20 and text[place] in b"?!.,":
-            made[-1] = text[place]
-        else:
-            made.append(text[place])
-    return bytes(made)
-
-
-def _around_apostrophes(text: bytes) -> bytes:
-    """No spaces around an apostrophe that stands alone."""
-    left = bytearray(text)
-    made = left[:1]
-    place = 1
-    while place < len(left):
-        if left[place - 1 : place + 2] == b" ' ":
-            made.pop()
-            made.append(left[place])
-            left[place + 1] = 0  # a space serves one apostrophe only
-            place += 2
-            continue
-        made.append(left[place])
-        place += 1
-    return bytes(made)
-
-
-def _before_contractions(text: bytes) -> bytes:
-    """No space before ``'s 'm 're 've``."""
-    made = bytearray(text[:1])
-    for place in range(1, len(text)):
-        if text[place - 1] == 0x20 and text[place : place + 1] == b"'":
-            after = text[place + 1 : place + 3]
-            if after[:1] in (b"s", b"m") or after in (b"re", b"ve"):
-                made.pop()
-        made.append(text[place])
-    return bytes(made)
+    No space before ``? ! . ,``; none around an apostrophe that stands alone, where a space serves
+    one apostrophe only; none before ``'s 'm 're 've``.
+    """
+    text = re.sub(rb" ([?!.,])", rb"\1", text)
+    return re.sub(rb" (?='(?:[sm]|[rv]e))", b"", text.replace(b" ' ", b"'"))

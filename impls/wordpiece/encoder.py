@@ -26,24 +26,15 @@ if TYPE_CHECKING:
 
 
 class WordPieceEncoder:
-    """The compiled encoder with a vocabulary's tables.
+    """The compiled encoder with a vocabulary's tables. Holds no state between calls."""
 
-    fast: words are remembered from call to call, by each thread for itself
-    (:mod:`impls.wordpiece.fast.remembering`); no id depends on it. Else it holds no state between
-    calls.
-    """
-
-    def __init__(self, vocabulary: Vocabulary, variant: Variant, *, fast: bool = False) -> None:
+    def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
         from impls.wordpiece.kernel import encode_inputs, make_lexicon  # noqa: PLC0415
 
         self._variant = variant
-        lexicon = make_lexicon(vocabulary, variant)
-        self._encode_inputs: Encode = partial(encode_inputs, lexicon)
-        if fast:
-            from impls.wordpiece.fast.remembering import by_words  # noqa: PLC0415 - likewise
-
-            self._encode_inputs = by_words(lexicon) or self._encode_inputs
+        self.lexicon = make_lexicon(vocabulary, variant)
+        self.encode_inputs: Encode = partial(encode_inputs, self.lexicon)
         self._decoder = decoders.make_decoder(vocabulary, variant)
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
@@ -61,7 +52,7 @@ class WordPieceEncoder:
         """All inputs in one compiled call; see ``EncodesBatches``."""
         id_ends = np.empty(len(ends), dtype=np.int64)
         inputs = np.frombuffer(data, dtype=np.uint8)
-        ids = self._encode_inputs(inputs, ends, id_ends)
+        ids = self.encode_inputs(inputs, ends, id_ends)
         if (id_ends < 0).any():
             if self._variant.strict:
                 raise Unsupported("takes text only, and this is not UTF-8")
@@ -108,10 +99,14 @@ class WordPieceImplementation:
 
     def load(self, vocabulary: Vocabulary) -> WordPieceEncoder:
         """Build the tables, or read them from disk: well under a second for 30,000 tokens."""
-        encoder = WordPieceEncoder(vocabulary, self.variant, fast=True)
+        encoder = self.encoder(vocabulary)
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         encoder.encode(b"a", Mode())
         return encoder
+
+    def encoder(self, vocabulary: Vocabulary) -> WordPieceEncoder:
+        """The encoder, as yet uncompiled."""
+        return WordPieceEncoder(vocabulary, self.variant)
 
 
 @lru_cache(maxsize=16)

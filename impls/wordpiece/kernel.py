@@ -17,6 +17,7 @@ from impls.kernels.layout import EMPTY
 from impls.kernels.merge_tables import longest_piece
 from impls.kernels.table_cache import arrays_of
 from impls.kernels.trie import build_trie, child, token_at
+from impls.kernels.utf8 import character_length, code_point, lenient_length
 from impls.wordpiece.characters import (
     ALONE,
     CODE_BITS,
@@ -161,33 +162,6 @@ def encode_inputs(
 
 
 @njit
-def _decode(data: NDArray[np.uint8], at: int, end: int, strict: bool) -> tuple[int, int]:
-    """The code point at a byte and its length; -1 for a byte that begins no character.
-
-    Not strict: overlong forms, surrogates and numbers above U+10FFFF are what their bits say.
-    """
-    lead = int(data[at])
-    if lead < 0x80:
-        return lead, 1
-    if lead < 0xC0 or lead >= 0xF8:
-        return -1, 1
-    size = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-    if at + size > end:
-        return -1, 1
-    code = lead & (0x7F >> size)
-    for offset in range(1, size):
-        byte = int(data[at + offset])
-        if byte & 0xC0 != 0x80:
-            return -1, 1
-        code = code << 6 | byte & 0x3F
-    if strict:
-        least = 0x80 if size == 2 else 0x800 if size == 3 else 0x10000
-        if code < least or code >= TOO_LARGE or 0xD800 <= code < 0xE000:
-            return -1, 1
-    return code, size
-
-
-@njit
 def symbols_of(
     entries: NDArray[np.int32],
     sequences: NDArray[np.int32],
@@ -198,17 +172,25 @@ def symbols_of(
     symbols: NDArray[np.int32],
     spare: NDArray[np.int32],
 ) -> int:
-    """Write the symbols of ``data[start:end]``; how many, or REFUSED."""
+    """Write the symbols of ``data[start:end]``; how many, or REFUSED.
+
+    Not strict: a byte that begins no character is dropped, and overlong forms, surrogates and
+    numbers above U+10FFFF are what their bits say.
+    """
     count = 0
     run = 0  # where the marks begin that may have to change places
     at = start
     while at < end:
-        code, size = _decode(data, at, end, strict)
-        at += size
-        if code >= TOO_LARGE or (strict and code < 0):
-            return REFUSED
-        if code < 0:
+        size = character_length(data, at, end) if strict else lenient_length(data, at, end)
+        if size == 0:
+            if strict:
+                return REFUSED
+            at += 1
             continue
+        code = code_point(data, at, size)
+        at += size
+        if code >= TOO_LARGE:
+            return REFUSED
         entry = int(entries[code])
         if entry == NOTHING:
             continue

@@ -14,8 +14,8 @@ from corpora.vocabularies.patterns import PATTERNS
 from harness.engine import selection
 from harness.workers.meters import interpreted, steps
 from impls.interface import Mode
-from impls.pretokenize.byte_masks import SIZE_BITS
 from impls.pretokenize.character_classes import NUMBER
+from impls.pretokenize.scanner_kernel import SIZE_BITS
 from tests.breadth import thorough
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ PROGRAM = """
 from corpora.vocabularies.patterns import PATTERNS
 from impls.fast.bpe import backtracking_kernel, batched_backtracking, piece_results
 from impls.fast.bpe import short_rows, wide_rows, words
-from impls.pretokenize import windows
+from impls.fast.scanner import windows
 from impls.fast.bpe.implementations import CACHED
 from impls.interface import Mode
 from tests.impls.bpe_vocabularies import vocabulary

@@ -10,16 +10,11 @@ import pytest
 import regex
 
 from corpora.vocabularies.patterns import PATTERNS
+from impls.fast.scanner.cutter import FastCutter
+from impls.fast.scanner.masks import KINDS, ascii_masks, noted_masks
+from impls.fast.scanner.windows import next_sure, options_of, piece_bits, with_contractions
 from impls.kernels.bits import highest
 from impls.kernels.many_bytes import LOADED, WINDOW
-from impls.pretokenize.byte_masks import (
-    CLASS_MASK,
-    KINDS,
-    SIZE_BITS,
-    ascii_masks,
-    note_ascii,
-    noted_masks,
-)
 from impls.pretokenize.character_classes import (
     APOSTROPHE,
     BLANK,
@@ -34,11 +29,8 @@ from impls.pretokenize.character_classes import (
     UPPER,
     class_table,
 )
-from impls.pretokenize.contractions import with_contractions
-from impls.pretokenize.pieces import Cutter
-from impls.pretokenize.scanner_kernel import classify
+from impls.pretokenize.scanner_kernel import CLASS_MASK, SIZE_BITS, classify
 from impls.pretokenize.scanners import SCANNERS
-from impls.pretokenize.windows import next_sure, piece_bits
 from tests.breadth import thorough_from
 from tests.impls.test_pretokenizers import CHUNKS as SHORT_CHUNKS
 from tests.impls.test_pretokenizers import (
@@ -105,7 +97,7 @@ def test_all_short_strings_at_the_beginning_and_within_a_window(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_windows_end_where_a_special_text_begins(name):
     special = "<|special|>"
-    cutter = Cutter(vocabulary(PATTERNS[name], special_tokens={special: 300}))
+    cutter = FastCutter(vocabulary(PATTERNS[name], special_tokens={special: 300}))
     expression = regex.compile(PATTERNS[name][0])
     rng = random.Random(name)
     texts = [
@@ -120,7 +112,7 @@ def test_windows_end_where_a_special_text_begins(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_text_of_more_pieces_than_there_is_room_for_at_first(name):
+def test_texts_of_many_short_pieces(name):
     texts = ["1a!" * count for count in range(1, 400, 7)] + ["a1 " * 900 + "é1" * 900]
 
     assert differences(PATTERNS[name][0], texts) == []
@@ -130,7 +122,7 @@ def test_a_text_of_more_pieces_than_there_is_room_for_at_first(name):
 def test_windows_get_far(name):
     """Else all would be right, but left to the automaton."""
     code = b"    def of(self, name: str) -> int:\n        return self.names[name] + 12345\n"
-    options = SCANNERS[PATTERNS[name][0]].options()
+    options = options_of(SCANNERS[PATTERNS[name][0]])
     data = np.frombuffer(code, dtype=np.uint8)
 
     _, sure, trouble, _ = piece_bits(ascii_masks(data, 0), options)
@@ -146,7 +138,7 @@ def test_windows_get_far(name):
 )
 def test_contractions_and_slashes_are_not_left_to_the_automaton(name, text):
     data = np.frombuffer(text.encode().ljust(LOADED), dtype=np.uint8)
-    options = SCANNERS[PATTERNS[name][0]].options()
+    options = options_of(SCANNERS[PATTERNS[name][0]])
 
     ends, _, trouble, contracting = piece_bits(ascii_masks(data, 0), options)
     _, unread = with_contractions(data, 0, len(data), ends, trouble, contracting, options)
@@ -161,7 +153,7 @@ def test_words_that_end_in_marks_are_not_left_to_the_automaton():
     assert classify(data, 0, len(data), class_table(), noted)
 
     ends, sure, trouble, _ = piece_bits(
-        noted_masks(noted, 0), SCANNERS[PATTERNS["o200k_base"][0]].options()
+        noted_masks(noted, 0), options_of(SCANNERS[PATTERNS["o200k_base"][0]])
     )
 
     assert trouble == 0
@@ -216,12 +208,8 @@ def test_notes_are_of_the_sizes_wherever_a_character_stands(size):
 @pytest.mark.skipif(INTERPRETED, reason="compares compiled code")
 def test_compiled_masks_are_those_of_python():
     masks = numba.njit(lambda data, at: (ascii_masks(data, at), noted_masks(data, at)))
-    notes = numba.njit(lambda data, at, out: note_ascii(data, at, out, at))
     rng = np.random.default_rng(1)
     for most in (128, 256):
         for at in range(200):
             data = rng.integers(0, most, at + LOADED).astype(np.uint8)
             assert masks(data, at) == (ascii_masks(data, at), noted_masks(data, at))
-            ours, theirs = np.zeros((2, len(data)), dtype=np.uint8)
-            assert notes(data, at, ours) == note_ascii(data, at, theirs, at)
-            assert ours.tolist() == theirs.tolist()

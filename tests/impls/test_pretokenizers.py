@@ -14,6 +14,8 @@ from corpora.vocabularies.model import Algorithm, Merges, Normalizer, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sources import resolve
 from impls.bpe import heap
+from impls.fast.scanner.cutter import FastCutter
+from impls.fast.scanner.kernel import split_parts as split_fast
 from impls.interface import Mode, Unsupported
 from impls.pretokenize import character_classes
 from impls.pretokenize.character_classes import class_table
@@ -84,15 +86,18 @@ def adversarial(rng, count):
 
 
 def differences(pattern, texts):
-    """The texts that the scanner of ``pattern`` splits otherwise than the `regex` package."""
+    """The texts that a scanner of ``pattern`` splits otherwise than the `regex` package."""
     assert scanner_of((pattern,)) is not None
     texts = list(texts)
     expression = regex.compile(pattern)
-    found = cut(Cutter(vocabulary((pattern,))), texts)
+    expected = [by_regex(expression, text) for text in texts]
     return [
         text
-        for text, pieces in zip(texts, found, strict=True)
-        if pieces != by_regex(expression, text)
+        for kind in (Cutter, FastCutter)
+        for text, pieces, wanted in zip(
+            texts, cut(kind(vocabulary((pattern,))), texts), expected, strict=True
+        )
+        if pieces != wanted
     ]
 
 
@@ -225,7 +230,12 @@ def finds_fault(datas):
     data = np.frombuffer(b"".join(datas), dtype=np.uint8)
     ends = np.cumsum([len(d) for d in datas], dtype=np.int64)
     none_given = np.empty(0, dtype=np.int64)
-    return split_parts(SCANNERS[PATTERNS["gpt2"][0]], data, ends, none_given) is None
+    plain, fast = (
+        split(SCANNERS[PATTERNS["gpt2"][0]], data, ends, none_given) is None
+        for split in (split_parts, split_fast)
+    )
+    assert plain == fast
+    return plain
 
 
 def test_invalid_utf8_is_found_as_python_finds_it():

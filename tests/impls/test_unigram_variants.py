@@ -14,10 +14,11 @@ from corpora.vocabularies.sources import resolve
 from impls.adapters.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
 from impls.adapters.tokenizers import IMPLEMENTATION as TOKENIZERS
 from impls.interface import Mode, Unsupported
+from impls.pretokenize.unicode_version import all_code_points_as_of_unicode_16
 from impls.unigram import encoder as unigrams
 from impls.unigram import variants
 from impls.unigram.charsmap import load_charsmap
-from impls.unigram.graphemes import grapheme_classes, grapheme_end
+from impls.unigram.graphemes import cluster_ends
 from impls.unigram.lexicon import parsed
 from impls.unigram.viterbi import best_paths
 from tests.breadth import thorough_from
@@ -293,24 +294,31 @@ def test_byte_fallback_without_byte_pieces_is_refused():
     assert ids_of("unigram.huggingface", vocabulary, b"b") == [0]
 
 
+def clusters(text):
+    data = text.encode()
+    ends = cluster_ends(data, np.array([len(data)])).tolist()
+    return [data[a:b].decode() for a, b in pairwise([0, *ends])]
+
+
 def test_graphemes_are_those_of_the_regex_package():
     rng = random.Random(4)
-    classes = grapheme_classes(newest=True)
-    marks = [chr(point) for point in np.flatnonzero(classes).tolist()]
     # ``regex`` joins a linker and a consonant without a consonant before them, which the annex
     # and tokenizers do not: linkers only after one.
-    marks = [mark for mark in marks if classes[ord(mark)] & 96 != 64]
+    kinds = regex.compile(r"[^\p{GCB=Other}\p{InCB=Linker}]|[\p{InCB=Consonant}\p{ExtPict}]")
+    marks = kinds.findall(all_code_points_as_of_unicode_16())
+    marks = [mark for mark in marks if not "\ud800" <= mark <= "\udfff"]
     plain = ["a", "क्त", "क", "\u0301", "\u200d", "👩", "🇫", "\r", "\n", "한", "ᄒ"]
     for _ in range(3000):
         few = [rng.choice(marks), rng.choice(marks), rng.choice(plain)]
         text = "".join(rng.choices(few, k=rng.randint(1, 8)))
-        data = np.frombuffer(text.encode(), dtype=np.uint8)
-        ends = [0]
-        while ends[-1] < len(data):
-            ends.append(grapheme_end(classes, data, ends[-1], len(data)))
-        assert [data[a:b].tobytes().decode() for a, b in pairwise(ends)] == regex.findall(
-            r"\X", text
-        )
+        assert clusters(text) == regex.findall(r"\X", text)
+
+
+def test_graphemes_where_the_regex_package_differs():
+    assert clusters("\u094dक") == ["\u094d", "क"]  # no consonant before the linker
+    assert clusters("a\u1ae0") == ["a\u1ae0"] != clusters("a\u1adf")  # a mark of Unicode 17
+    assert clusters("🇫" * 50_001) == ["🇫🇫"] * 25_000 + ["🇫"]
+    assert clusters("ab\r\nc") == ["a", "b", "\r\n", "c"]
 
 
 def test_scores_are_read_as_serde_json_reads_them():

@@ -12,9 +12,10 @@ from corpora.texts import benchmarks
 from corpora.vocabularies.model import WordPieceRules
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.wordpiece_file import make
+from impls.fast import wordpiece
+from impls.fast.wordpiece_encoder import FastEncoder
 from impls.interface import Mode, Rejected, Unsupported
 from impls.wordpiece.encoder import WordPieceEncoder
-from impls.wordpiece.fast import remembering
 from impls.wordpiece.variants import BERT, LLAMA_CPP
 from tests.breadth import thorough_from
 from tests.data import data_path
@@ -71,7 +72,7 @@ def result(encoder: WordPieceEncoder, inputs: Sequence[bytes]) -> object:
 
 def assert_alike(vocabulary: Vocabulary, variant: Variant, inputs: Sequence[bytes]) -> None:
     plain = WordPieceEncoder(vocabulary, variant)
-    fast = WordPieceEncoder(vocabulary, variant, fast=True)
+    fast = FastEncoder(vocabulary, variant)
     for _ in range(2):  # the second time much is remembered
         assert result(fast, inputs) == result(plain, inputs)
     for one in inputs:
@@ -125,6 +126,6 @@ def words_end_at_letters(_lexicon: Lexicon) -> NDArray[np.uint8]:
 def test_a_planted_mistake_is_seen(
     planted: Callable[[Lexicon], NDArray[np.uint8]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembering, "make_cuts", planted)
+    monkeypatch.setattr(wordpiece, "make_cuts", planted)
     with pytest.raises(AssertionError):
         assert_alike(drawn(1), BERT, [b"ba ca bca word", "ab日 cab".encode()])

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.compiled.jit import njit
 from impls.bpe.pieces import Wholes, whole_id, wholes_of
 from impls.bpe.tokens import ROOMS as PLAIN_ROOMS
 from impls.bpe.tokens import improper_tokens, spellings_of, tokens_of
+from impls.compiled.jit import njit
 from impls.fast.bpe.batched_backtracking import (
     BEGIN_BITS,
     LONGEST_BATCHED,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.compiled.jit import njit
 from corpora.vocabularies.tables_on_disk import on_a_line
+from impls.compiled.jit import njit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.compiled.jit import njit
 from corpora.vocabularies.model import VocabularyError
 from impls.bpe.pair_validity import valid_pair
+from impls.compiled.jit import njit
 from impls.fast.bpe.block import INNER, REGULAR, SHORTER, WALK
 from impls.kernels.layout import EMPTY, Bytes, Ints, Longs
 from impls.kernels.trie import LABEL_BITS, LABEL_MASK

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from impls.compiled.jit import inlined, njit
 from corpora.vocabularies.model import VocabularyError
+from impls.compiled.jit import inlined, njit
 from impls.fast.bpe.block import BLOOM, BOUNDARIES, MERGED, bits_of
 from impls.kernels.layout import EMPTY, INDEX, PLACE, Bytes, Flags, Ints, Longs
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from impls.compiled.jit import inlined, njit
 from corpora.vocabularies.tables_on_disk import on_a_line
+from impls.compiled.jit import inlined, njit
 from impls.kernels.layout import Longs
 
 SHORT = 4

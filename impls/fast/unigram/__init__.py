@@ -1,1 +1,1 @@
-"""What exists for the speed of unigram alone: without it all stays as it is."""
+"""SentencePiece's unigram, faster: without this package all stays as it is."""

@@ -2,7 +2,7 @@
 
 The patterns (:mod:`impls.pretokenize.scanner_rules`) say of nearly every two characters that stand
 together whether a piece ends between them; so it takes a few operations on the masks of all
-(:mod:`impls.pretokenize.byte_masks`), and no state. What may be a contraction is looked at by
+(:mod:`impls.fast.scanner.masks`), and no state. What may be a contraction is looked at by
 itself. What takes more is *trouble* and left to the automaton: line ends that only white space
 parts, a capital after a letter that has no case, a mark after a symbol, and white space and numbers
 that are not ASCII.
@@ -14,19 +14,58 @@ beginning of a text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from impls.compiled.jit import inlined, njit
-from impls.kernels.bits import highest
+from impls.fast.scanner.masks import ascii_masks
+from impls.kernels.bits import highest, lowest
+from impls.kernels.layout import EMPTY
 from impls.kernels.many_bytes import ALL, LOADED, WINDOW
-from impls.pretokenize.byte_masks import ascii_masks
+from impls.pretokenize.scanner_kernel import contraction_end
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from impls.pretokenize.byte_masks import Masks
-    from impls.pretokenize.scanner_rules import Options
+    from impls.fast.scanner.masks import Masks
+    from impls.pretokenize.scanner_rules import Rules
+
+
+_LONGEST_CONTRACTION = 3
+"""Bytes, with its apostrophe."""
+
+
+class Options(NamedTuple):
+    """What is asked of :class:`impls.pretokenize.scanner_rules.Rules`, in types that Numba has.
+
+    own_contraction, word_contraction: where one stands, if anywhere. any_prefix: whether any
+    character may be the first of a word, and not a space alone. The others are the rules'.
+    """
+
+    fold: bool
+    white_to_end: bool
+    cased: bool
+    digits: int
+    own_contraction: bool
+    word_contraction: bool
+    any_prefix: bool
+    line_ends: bool
+    slash: bool
+
+
+def options_of(rules: Rules) -> Options:
+    """What is asked of the rules of a pattern."""
+    return Options(
+        fold=rules.fold,
+        white_to_end=rules.white_to_end,
+        cased=rules.cased,
+        digits=rules.digits,
+        own_contraction=rules.contraction == "own",
+        word_contraction=rules.contraction == "word",
+        any_prefix=rules.prefix == "any",
+        line_ends=rules.line_ends,
+        slash=rules.slash,
+    )
 
 
 @inlined
@@ -35,7 +74,7 @@ def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int, int]:
 
     Returns four masks: the places where a piece ends, and those where one surely does, if no
     trouble is at or before them; the trouble; and the apostrophes that may begin a contraction,
-    for :func:`impls.pretokenize.contractions.with_contractions`. Bit i is about the place before
+    for :func:`with_contractions`. Bit i is about the place before
     byte i, and that of byte 0 is set in neither of the first two. What is not looked into is
     trouble, too.
     """
@@ -120,3 +159,33 @@ def next_sure(data: NDArray[np.uint8], at: int, end: int, options: Options) -> i
             found = sure != 0
             at += highest(sure) if found else WINDOW - 1
     return at if found else end
+
+
+@njit
+def with_contractions(
+    data: NDArray[np.uint8],
+    at: int,
+    end: int,
+    ends: int,
+    trouble: int,
+    contracting: int,
+    options: Options,
+) -> tuple[int, int]:
+    """The ends of pieces in the window from ``data[at]`` on, where it has contractions.
+
+    end: of the text. ends, trouble, contracting: of :func:`piece_bits`.
+    Returns the ends, and the trouble, which is also an apostrophe whose contraction may reach out
+    of the window.
+    """
+    done = EMPTY
+    while contracting and lowest(contracting) < WINDOW - _LONGEST_CONTRACTION:
+        place = lowest(contracting)
+        contracting &= contracting - 1
+        # What follows a word's contraction is another word, and begins with this apostrophe.
+        if place != done:
+            stop = contraction_end(data, at + place, end, options.fold) - at
+            if stop > place:
+                begun = 1 << (place + 1 if options.own_contraction else place)
+                ends = (ends & ~((1 << stop) - begun)) | 1 << stop
+                done = EMPTY if options.own_contraction else stop
+    return ends, trouble | contracting

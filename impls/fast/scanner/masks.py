@@ -1,8 +1,8 @@
 """The classes of many characters at once, a bit for each byte.
 
 A vector unit compares 64 bytes in one instruction or two, and what it says of them is a word whose
-bits say together where pieces end (:mod:`impls.pretokenize.windows`). LLVM makes these instructions
-from types that Numba has not; hence the intrinsics, which say the same in Python.
+bits say together where pieces end (:mod:`impls.fast.scanner.windows`). LLVM makes these
+instructions from types that Numba has not; hence the intrinsics, which say the same in Python.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from impls.pretokenize.character_classes import (
     LOWER,
     MARK,
     NUMBER,
-    OTHER,
     SLASH,
     SPACE,
     UNCASED,
     UPPER,
 )
+from impls.pretokenize.scanner_kernel import CLASS_MASK, SIZE_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,10 +40,6 @@ if TYPE_CHECKING:
     what is not looked into. Bit 0 is for the first byte, and a character's bytes all have its
     class."""
 
-SIZE_BITS = 4
-"""A character's first byte is noted as ``size in bytes << 4 | class``, and its other bytes as
-``class``."""
-CLASS_MASK = (1 << SIZE_BITS) - 1
 _ONE = 1 << SIZE_BITS
 _NO_ASCII = 0x80
 
@@ -85,13 +81,6 @@ _ASCII_FLAGS, _NOTED_FLAGS = (
     np.array([[_is_in(byte & bits, ranges) for bits, ranges in looked] for byte in range(256)])
     for looked in (_IN_ASCII, _IN_NOTES)
 )
-_NOTES = np.array(
-    [
-        _ONE | next((kind for kind, ranges in _ASCII.items() if _is_in(byte, ranges)), OTHER)
-        for byte in range(256)
-    ],
-    dtype=np.uint8,
-)
 
 
 def ascii_masks(data: NDArray[np.uint8], at: int) -> Masks:
@@ -105,16 +94,6 @@ def ascii_masks(data: NDArray[np.uint8], at: int) -> Masks:
 def noted_masks(noted: NDArray[np.uint8], at: int) -> Masks:
     """Those of bytes of which is noted what they are (see SIZE_BITS)."""
     return _masks(noted, at, _NOTED_FLAGS)
-
-
-def note_ascii(data: NDArray[np.uint8], at: int, noted: NDArray[np.uint8], place: int) -> int:
-    """Write to ``noted[place:]`` what LOADED bytes from ``data[at]`` on are, if they are ASCII.
-
-    Returns the mask of those of the first WINDOW that are not.
-    """
-    window = data[at : at + LOADED]
-    noted[place : place + LOADED] = _NOTES[window]
-    return _words(window[:WINDOW, np.newaxis] >= _NO_ASCII)[0]
 
 
 def _masks(data: NDArray[np.uint8], at: int, flags: NDArray[np.bool_]) -> Masks:
@@ -160,23 +139,6 @@ def _intrinsic(looked: tuple[_Looked, ...]) -> Callable[[NDArray[np.uint8], int]
     return cast("Callable[[NDArray[np.uint8], int], Masks]", masks)
 
 
-@intrinsic
-def _note_ascii(typing, data, at, noted, place):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        source = place_of(context, builder, signature.args[0], arguments[:2], _VECTOR)
-        target = place_of(context, builder, signature.args[2], arguments[2:], _VECTOR)
-        loaded = builder.load(source, align=1)
-        notes = _all_of(_ONE | OTHER)
-        for kind, ranges in _ASCII.items():
-            for found in _found(builder, loaded, ranges):
-                notes = builder.select(found, _all_of(_ONE | kind), notes)
-        builder.store(notes, target, align=1)
-        others = builder.icmp_unsigned(">=", loaded, _all_of(_NO_ASCII))
-        return builder.and_(builder.bitcast(others, _WORD), _WORD(ALL))
-
-    return types.int64(data, types.intp, noted, types.intp), generate
-
-
 _ascii_masks, _noted_masks = _intrinsic(_IN_ASCII), _intrinsic(_IN_NOTES)
 
 
@@ -190,9 +152,3 @@ def _compiled_ascii(data, at):  # type: ignore[no-untyped-def]
 def _compiled_noted(noted, at):  # type: ignore[no-untyped-def]
     del noted, at
     return lambda noted, at: _noted_masks(noted, at)  # noqa: PLW0108 - likewise
-
-
-@overload(note_ascii)
-def _compiled_note(data, at, noted, place):  # type: ignore[no-untyped-def]
-    del data, at, noted, place
-    return lambda data, at, noted, place: _note_ascii(data, at, noted, place)  # noqa: PLW0108

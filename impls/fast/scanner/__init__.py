@@ -1,0 +1,1 @@
+"""Pre-tokenizing by many bytes at once: without this package all stays as it is."""

@@ -1,1 +1,0 @@
-"""What exists for the speed of WordPiece alone: without it all stays as it is."""
