@@ -17,7 +17,7 @@ from impls.forced.alignment import SPACE_SYMBOL, Aligner, Continuations
 from impls.forced.beginnings import Beginnings
 from impls.forced.characters import anything, cut_off, whole_characters
 from impls.forced.futures import INSIDE, Bound, Window, ids_of, tokens_of
-from impls.forced.segments import Merged, Unigram
+from impls.forced.segments import Segments
 from impls.forced.spellings import Spellings
 from impls.forced.tokenizer import REMEMBERED_TEXTS, AnyTokenizer
 from impls.interface import Mode, Unsupported
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from impls.forced.alignment import Aligned
     from impls.forced.futures import Token
     from impls.forced.interface import Context, GrammarState
-    from impls.forced.segments import Segments
 
 USABLE = frozenset({PieceType.NORMAL, PieceType.USER_DEFINED})
 
@@ -55,7 +54,7 @@ class PieceTokenizer(AnyTokenizer):
             raise Unsupported(f"forced tokens of {vocabulary.id}: {trouble}")
         self.vocabulary = vocabulary
         self.aligner = Aligner(vocabulary)
-        self.segments: Segments = Unigram(vocabulary) if unigram else Merged(vocabulary)
+        self.segments = Segments(vocabulary)
         # What judges rests on no code that is there for speed alone.
         self._encoder = (
             UnigramEncoder(vocabulary, variant)
