@@ -10,13 +10,13 @@ from __future__ import annotations
 import errno
 import gzip
 import json
-import os
 import tarfile
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from mmap import ACCESS_READ, mmap
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
@@ -156,8 +156,9 @@ def _archive(path: Path, stack: ExitStack) -> dict[str, Callable[[], bytes]]:
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read ({error.strerror})") from None
     try:
-        plain = _Bounded(_plain(file, stack))
-        opened = tarfile.open(fileobj=plain, mode="r:")  # type: ignore[call-overload]  # noqa: SIM115 (the stack's)
+        # A damaged header asks for gigabytes, of which a map gives no more than there is.
+        plain = mmap(_plain(file, stack).fileno(), 0, access=ACCESS_READ)
+        opened = tarfile.open(fileobj=stack.enter_context(plain), mode="r:")  # noqa: SIM115 (the stack's)
         archive = stack.enter_context(opened)
         members = list(islice(archive, MAX_MEMBERS + 1))
     except MemoryError:
@@ -186,25 +187,6 @@ def _archive(path: Path, stack: ExitStack) -> dict[str, Callable[[], bytes]]:
     }
 
 
-class _Bounded:
-    """A file that is asked for no more than it has: Python sets aside as much as it is asked for.
-
-    A damaged header asks for gigabytes.
-    """
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._size = file.seek(0, os.SEEK_END)
-        file.seek(0)
-        self.seek = file.seek
-        self.tell = file.tell
-
-    def read(self, size: int = -1) -> bytes:
-        """As of a file; nothing behind its end."""
-        left = max(0, self._size - self._file.tell())
-        return self._file.read(left if size < 0 else min(size, left))
-
-
 def _plain(file: IO[bytes], stack: ExitStack) -> IO[bytes]:
     """The file itself, or a temporary one with what it holds compressed."""
     magic = file.read(len(ZSTD_MAGIC))
@@ -216,11 +198,10 @@ def _plain(file: IO[bytes], stack: ExitStack) -> IO[bytes]:
         packed = gzip.GzipFile(fileobj=file)
     else:
         return file
-    unpacked = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack's)
+    unpacked = stack.enter_context(tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 (the stack's)
     written = 0
     while chunk := packed.read(1 << 20):
         written += unpacked.write(chunk)
         if written > MAX_ARCHIVE_BYTES:
             raise FileError(errno.EFBIG, f"unpacks to more than {MAX_ARCHIVE_BYTES:,} bytes")
-    unpacked.seek(0)
     return unpacked

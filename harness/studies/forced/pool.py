@@ -8,7 +8,6 @@ so that it does not matter where it is done, or with which others in a batch.
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -23,7 +22,9 @@ from harness.core.outcomes import Status
 from harness.engine.portable import packed, unpacked
 from harness.engine.selection import SelectionError
 from harness.events import UnitDone
+from harness.studies.forced.jobs import WalkSchema
 from harness.studies.forced.policies import of_libraries
+from harness.studies.forced.results import Walked
 from harness.workers.process import Process, WorkerDied
 from harness.workers.requests import first_line
 from impls.errors import ImplementationError
@@ -31,10 +32,10 @@ from impls.errors import ImplementationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
+    from corpora.grammars.corpus import SchemaCase
     from harness.cluster.executor import Done, Executor
     from harness.events import ClusterUsed, Event
-    from harness.studies.forced.jobs import Job, Task, WalkSchema
-    from harness.studies.forced.results import Walked
+    from harness.studies.forced.jobs import Job, Task
 
 J = TypeVar("J", bound="Job")
 
@@ -60,23 +61,17 @@ AHEAD = 2
 """Batches for each slot of a cluster that are submitted at a time."""
 
 
-@dataclass
-class Told:
-    """What the workers of this machine tell from their threads.
+class Worker:
+    """The process of a place, which is started anew after its end.
 
-    left: lines about processes that they left behind, which have been killed by then. ready: called
-    when one has loaded the vocabulary.
+    left: is told in a line what a process left behind, which has been killed by then. ready: called
+    when a process has loaded the vocabulary.
     """
 
-    ready: Callable[[], None] = lambda: None
-    left: list[str] = field(default_factory=list)
-
-
-class Worker:
-    """The process of a place, which is started anew after its end."""
-
-    def __init__(self, task: Task, told: Told) -> None:
-        self._task, self._told = task, told
+    def __init__(
+        self, task: Task, left: Callable[[str], None], ready: Callable[[], None] = lambda: None
+    ) -> None:
+        self._task, self._left, self._ready = task, left, ready
         self._process: Process | None = None
         self._at_work = False
 
@@ -99,18 +94,17 @@ class Worker:
             raise SelectionError(loaded.error)
         if loaded.error is not None:
             raise ImplementationError(f"{WHAT}: {loaded.error}")
-        self._told.ready()
+        self._ready()
 
     def answer(self, job: Job) -> Any:
-        """What a job comes to. Raises as :meth:`load` does."""
+        """The answer to a job, or a line that says how it broke. Raises as :meth:`load` does."""
         if self._process is None:
             self.load()
         try:
-            answer = self._ask(job, self._task.seconds, job.answer | str)
+            return self._ask(job, self._task.seconds, job.answer | str)
         except WorkerDied as death:
             self.close()
-            answer = how(death)
-        return job.broken(answer) if isinstance(answer, str) else answer
+            return how(death)
 
     def _ask(self, request: Any, seconds: float, kind: Any) -> Any:
         assert self._process is not None
@@ -130,7 +124,7 @@ class Worker:
         process, self._process = self._process, None
         line = process.close() if process is not None else None
         if line is not None:
-            self._told.left.append(line)
+            self._left(line)
 
 
 def how(death: WorkerDied | OSError) -> str:
@@ -145,8 +139,8 @@ def how(death: WorkerDied | OSError) -> str:
 class Batch:
     """What a batch came to.
 
-    answers: of its jobs. left: what workers left behind, as far as they have ended. failed,
-    unsupported: the lines of the errors of :meth:`Worker.load`.
+    answers: of its jobs. left: what workers left behind. failed, unsupported: the lines of the
+    errors of :meth:`Worker.load`.
     """
 
     answers: list[Any] = field(default_factory=list)
@@ -156,19 +150,20 @@ class Batch:
 
 
 def perform(
-    keep: dict[str, Any], task: Task, jobs: Sequence[Job], told: Told | None = None
+    keep: dict[str, Any], task: Task, jobs: Sequence[Job], *told: Callable[..., None]
 ) -> bytes:
-    """Do a batch of jobs; what :func:`read` reads.
+    """Do a batch of jobs; what :func:`performed` reads.
 
-    keep: on this machine, where somebody is told, the worker for the next batch; elsewhere it ends
-    with the batch.
+    keep: on this machine the worker, for the next batch; elsewhere it ends with the batch. told:
+    what the worker of this machine tells from its thread, as in :class:`Worker`.
     """
     batch = Batch()
-    worker = keep.get("worker") or Worker(task, told or Told(left=batch.left))
-    if told:
-        keep["worker"] = worker
+    worker = keep.get("worker") or Worker(task, *(told or (batch.left.append,)))
     try:
-        batch.answers += map(worker.answer, jobs)
+        if told:
+            keep["worker"] = worker
+        for job in jobs:
+            batch.answers.append(worker.answer(job))
     except SelectionError as error:
         batch.unsupported = str(error)
     except ImplementationError as error:
@@ -179,37 +174,25 @@ def perform(
     return packed(batch, {})
 
 
-def read(done: Done, jobs: Sequence[Job]) -> Batch:
-    """Return what :func:`perform` gave. Raises what kept it from it, and UnitError."""
-    try:
-        batch = stored.typed(unpacked(done.result, MAX_BYTES)[0], Batch)
-        pairs = zip(jobs, batch.answers, strict=not (batch.failed or batch.unsupported))
-        batch.answers = [stored.typed(answer, job.answer) for job, answer in pairs]
-    except ValueError as error:
-        raise UnitError(f"{done.name}: its result cannot be read: {error}") from error
-    if batch.unsupported:
-        raise SelectionError(batch.unsupported)
-    if batch.failed:
-        raise ImplementationError(batch.failed)
-    return batch
-
-
 def performed(
     executor: Executor,
     most: int,
-    units: Iterator[tuple[Unit, Sequence[J]]],
+    task: Any,
+    batches: Iterator[tuple[str, list[J]]],
     stopped: Callable[[], bool] = lambda: False,
-) -> Iterator[tuple[Sequence[J], Batch, Done]]:
-    """The jobs of units with what they came to, as they come. Closes the executor.
+    told: Sequence[Callable[..., None]] = (),
+) -> Iterator[tuple[list[J], Batch, Done]]:
+    """Batches with what they came to, as they come. batches: by the names of their units.
 
-    most: units that are submitted at a time. Raises as :func:`read` does.
+    most: batches that are submitted at a time. told: see :func:`perform`. Raises as
+    :meth:`Worker.load` does, and UnitError for what is no result. Closes the executor.
     """
-    underway: dict[str, Sequence[J]] = {}
+    underway: dict[str, list[J]] = {}
     try:
         while not stopped():
-            for unit, jobs in islice(units, most - len(underway)):
-                executor.submit(unit)
-                underway[unit.name] = jobs
+            for name, batch in islice(batches, most - len(underway)):
+                executor.submit(Unit(name, perform, (task,), (batch, *told)))
+                underway[name] = batch
             if not underway:
                 return
             if done := executor.next(POLL_SECONDS):
@@ -217,6 +200,21 @@ def performed(
                 yield jobs, read(done, jobs), done
     finally:
         executor.close()
+
+
+def read(done: Done, jobs: Sequence[Job]) -> Batch:
+    """Return what :func:`perform` gave. Raises what kept it from it, and UnitError."""
+    try:
+        batch = stored.typed(unpacked(done.result, MAX_BYTES)[0], Batch)
+        pairs = zip(jobs, batch.answers, strict=not (batch.failed or batch.unsupported))
+        batch.answers = [stored.typed(answer, job.answer | str) for job, answer in pairs]
+    except ValueError as error:
+        raise UnitError(f"{done.name}: its result cannot be read: {error}") from error
+    if batch.unsupported:
+        raise SelectionError(batch.unsupported)
+    if batch.failed:
+        raise ImplementationError(batch.failed)
+    return batch
 
 
 def results(
@@ -227,24 +225,24 @@ def results(
     ready: Callable[[], None] = lambda: None,
     left: Callable[[str], None] = lambda line: None,
 ) -> Generator[tuple[J, Any]]:
-    """The jobs with what they came to, as they come. Raises as :meth:`Worker.load` does.
+    """The jobs with their answers, as they come. Raises as :meth:`Worker.load` does.
 
-    Where one raises, or its worker dies or hangs, another process takes over for the next. ready:
-    called by the thread of each worker that has loaded its vocabulary, before its first job. left:
-    called with a line for each worker that left processes behind; they have been killed by then.
-    Closing the generator ends all workers, as it does when ``stopped`` turns true.
+    An answer is a line that says how the job broke, where it raised, or its worker died or hung;
+    another process takes over then. ready: called by the thread of each worker that has loaded its
+    vocabulary, before its first job. left: called with a line for each worker that left processes
+    behind; they have been killed by then. Closing the generator ends all workers, as it does when
+    ``stopped`` turns true.
     """
-    told = Told(ready)
-    units = (
-        (Unit(str(number), perform, (task,), ([job], told)), [job])
-        for number, job in enumerate(jobs)
-    )
+    lines: list[str] = []
+    executor = LocalExecutor(processes)
+    units = ((str(number), [job]) for number, job in enumerate(jobs))
+    told = lines.append, ready
     try:
-        with closing(performed(LocalExecutor(processes), processes, units, stopped)) as found:  # type: ignore[type-var]
-            for (job,), batch, _ in found:
-                yield job, batch.answers[0]
+        for (job,), batch, _ in performed(executor, processes, task, units, stopped, told):
+            yield job, batch.answers[0]
     finally:
-        for line in told.left:
+        executor.close()
+        for line in lines:
             left(line)
 
 
@@ -276,26 +274,24 @@ class Walks:
         self._emit(event)
 
     def results(
-        self, task: Task, jobs: Iterator[WalkSchema], count: int, left: Callable[[str], None]
-    ) -> Generator[tuple[WalkSchema, Walked]]:
-        """The jobs, so many, with what they came to, as :func:`results` gives them.
+        self, task: Task, cases: Iterable[SchemaCase], count: int, left: Callable[[str], None]
+    ) -> Generator[tuple[WalkSchema, Walked | str]]:
+        """The results of so many schemas, as they come, as :func:`results` gives them.
 
         Raises ClusterError, UnitError.
         """
-        executor = self._executor
+        executor, waiting = self._executor, map(WalkSchema, cases)
         size = max(1, min(LARGEST, -(-count // (BATCHES * executor.slots))))
+        batches = (
+            (f"schemas {number}, {jobs[0].case.name} and {len(jobs) - 1} more", jobs)
+            for number, jobs in enumerate(iter(lambda: list(islice(waiting, size)), []), 1)
+        )
         executor.listen(self._tell)
-        shared = (executor.share("task", task),)
-        batches = iter(lambda: list(islice(jobs, size)), [])
-        units = (
-            (Unit(f"schemas {number}, {batch[0].case.name} and {len(batch) - 1} more", perform,
-                  shared, (batch,)), batch)
-            for number, batch in enumerate(batches, 1)
-        )  # fmt: skip
-        for batch, found, done in performed(executor, AHEAD * executor.slots, units):
-            texts = sum(one.instances for one in found.answers)
+        shared = executor.share("task", task)
+        for jobs, found, done in performed(executor, AHEAD * executor.slots, shared, batches):
+            texts = sum(one.instances for one in found.answers if isinstance(one, Walked))
             way = done.name, done.node, done.tries, done.seconds
             self._tell(UnitDone(*way, len(done.result), texts))
             for line in found.left:
                 left(line)
-            yield from zip(batch, found.answers, strict=True)
+            yield from zip(jobs, found.answers, strict=True)

@@ -7,9 +7,9 @@ import importlib.metadata
 import platform
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from corpora.grammars.corpus import CorpusError, compact_json, read_cases
 from harness.confinement import probing
@@ -25,14 +25,12 @@ from harness.studies.forced.pool import results
 from harness.studies.forced.results import Walked, total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from corpora.grammars.corpus import SchemaCase
     from harness.events import Event
-    from harness.studies.forced.jobs import Job
+    from harness.studies.forced.journal import Unit
     from harness.studies.forced.pool import Walks
-
-J = TypeVar("J", bound="Job")
 
 OWN = "own"
 """The name of the schemas that ship with tokgate."""
@@ -41,6 +39,9 @@ JSON_SIGNS = b'{}[]":,'
 """A vocabulary that lacks a token for one of them spells no JSON."""
 
 RECORD = "forced.jsonl"
+
+SCHEMA, SMALL = "schema", "minimised"
+"""The kinds of lines of the record: about a schema's walk, and about a failure made small."""
 
 WALKED = 0.95
 """The share of the walk in what the bar shows; the rest is making failures small."""
@@ -109,7 +110,9 @@ class ForcedPlan:
 
     def journal(self, folder: Path) -> Journal:
         """What is done of it in a folder. Raises OutputError, SelectionError."""
-        return Journal(folder / RECORD, self.identity(), WalkSchema, MinimiseWitness)
+        small = tuple[str, str, str, str], list[ForcedWitness]
+        kinds = {SCHEMA: (tuple[str], Walked), SMALL: small}
+        return Journal(folder / RECORD, self.identity(), kinds)
 
 
 def versions() -> dict[str, str]:
@@ -128,12 +131,21 @@ def chosen(names: Sequence[str], limit: int | None) -> list[str]:
     return [names[index * len(names) // limit] for index in range(limit)]
 
 
+def walked(job: WalkSchema, answer: Walked | str) -> Walked:
+    """The results of a schema, whose walk may have broken off."""
+    return Walked(failed={job.case.name: answer}) if isinstance(answer, str) else answer
+
+
+def small_of(witness: ForcedWitness) -> Unit:
+    """A failure that is made small, as a piece of work."""
+    return SMALL, witness.policy, witness.schema, witness.context, witness.forced
+
+
 @dataclass
 class Walking:
-    """A walk of a corpus. watch: is told how far it is, and what was done.
+    """A walk of a corpus. names: of the schemas that are walked. cases: the schemas of failures.
 
-    walks: has schemas walked elsewhere. names: of the schemas that are walked. cases: those of
-    failures.
+    watch: is told how far it is, and what was done.
     """
 
     plan: ForcedPlan
@@ -141,69 +153,63 @@ class Walking:
     watch: Callable[[float, str], None]
     walks: Walks | None = None
     names: Sequence[str] = ()
-    cases: dict[str, SchemaCase] = field(default_factory=dict)
+    cases: dict[str, SchemaCase] | None = None
 
     def go(self) -> None:
         """Do what is not yet in the record. Raises as :func:`execute` does."""
-        plan, done = self.plan, self.journal.done
         self.watch(0.0, "reading the corpus")
-        self.names = chosen([case.name for case in plan.cases()], plan.limit)
-        units = {(WalkSchema.kind, name) for name in self.names}
-        left, count = units - done.keys(), len(units)
-        jobs = (job for job in map(WalkSchema, plan.cases()) if job.unit in left)
-        before = count - len(left)
-        gone_on = f", {before:,} of them before" if before else ""
-        if self.walks is not None:
-            answers = self.walks.results(plan.task, jobs, len(left), self.journal.add_left)
-        else:
-            answers = self._here(jobs, len(left))
-
-        def walked(at: int, job: WalkSchema) -> None:
-            said = f"{before + at:,} of {count:,} schemas{gone_on}: {job.case.name}"
-            self.watch(WALKED * (before + at) / count, said)
-
-        self._keep(answers, walked)
-        if failures := self.failures():
-            self._minimise(failures)
-
-    def _minimise(self, failures: Sequence[ForcedWitness]) -> None:
-        """Make the first failures of each policy small."""
-        plan, taken = self.plan, Counter[str]()
-        self.watch(WALKED, "reading the schemas of failures")
-        concerned = {witness.schema for witness in failures}
-        self.cases = {case.name: case for case in plan.cases() if case.name in concerned}
-        wanted = []
-        for one in failures:
-            taken[one.policy] += 1
-            if taken[one.policy] <= plan.minimised and one.schema in self.cases:
-                wanted.append(MinimiseWitness(one, self.cases[one.schema], MINIMISING))
-        left = [one for one in wanted if one.unit not in self.journal.done]
-        self.watch(WALKED, f"making {len(left):,} failures small")
-
-        def minimised(at: int, _: MinimiseWitness) -> None:
-            at += len(wanted) - len(left)
-            share = WALKED + (1 - WALKED) * at / len(wanted)
-            self.watch(share, f"made small: {at:,} of {len(wanted):,} failures")
-
-        self._keep(self._here(left, len(left)), minimised)
-
-    def _here(self, jobs: Iterable[J], count: int) -> Generator[tuple[J, Any]]:
-        processes = min(self.plan.jobs, max(1, count))
-        return results(self.plan.task, jobs, processes, left=self.journal.add_left)
-
-    def _keep(self, answers: Generator[tuple[J, Any]], done: Callable[[int, J], None]) -> None:
-        """Write what jobs come to. done: told how many are done, and the last one."""
-        with contextlib.closing(answers):  # while the record can still be written
-            for at, (job, answer) in enumerate(answers, 1):
-                self.journal.add(job, answer)
-                done(at, job)
+        self.names = chosen([case.name for case in self.plan.cases()], self.plan.limit)
+        self._walk()
+        self._minimise()
 
     @property
     def found(self) -> Walked:
         """What was walked so far."""
         done = self.journal.done
-        units = [(WalkSchema.kind, name) for name in self.names]
-        return total((done[one] for one in units if one in done), self.plan.task.policies)
+        known = (done[SCHEMA, name] for name in self.names if (SCHEMA, name) in done)
+        return total(known, self.plan.task.policies)
+
+    def _walk(self) -> None:
+        plan, journal, count = self.plan, self.journal, len(self.names)
+        left = {name for name in self.names if (SCHEMA, name) not in journal.done}
+        done = count - len(left)
+        gone_on = f", {done:,} of them before" if done else ""
+        cases = (case for case in plan.cases() if case.name in left)
+        if self.walks is not None:
+            answers = self.walks.results(plan.task, cases, len(left), journal.add_left)
+        else:
+            processes = min(plan.jobs, max(1, len(left)))
+            jobs = map(WalkSchema, cases)
+            answers = results(plan.task, jobs, processes, left=journal.add_left)
+        with contextlib.closing(answers):  # while the record can still be written
+            for at, (job, answer) in enumerate(answers, done + 1):
+                journal.add((SCHEMA, job.case.name), walked(job, answer))
+                said = f"{at:,} of {count:,} schemas{gone_on}: {job.case.name}"
+                self.watch(WALKED * at / count, said)
+
+    def _minimise(self) -> None:
+        """Make the first failures of each policy small."""
+        failures, taken = self.failures(), Counter[str]()
+        if not failures:
+            return
+        self.watch(WALKED, "reading the schemas of failures")
+        concerned = {witness.schema for witness in failures}
+        cases = {case.name: case for case in self.plan.cases() if case.name in concerned}
+        self.cases, wanted = cases, []
+        for one in failures:
+            taken[one.policy] += 1
+            if taken[one.policy] <= self.plan.minimised and one.schema in cases:
+                wanted.append(one)
+        left = [one for one in wanted if small_of(one) not in self.journal.done]
+        self.watch(WALKED, f"making {len(left):,} failures small")
+        jobs = [MinimiseWitness(one, cases[one.schema], MINIMISING) for one in left]
+        processes = min(self.plan.jobs, max(1, len(jobs)))
+        answers = results(self.plan.task, jobs, processes, left=self.journal.add_left)
+        with contextlib.closing(answers):
+            for at, (job, answer) in enumerate(answers, len(wanted) - len(left) + 1):
+                self.journal.add(small_of(job.witness), [] if isinstance(answer, str) else answer)
+                share = WALKED + (1 - WALKED) * at / len(wanted)
+                self.watch(share, f"made small: {at:,} of {len(wanted):,} failures")
 
     def failures(self) -> list[ForcedWitness]:
         """The failures of the report."""
@@ -223,8 +229,8 @@ class Walking:
         )
         yield from rows(found, task.vocabulary.id, corpus, task.whitespace)
         for one in self.failures():
-            smallest = self.journal.done.get(MinimiseWitness.of(one), [])
-            yield completed(one, self.cases.get(one.schema), *smallest[:1])
+            smallest = self.journal.done.get(small_of(one), [])
+            yield completed(one, (self.cases or {}).get(one.schema), *smallest[:1])
 
 
 def shown(witnesses: Iterable[ForcedWitness], policies: Sequence[str]) -> list[ForcedWitness]:
@@ -232,18 +238,19 @@ def shown(witnesses: Iterable[ForcedWitness], policies: Sequence[str]) -> list[F
 
     Errors of the exact policy come first: there should be none.
     """
-    ranked: dict[str, list[tuple[int, int, ForcedWitness]]] = {name: [] for name in policies}
+    by_policy: dict[str, list[tuple[int, ForcedWitness]]] = {name: [] for name in policies}
     seen = Counter[tuple[str, str]]()
-
-    def length(one: ForcedWitness) -> int:
-        return len(one.context) + len(one.forced) + len(one.continuation)
-
-    for one in sorted(witnesses, key=lambda one: (length(one), MinimiseWitness.of(one))):
+    for one in sorted(witnesses, key=lambda one: (_length(one), small_of(one))):
         seen[one.policy, one.schema] += 1
-        place = seen[one.policy, one.schema], len(ranked[one.policy]), one
-        ranked[one.policy].append(place)
-    ordered = sorted(ranked, key=lambda name: name != EXACT)
-    return [one for name in ordered for _, _, one in sorted(ranked[name])[:SHOWN]]
+        by_policy.setdefault(one.policy, []).append((seen[one.policy, one.schema], one))
+    ordered = sorted(by_policy, key=lambda name: name != EXACT)
+    # Stable: by length within a rank.
+    ranked = (sorted(by_policy[name], key=lambda pair: pair[0])[:SHOWN] for name in ordered)
+    return [one for pairs in ranked for _, one in pairs]
+
+
+def _length(witness: ForcedWitness) -> int:
+    return len(witness.context) + len(witness.forced) + len(witness.continuation)
 
 
 def completed(
