@@ -148,8 +148,7 @@ def _seconds(grammar: GrammarState) -> frozenset[str]:
 class Boundaries:
     """The boundaries of pre-tokens at the end of texts, remembered.
 
-    by_patterns: whether the vocabulary's patterns alone decide where a text is cut. piece_ends:
-    where the pre-tokens of a text end. size: how many bytes an id spells.
+    piece_ends: where the pre-tokens of a text end. size: how many bytes an id spells.
     """
 
     def __init__(
@@ -157,13 +156,13 @@ class Boundaries:
         vocabulary: Vocabulary,
         piece_ends: Callable[[bytes], list[int]],
         size: Callable[[int], int],
-        *,
-        by_patterns: bool,
     ) -> None:
         self._piece_ends, self._size = piece_ends, size
         self._form = vocabulary.normalizer.form
         # An added token that comes to its end takes all of its pre-tokens back.
-        self.known = by_patterns and vocabulary.splits in KNOWN_PATTERNS
+        added = any(not token.special for token in vocabulary.added_tokens)
+        alone = vocabulary.splits in KNOWN_PATTERNS and not (added or self._form)
+        self.known = alone
         """Whether it is known which pre-tokens what follows can move, and not only presumed."""
         self._movable = KNOWN_WINDOW_PIECES if self.known else WINDOW_PIECES
         self._ends = lru_cache(maxsize=4096)(piece_ends)

@@ -47,9 +47,9 @@ class Segments:
         bare = replace(
             vocabulary, pieces=pieces, tokens=tokens, byte_fallback=True, normalizer=Normalizer()
         )
-        if any(piece.type is PieceType.UNUSED and len(piece.text) > 1 for piece in pieces):
-            if not self._unigram:
-                raise Unsupported(f"forced tokens of {vocabulary.id}: UNUSED pieces, split again")
+        unused = any(one.type is PieceType.UNUSED and len(one.text) > 1 for one in pieces)
+        if unused and not self._unigram:
+            raise Unsupported(f"forced tokens of {vocabulary.id}: UNUSED pieces, split again")
         self._encoder = UnigramEncoder(bare, UNIGRAM) if self._unigram else SpmEncoder(bare, SPM)
         self._sizes = [len(token or b"") for token in tokens]
         self._known = {piece.text for piece in vocabulary.pieces if piece.type in SPM.known_types}

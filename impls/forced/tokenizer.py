@@ -23,7 +23,6 @@ from impls.forced.futures import Bound, Window, ids_of, tokens_of
 from impls.forced.spellings import Spellings
 from impls.forced.states import Within
 from impls.interface import Mode, Unsupported
-from impls.pretokenize.pieces import byte_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.forced.futures import Token
     from impls.forced.interface import Context, GrammarState
-    from impls.interface import EncodesBatches
 
 RAW = Mode(pretokenize=False)
 
@@ -108,14 +106,6 @@ class AnyTokenizer(Protocol):
         ...
 
 
-def batch(encoder: EncodesBatches, texts: Sequence[bytes], mode: Mode) -> list[tuple[int, ...]]:
-    """The ids of many texts, by one compiled call."""
-    ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
-    ids, id_ends = encoder.encode_batch(b"".join(texts), ends, mode)
-    flat = ids.tolist()
-    return [tuple(flat[a:b]) for a, b in pairwise([0, *id_ends.tolist()])]
-
-
 REMEMBERED_ENDS = 256
 """Pre-tokens whose beginnings are remembered: ends of texts are alike."""
 
@@ -139,7 +129,6 @@ class Tokenizer(AnyTokenizer):
             raise Unsupported(f"forced tokens of {vocabulary.id}: {trouble}")
         self.vocabulary = vocabulary
         self._encoder = IMPLEMENTATION.load(vocabulary)
-        self._cut = IMPLEMENTATION.cutter(vocabulary).by_patterns(self.mode)
         self.piece = lru_cache(REMEMBERED_PIECES)(lambda piece: self.encode_pieces([piece])[0])
         """The ids of a pre-token by itself."""
         self._remembered = lru_cache(REMEMBERED_TEXTS)(self._encode)
@@ -152,8 +141,7 @@ class Tokenizer(AnyTokenizer):
 
     def boundaries(self) -> Boundaries:
         """The boundaries of its pre-tokens, for texts of which each begins the next."""
-        by_patterns = self._cut is not None
-        return Boundaries(self.vocabulary, self.piece_ends, self.size, by_patterns=by_patterns)
+        return Boundaries(self.vocabulary, self.piece_ends, self.size)
 
     @cached_property
     def spellings(self) -> Spellings:
@@ -175,19 +163,18 @@ class Tokenizer(AnyTokenizer):
 
     def _encode(self, data: bytes) -> tuple[int, ...]:
         if not self.mode.pretokenize:
-            return self.encode_pieces([data])[0]
+            return self.piece(data)
         start = cut_off(data)
         end = max(start, whole_characters(data))
-        inner = data[start:end]
-        if self._cut is None:
-            [ids] = batch(self._encoder, [inner], self.mode)
-        else:
-            ids = tuple(chain(*(self.piece(piece.encode()) for piece in self._cut(inner))))
-        return (*self.piece(data[:start]), *ids, *self.piece(data[end:]))
+        inner = self._encoder.encode(data[start:end], self.mode)
+        return (*self.piece(data[:start]), *inner, *self.piece(data[end:]))
 
     def encode_pieces(self, pieces: Sequence[bytes]) -> list[tuple[int, ...]]:
-        """The ids of pre-tokens, each by itself."""
-        return batch(self._encoder, pieces, RAW)
+        """The ids of pre-tokens, each by itself, by one compiled call."""
+        ends = np.array(list(accumulate(map(len, pieces))), dtype=np.int64)
+        ids, id_ends = self._encoder.encode_batch(b"".join(pieces), ends, RAW)
+        flat = ids.tolist()
+        return [tuple(flat[a:b]) for a, b in pairwise([0, *id_ends.tolist()])]
 
     def stands_alone(self, context: Context) -> bool:
         """See :class:`AnyTokenizer`. Asked about the end of the text, where the rest is settled."""
@@ -209,8 +196,6 @@ class Tokenizer(AnyTokenizer):
         """Where the pre-tokens of a text of whole characters end; just its end without any."""
         if not self.mode.pretokenize:
             return [len(text)] if text else []
-        if self._cut is not None:
-            return list(accumulate(byte_lengths(self._cut(text), of_ascii=text.isascii())))
         cut = self._encoder.cut(text, np.array([len(text)], dtype=np.int64), self.mode)
         ends: list[int] = cut.ends.tolist()
         return ends
@@ -298,11 +283,5 @@ class Tokenizer(AnyTokenizer):
         ids = self.vocabulary.ids
         if self._merging is self:
             return Spellings({})
-        merged = self._merging.encode_pieces(list(ids))
-        return Spellings(
-            {
-                text: token_id
-                for (text, token_id), found in zip(ids.items(), merged, strict=True)
-                if found != (token_id,)
-            }
-        )
+        merged = zip(ids.items(), self._merging.encode_pieces(list(ids)), strict=True)
+        return Spellings({text: one for (text, one), found in merged if found != (one,)})

@@ -10,7 +10,6 @@ from corpora.grammars.finite import FiniteLanguage
 from corpora.grammars.unrestricted import Unrestricted
 from corpora.vocabularies import sources
 from impls.bpe.tables.derivations import derive
-from impls.forced import tokenizer as tokenizers
 from impls.forced.characters import whole_characters
 from impls.forced.drop_pretoken import DropPretoken
 from impls.forced.exact import Exact
@@ -244,7 +243,8 @@ def test_the_work_is_linear_in_the_forced_bytes(monkeypatch, pretokenize):
 
         monkeypatch.setattr(of, name, call)
 
-    counted(tokenizers, "batch", lambda texts: sum(map(len, texts)))
+    counted(Tokenizer, "encode_pieces", lambda pieces: sum(map(len, pieces)))
+    counted(Tokenizer, "_encode", len)
     counted(Tokenizer, "piece_ends", len)
     exact = Exact(Tokenizer(sources.resolve("tekken_240911"), pretokenize=pretokenize))
     work = []
