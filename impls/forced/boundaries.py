@@ -13,7 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.patterns import PATTERNS
-from impls.forced.characters import whole_characters
+from impls.forced.spellings import whole_characters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.model import Algorithm, Normalizer, Piece, PieceType
 from impls.forced.futures import Token, tokens_of
 from impls.interface import Mode, Unsupported
-from impls.spm.encoder import SpmEncoder
-from impls.spm.variants import SENTENCEPIECE as SPM
-from impls.unigram.encoder import UnigramEncoder
-from impls.unigram.variants import SENTENCEPIECE as UNIGRAM
+from impls.spm.encoder import SENTENCEPIECE as SPM
+from impls.unigram.encoder import SENTENCEPIECE as UNIGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,12 +48,11 @@ class Segments:
         unused = any(one.type is PieceType.UNUSED and len(one.text) > 1 for one in pieces)
         if unused and not self._unigram:
             raise Unsupported(f"forced tokens of {vocabulary.id}: UNUSED pieces, split again")
-        self._encoder = UnigramEncoder(bare, UNIGRAM) if self._unigram else SpmEncoder(bare, SPM)
+        self._encoder = (UNIGRAM if self._unigram else SPM).load(bare)
         self._sizes = [len(token or b"") for token in tokens]
-        self._known = {piece.text for piece in vocabulary.pieces if piece.type in SPM.known_types}
-        self._joined = {
-            pair for one in pieces if one.type in SPM.merged_types for pair in pairwise(one.text)
-        }
+        known, merged = SPM.variant.known_types, SPM.variant.merged_types
+        self._known = {piece.text for piece in vocabulary.pieces if piece.type in known}
+        self._joined = {pair for p in pieces if p.type in merged for pair in pairwise(p.text)}
         """Characters that stand side by side in some piece: only between them anything merges."""
         self._symbols = [p.text.encode() for p in pieces if p.type is PieceType.USER_DEFINED]
         self.tokens = lru_cache(REMEMBERED)(self._tokens)

@@ -1,26 +1,25 @@
 """Vocabularies as the policies see them: encoding, what extends a text, what futures leave of it.
 
-Of byte-level BPE here. Inside a pre-token :mod:`impls.forced.beginnings` tells what futures leave.
+Of byte-level BPE here. Inside a pre-token :mod:`impls.forced.futures` tells what futures leave.
 At the end of a text the pre-tokenizer adds the ways in which the last pre-tokens may come out;
 these are finite (:mod:`impls.forced.boundaries`).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from impls.forced.beginnings import Beginnings
 from impls.forced.boundaries import Boundaries
-from impls.forced.characters import anything, cut_off, whole_characters
-from impls.forced.futures import Bound, Window, ids_of, tokens_of
-from impls.forced.spellings import Spellings
+from impls.forced.futures import Beginnings, Bound, Window, ids_of, tokens_of
+from impls.forced.spellings import Spellings, anything, cut_off, whole_characters
 from impls.forced.states import Within
 from impls.interface import Mode, Unsupported
 
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
 RAW = Mode(pretokenize=False)
 
+Steps = list[tuple[int, bytes]]
+"""Ids, each with its bytes."""
+
 REMEMBERED_PIECES = 1 << 15
 """Pre-tokens whose ids are remembered: texts ask for the same ones again and again."""
 
@@ -40,43 +42,54 @@ REMEMBERED_TEXTS = 256
 """Texts whose ids are remembered: policies ask alike."""
 
 
-class AnyTokenizer(Protocol):
-    """A vocabulary as the policies see it.
+class AnyTokenizer(ABC):
+    """A vocabulary as the policies see it, with the plain encoder that gives its ids.
 
     A token's *bytes* are those of the text that it stands for: its own spelling in byte-level BPE,
-    else those that the normalizer made it from.
+    else those that the normalizer made it from. Raises Unsupported where the encoder does not take
+    the vocabulary. What others are judged by rests on no code that is there for speed alone.
     """
 
-    vocabulary: Vocabulary
-
-    def spelling(self, token_id: int) -> bytes:
-        """The bytes of a token inside a text."""
-        ...
+    def __init__(self, vocabulary: Vocabulary, implementation: Any, mode: Mode) -> None:
+        trouble = implementation.supports(vocabulary, mode)
+        if trouble is not None:
+            raise Unsupported(f"forced tokens of {vocabulary.id}: {trouble}")
+        self.vocabulary, self.mode = vocabulary, mode
+        self._encoder = implementation.load(vocabulary)
+        self._remembered = lru_cache(REMEMBERED_TEXTS)(self._encode)
 
     def encode(self, data: bytes) -> tuple[int, ...]:
         """The ids of a text."""
-        ...
+        return self._remembered(data)
+
+    def _encode(self, data: bytes) -> tuple[int, ...]:
+        return tuple(self._encoder.encode(data, self.mode))
 
     def encode_many(self, texts: Iterable[bytes]) -> list[tuple[int, ...]]:
         """The ids of many texts."""
         return list(map(self.encode, texts))
 
+    def spelling(self, token_id: int) -> bytes:
+        """The bytes of a token inside a text."""
+        return self.vocabulary.spelling(token_id)
+
     def stands_alone(self, context: Context) -> bool:
         """Whether a text, of which an encoding begins with the context, encodes to it by itself."""
         return self.encode(context.text) == context.ids
 
-    def steps(self, text: bytes) -> list[tuple[int, bytes]]:
+    def steps(self, text: bytes) -> Steps:
         """The ids of a text, each with its bytes; together they are the text."""
         return [(token_id, self.spelling(token_id)) for token_id in self.encode(text)]
 
-    def steps_after(self, context: Context, data: bytes) -> list[tuple[int, bytes]]:
+    @abstractmethod
+    def steps_after(self, context: Context, data: bytes) -> Steps:
         """The ids of ``data`` after a context as an engine finds them, each with its bytes.
 
         Encoded together with the last token of the context, which is taken off again where it
         comes out unchanged; else by themselves.
         """
-        ...
 
+    @abstractmethod
     def extensions(
         self, suffix: bytes, viable: Callable[[bytes], bool] = anything
     ) -> Iterator[tuple[int, bytes]]:
@@ -84,26 +97,25 @@ class AnyTokenizer(Protocol):
 
         viable: whether something may go on with these bytes; asked for beginnings of e first.
         """
-        ...
 
+    @abstractmethod
     def window(self, context: Context, text: bytes) -> Window:
         """The end of ``text``, which begins with the context's, from where nothing can move it."""
-        ...
 
+    @abstractmethod
     def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
         """Of each way to the end of the text: the tokens that lie within the window."""
-        ...
 
+    @abstractmethod
     def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
         """What the futures of the window's text and ``more`` leave: all of them, maybe more.
 
         At least one. state: of the grammar after ``more``.
         """
-        ...
 
     def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
         """The longest beginning of ``tokens`` that spells a beginning of the forced bytes."""
-        ...
+        return tokens
 
 
 REMEMBERED_ENDS = 256
@@ -120,18 +132,11 @@ class Tokenizer(AnyTokenizer):
     """
 
     def __init__(self, vocabulary: Vocabulary, *, pretokenize: bool = True) -> None:
-        # The plain encoder, since what others are judged by rests on the simplest code.
         from impls.bpe.algorithms.plain import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
 
-        self.mode = Mode(pretokenize=pretokenize)
-        trouble = IMPLEMENTATION.supports(vocabulary, self.mode)
-        if trouble is not None:
-            raise Unsupported(f"forced tokens of {vocabulary.id}: {trouble}")
-        self.vocabulary = vocabulary
-        self._encoder = IMPLEMENTATION.load(vocabulary)
+        super().__init__(vocabulary, IMPLEMENTATION, Mode(pretokenize=pretokenize))
         self.piece = lru_cache(REMEMBERED_PIECES)(lambda piece: self.encode_pieces([piece])[0])
         """The ids of a pre-token by itself."""
-        self._remembered = lru_cache(REMEMBERED_TEXTS)(self._encode)
         self.size = cache(lambda token_id: len(self.spelling(token_id)))
         """How many bytes an id spells."""
         self._boundaries, self._growing = self.boundaries(), self.boundaries()
@@ -148,20 +153,13 @@ class Tokenizer(AnyTokenizer):
         """All tokens by their bytes."""
         return Spellings(self.vocabulary.ids)
 
-    def spelling(self, token_id: int) -> bytes:
-        """The bytes of an id."""
-        return self.vocabulary.spelling(token_id)
-
     def placed(self, ids: Iterable[int]) -> tuple[Token, ...]:
         """Tokens with their ends."""
         known = tuple(ids)
         return tokens_of(known, accumulate(map(self.size, known)))
 
-    def encode(self, data: bytes) -> tuple[int, ...]:
-        """The ids. Parts of characters at either end are encoded as pieces of their own."""
-        return self._remembered(data)
-
     def _encode(self, data: bytes) -> tuple[int, ...]:
+        """The ids. Parts of characters at either end are encoded as pieces of their own."""
         if not self.mode.pretokenize:
             return self.piece(data)
         start = cut_off(data)
@@ -183,7 +181,7 @@ class Tokenizer(AnyTokenizer):
         start, first = self._growing.beginning(context, context.text)
         return self.encode(context.text[start:]) == context.ids[first:]
 
-    def steps_after(self, context: Context, data: bytes) -> list[tuple[int, bytes]]:
+    def steps_after(self, context: Context, data: bytes) -> Steps:
         """See :class:`AnyTokenizer`."""
         if context.ids:
             last = context.ids[-1]
@@ -215,10 +213,6 @@ class Tokenizer(AnyTokenizer):
         """See :class:`AnyTokenizer`."""
         encoded = self.encode_many(window.text + way for way in ways)
         return [self._within(window, ids) for ids in encoded]
-
-    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-        """All of them: each spells its own bytes."""
-        return tokens
 
     def _within(self, window: Window, ids: Iterable[int]) -> tuple[Token, ...]:
         """The tokens that lie within the window's own text."""

@@ -10,13 +10,13 @@ from corpora.grammars.finite import FiniteLanguage
 from corpora.grammars.unrestricted import Unrestricted
 from corpora.vocabularies import sources
 from impls.bpe.tables.derivations import derive
-from impls.forced.characters import whole_characters
 from impls.forced.drop_pretoken import DropPretoken
 from impls.forced.exact import Exact
 from impls.forced.healed import HealedBack
 from impls.forced.interface import Context
 from impls.forced.none import NoHealing
 from impls.forced.printed import Printed
+from impls.forced.spellings import whole_characters
 from impls.forced.tokenizer import Tokenizer
 from impls.interface import Unsupported
 from impls.kernels.merge_tables import merge_tables

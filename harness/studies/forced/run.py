@@ -7,11 +7,12 @@ import importlib.metadata
 import platform
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora.grammars.corpus import CorpusError, compact_json, read_cases
+from corpora.grammars.own_schemas import own_cases
 from harness.confinement import probing
 from harness.core import exit_statuses
 from harness.core.interruption import exit_status
@@ -79,8 +80,6 @@ class ForcedPlan:
     def cases(self) -> Iterator[SchemaCase]:
         """All cases of the corpus. Raises SelectionError."""
         if self.corpus == OWN:
-            from corpora.grammars.own_schemas import own_cases  # noqa: PLC0415
-
             yield from own_cases(self.task.whitespace)
             return
         try:
@@ -153,7 +152,7 @@ class Walking:
     watch: Callable[[float, str], None]
     walks: Walks | None = None
     names: Sequence[str] = ()
-    cases: dict[str, SchemaCase] | None = None
+    cases: dict[str, SchemaCase] = field(default_factory=dict)
 
     def go(self) -> None:
         """Do what is not yet in the record. Raises as :func:`execute` does."""
@@ -230,7 +229,7 @@ class Walking:
         yield from rows(found, task.vocabulary.id, corpus, task.whitespace)
         for one in self.failures():
             smallest = self.journal.done.get(small_of(one), [])
-            yield completed(one, (self.cases or {}).get(one.schema), *smallest[:1])
+            yield completed(one, self.cases.get(one.schema), *smallest[:1])
 
 
 def shown(witnesses: Iterable[ForcedWitness], policies: Sequence[str]) -> list[ForcedWitness]:
@@ -238,19 +237,17 @@ def shown(witnesses: Iterable[ForcedWitness], policies: Sequence[str]) -> list[F
 
     Errors of the exact policy come first: there should be none.
     """
-    by_policy: dict[str, list[tuple[int, ForcedWitness]]] = {name: [] for name in policies}
+
+    def length(one: ForcedWitness) -> int:
+        return len(one.context) + len(one.forced) + len(one.continuation)
+
+    ranked: dict[str, list[tuple[int, int, ForcedWitness]]] = {name: [] for name in policies}
     seen = Counter[tuple[str, str]]()
-    for one in sorted(witnesses, key=lambda one: (_length(one), small_of(one))):
+    for place, one in enumerate(sorted(witnesses, key=lambda one: (length(one), small_of(one)))):
         seen[one.policy, one.schema] += 1
-        by_policy.setdefault(one.policy, []).append((seen[one.policy, one.schema], one))
-    ordered = sorted(by_policy, key=lambda name: name != EXACT)
-    # Stable: by length within a rank.
-    ranked = (sorted(by_policy[name], key=lambda pair: pair[0])[:SHOWN] for name in ordered)
-    return [one for pairs in ranked for _, one in pairs]
-
-
-def _length(witness: ForcedWitness) -> int:
-    return len(witness.context) + len(witness.forced) + len(witness.continuation)
+        ranked[one.policy].append((seen[one.policy, one.schema], place, one))
+    ordered = sorted(ranked, key=lambda name: name != EXACT)
+    return [one for name in ordered for _, _, one in sorted(ranked[name])[:SHOWN]]
 
 
 def completed(
