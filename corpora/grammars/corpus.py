@@ -3,18 +3,25 @@
 Each file is a JSON object with ``schema`` and ``tests``, a list of objects with ``valid`` and
 ``data``, as in guidance-ai/jsonschemabench's maskbench. Files whose names do not end in ``.json``,
 or begin with a dot, are passed over.
+
+Schemas of our own, small, varied, and mean to tokenizers, lie in ``own_schemas.jsonl``, one in a
+line, in the form of those files. There are twelve of each kind, named by it: ``optional-keys``,
+``enum-chains``, ``inside-characters`` and so on. What they are for is where forced bytes end: at
+the point where sibling keys or values part, after values that may end or go on, inside a character,
+inside an escape, after white space.
 """
 
 from __future__ import annotations
 
 import errno
 import gzip
+import importlib.resources
 import json
 import tarfile
 import tempfile
 from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path, PurePosixPath
@@ -34,6 +41,8 @@ from corpora.vocabularies.reading import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from corpora.grammars.json_schema import Whitespace
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
@@ -205,3 +214,29 @@ def _plain(file: IO[bytes], stack: ExitStack) -> IO[bytes]:
         if written > MAX_ARCHIVE_BYTES:
             raise FileError(errno.EFBIG, f"unpacks to more than {MAX_ARCHIVE_BYTES:,} bytes")
     return unpacked
+
+
+INDENTS = (None, 2, "\t")
+"""How the instances of a schema are spaced where that is admitted, by its number."""
+
+
+@cache
+def own_cases(whitespace: Whitespace) -> tuple[SchemaCase, ...]:
+    """All schemas of our own, sorted by name, with instances that the white space mode admits.
+
+    Those for "flexible" are the compact texts and spaced ones; the schemas are the same.
+    """
+    file = importlib.resources.files("corpora.grammars") / "own_schemas.jsonl"
+    documents = map(json.loads, file.read_text("utf-8").split("\n")[:-1])
+    cases = [case_of(one["name"], one, file.name) for one in documents]
+    return tuple(map(_spaced, cases)) if whitespace == "flexible" else tuple(cases)
+
+
+def _spaced(case: SchemaCase) -> SchemaCase:
+    """The case, with its instances spaced besides."""
+    indent = INDENTS[int(case.name[-2:]) % len(INDENTS)]
+    spaced = (
+        json.dumps(json.loads(text), ensure_ascii=False, indent=indent).encode()
+        for text in case.instances
+    )
+    return replace(case, instances=tuple(dict.fromkeys((*case.instances, *spaced))))

@@ -6,9 +6,8 @@ import copy
 import json
 from itertools import islice
 
-from corpora.grammars.corpus import compact_json
+from corpora.grammars.corpus import compact_json, own_cases
 from corpora.grammars.json_schema import JsonSchemaGrammar
-from corpora.grammars.own_schemas import own_cases
 from corpora.grammars.smaller import (
     PASSES,
     kindred,

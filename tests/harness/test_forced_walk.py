@@ -7,9 +7,9 @@ import random
 
 import pytest
 
+from corpora.grammars.corpus import own_cases
 from corpora.grammars.finite import FiniteLanguage
 from corpora.grammars.json_schema import JsonSchemaGrammar
-from corpora.grammars.own_schemas import own_cases
 from corpora.vocabularies import sources
 from corpora.vocabularies.merges import merges_from_ranks
 from harness.engine.selection import SelectionError

@@ -6,8 +6,7 @@ from itertools import product
 import pytest
 
 from corpora.generators.material import is_text
-from corpora.grammars.finite import FiniteLanguage
-from corpora.grammars.unrestricted import Unrestricted
+from corpora.grammars.finite import FiniteLanguage, Unrestricted
 from corpora.vocabularies import sources
 from impls.bpe.tables.derivations import derive
 from impls.forced.drop_pretoken import DropPretoken

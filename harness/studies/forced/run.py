@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora.grammars.corpus import CorpusError, compact_json, read_cases
-from corpora.grammars.own_schemas import own_cases
+from corpora.grammars.corpus import CorpusError, compact_json, own_cases, read_cases
 from harness.confinement import probing
 from harness.core import exit_statuses
 from harness.core.interruption import exit_status
@@ -177,9 +176,8 @@ class Walking:
         if self.walks is not None:
             answers = self.walks.results(plan.task, cases, len(left), journal.add_left)
         else:
-            processes = min(plan.jobs, max(1, len(left)))
             jobs = map(WalkSchema, cases)
-            answers = results(plan.task, jobs, processes, left=journal.add_left)
+            answers = results(plan.task, jobs, plan.jobs, left=journal.add_left)
         with contextlib.closing(answers):  # while the record can still be written
             for at, (job, answer) in enumerate(answers, done + 1):
                 journal.add((SCHEMA, job.case.name), walked(job, answer))
@@ -202,8 +200,7 @@ class Walking:
         left = [one for one in wanted if small_of(one) not in self.journal.done]
         self.watch(WALKED, f"making {len(left):,} failures small")
         jobs = [MinimiseWitness(one, cases[one.schema], MINIMISING) for one in left]
-        processes = min(self.plan.jobs, max(1, len(jobs)))
-        answers = results(self.plan.task, jobs, processes, left=self.journal.add_left)
+        answers = results(self.plan.task, jobs, self.plan.jobs, left=self.journal.add_left)
         with contextlib.closing(answers):
             for at, (job, answer) in enumerate(answers, len(wanted) - len(left) + 1):
                 self.journal.add(small_of(job.witness), [] if isinstance(answer, str) else answer)

@@ -67,7 +67,7 @@ def walk_sample(
     what was walked until then is told once time is ``over``, or so many seconds after the first.
     """
     # llguidance is imported with these.
-    from corpora.grammars.own_schemas import own_cases  # noqa: PLC0415
+    from corpora.grammars.corpus import own_cases  # noqa: PLC0415
     from harness.studies.forced.jobs import Task, WalkSchema  # noqa: PLC0415
     from harness.studies.forced.policies import EXACT, named  # noqa: PLC0415
     from harness.studies.forced.pool import results  # noqa: PLC0415
