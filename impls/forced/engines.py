@@ -27,7 +27,6 @@ from impls.adapters.common import Library
 from impls.adapters.llguidance import LIBRARY as LLGUIDANCE
 from impls.constrained import NotAdmitted, OutsideMask, only_ways
 from impls.forced.interface import Healed, first_tokens
-from impls.interface import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -290,10 +289,10 @@ class ByWays:
 
 
 class OutlinesCore:
-    """The engine of one vocabulary. Raises Unsupported where tokens are no bytes of a text."""
+    """The engine of one vocabulary, whose tokens are bytes of a text."""
 
     def __init__(self, tokenizer: AnyTokenizer) -> None:
-        self._library, tokens = OUTLINES.load(), _tokens(tokenizer)
+        self._library, tokens = OUTLINES.load(), tokenizer.vocabulary.tokens
         self._size = len(tokens)
         ids: dict[bytes, list[int]] = {}
         for token_id, token in enumerate(tokens):
@@ -314,10 +313,10 @@ class OutlinesCore:
 
 
 class LmFormatEnforcer:
-    """The engine of one vocabulary. Raises Unsupported where tokens are no bytes of a text."""
+    """The engine of one vocabulary, whose tokens are bytes of a text."""
 
     def __init__(self, tokenizer: AnyTokenizer) -> None:
-        self._library, tokens = ENFORCER.load(), _tokens(tokenizer)
+        self._library, tokens = ENFORCER.load(), tokenizer.vocabulary.tokens
         self._size = size = len(tokens)
         texts = []
         for token_id, token in enumerate(tokens):
@@ -341,10 +340,3 @@ class LmFormatEnforcer:
             return list(getattr(found, "allowed_tokens", found))
 
         return ByWays(self._size, (), ways, lambda taken, one: (*taken, one))
-
-
-def _tokens(tokenizer: AnyTokenizer) -> Sequence[bytes | None]:
-    vocabulary = tokenizer.vocabulary
-    if vocabulary.pieces or vocabulary.normalizes:
-        raise Unsupported("byte-level vocabularies only")
-    return vocabulary.tokens
