@@ -3,20 +3,27 @@
 Each file is a JSON object with ``schema`` and ``tests``, a list of objects with ``valid`` and
 ``data``, as in guidance-ai/jsonschemabench's maskbench. Files whose names do not end in ``.json``,
 or begin with a dot, are passed over.
+
+Schemas of our own, small, varied, and mean to tokenizers, lie in ``own_schemas.jsonl``, one in a
+line, in the form of those files. There are twelve of each kind, named by it: ``optional-keys``,
+``enum-chains``, ``inside-characters`` and so on. What they are for is where forced bytes end: at
+the point where sibling keys or values part, after values that may end or go on, inside a character,
+inside an escape, after white space.
 """
 
 from __future__ import annotations
 
 import errno
 import gzip
+import importlib.resources
 import json
-import os
 import tarfile
 import tempfile
 from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import islice
+from mmap import ACCESS_READ, mmap
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
@@ -34,6 +41,8 @@ from corpora.vocabularies.reading import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from corpora.grammars.json_schema import Whitespace
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
@@ -156,8 +165,9 @@ def _archive(path: Path, stack: ExitStack) -> dict[str, Callable[[], bytes]]:
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read ({error.strerror})") from None
     try:
-        plain = _Bounded(_plain(file, stack))
-        opened = tarfile.open(fileobj=plain, mode="r:")  # type: ignore[call-overload]  # noqa: SIM115 (the stack's)
+        # A damaged header asks for gigabytes, of which a map gives no more than there is.
+        plain = mmap(_plain(file, stack).fileno(), 0, access=ACCESS_READ)
+        opened = tarfile.open(fileobj=stack.enter_context(plain), mode="r:")  # noqa: SIM115 (the stack's)
         archive = stack.enter_context(opened)
         members = list(islice(archive, MAX_MEMBERS + 1))
     except MemoryError:
@@ -186,25 +196,6 @@ def _archive(path: Path, stack: ExitStack) -> dict[str, Callable[[], bytes]]:
     }
 
 
-class _Bounded:
-    """A file that is asked for no more than it has: Python sets aside as much as it is asked for.
-
-    A damaged header asks for gigabytes.
-    """
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._size = file.seek(0, os.SEEK_END)
-        file.seek(0)
-        self.seek = file.seek
-        self.tell = file.tell
-
-    def read(self, size: int = -1) -> bytes:
-        """As of a file; nothing behind its end."""
-        left = max(0, self._size - self._file.tell())
-        return self._file.read(left if size < 0 else min(size, left))
-
-
 def _plain(file: IO[bytes], stack: ExitStack) -> IO[bytes]:
     """The file itself, or a temporary one with what it holds compressed."""
     magic = file.read(len(ZSTD_MAGIC))
@@ -216,11 +207,36 @@ def _plain(file: IO[bytes], stack: ExitStack) -> IO[bytes]:
         packed = gzip.GzipFile(fileobj=file)
     else:
         return file
-    unpacked = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack's)
+    unpacked = stack.enter_context(tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 (the stack's)
     written = 0
     while chunk := packed.read(1 << 20):
         written += unpacked.write(chunk)
         if written > MAX_ARCHIVE_BYTES:
             raise FileError(errno.EFBIG, f"unpacks to more than {MAX_ARCHIVE_BYTES:,} bytes")
-    unpacked.seek(0)
     return unpacked
+
+
+INDENTS = (None, 2, "\t")
+"""How the instances of a schema are spaced where that is admitted, by its number."""
+
+
+@cache
+def own_cases(whitespace: Whitespace) -> tuple[SchemaCase, ...]:
+    """All schemas of our own, sorted by name, with instances that the white space mode admits.
+
+    Those for "flexible" are the compact texts and spaced ones; the schemas are the same.
+    """
+    file = importlib.resources.files("corpora.grammars") / "own_schemas.jsonl"
+    documents = map(json.loads, file.read_text("utf-8").split("\n")[:-1])
+    cases = [case_of(one["name"], one, file.name) for one in documents]
+    return tuple(map(_spaced, cases)) if whitespace == "flexible" else tuple(cases)
+
+
+def _spaced(case: SchemaCase) -> SchemaCase:
+    """The case, with its instances spaced besides."""
+    indent = INDENTS[int(case.name[-2:]) % len(INDENTS)]
+    spaced = (
+        json.dumps(json.loads(text), ensure_ascii=False, indent=indent).encode()
+        for text in case.instances
+    )
+    return replace(case, instances=tuple(dict.fromkeys((*case.instances, *spaced))))

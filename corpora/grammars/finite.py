@@ -1,4 +1,4 @@
-"""A language of few sentences."""
+"""The two plainest languages: few sentences, and all byte strings."""
 
 from __future__ import annotations
 
@@ -48,3 +48,33 @@ class FiniteLanguage(Grammar):
     def sentences(self, most: int) -> tuple[bytes, ...] | None:
         """All sentences, sorted, or None if there are more than ``most``."""
         return self.rests if len(self.rests) <= most else None
+
+
+@dataclass(frozen=True, slots=True)
+class Unrestricted(Grammar):
+    """Every byte string, valid UTF-8 or not: nothing is forced, and everywhere may be the end."""
+
+    def forced(self) -> bytes:
+        """Nothing."""
+        return b""
+
+    def viable(self, data: bytes) -> bool:
+        """True for any bytes."""
+        return True
+
+    def after(self, data: bytes) -> Unrestricted:
+        """The same."""
+        return self
+
+    @property
+    def complete(self) -> bool:
+        """True."""
+        return True
+
+    def next_bytes(self) -> tuple[int, ...]:
+        """All 256."""
+        return tuple(range(256))
+
+    def sentences(self, most: int) -> None:
+        """None: there are infinitely many."""
+        return None

@@ -24,8 +24,6 @@ class JsonSchemaGrammar(Grammar):
     schema: a JSON Schema as ``json.loads`` gives it: an object, or true or false.
     whitespace: "flexible" admits white space between tokens (not before or after the text),
         "compact" none.
-    coerce_one_of: ``oneOf`` is read as ``anyOf``; without it llguidance refuses a schema with
-        ``oneOf`` unless the alternatives are evidently disjoint.
 
     A state is what is forced, and a matcher that stands behind that. States share a matcher that
     none of them moves, and copy it to go on. Rolling one matcher back would be cheaper, but
@@ -35,17 +33,12 @@ class JsonSchemaGrammar(Grammar):
     Raises GrammarError where llguidance refuses the schema, and from any method where it gives up.
     """
 
-    __slots__ = ("_forced", "_matcher", "_next")
-    _next: tuple[int, ...] | None
+    __slots__ = ("_forced", "_matcher")
 
     def __init__(
-        self,
-        schema: Mapping[str, Any] | bool,
-        whitespace: Whitespace = "flexible",
-        *,
-        coerce_one_of: bool = False,
+        self, schema: Mapping[str, Any] | bool, whitespace: Whitespace = "flexible"
     ) -> None:
-        grammar = llguidance_grammar(schema, whitespace, coerce_one_of=coerce_one_of)
+        grammar = llguidance_grammar(schema, whitespace)
         with _refusals():
             matcher = LLMatcher(_byte_tokenizer(), grammar, log_level=0)
             if matcher.is_error():
@@ -53,7 +46,7 @@ class JsonSchemaGrammar(Grammar):
         self._stand(matcher, _go_on(matcher))
 
     def _stand(self, matcher: LLMatcher, forced: bytes) -> None:
-        self._matcher, self._forced, self._next = matcher, forced, None
+        self._matcher, self._forced = matcher, forced
 
     def forced(self) -> bytes:
         """The longest bytes with which every sentence goes on; empty if it may end or branches."""
@@ -92,13 +85,11 @@ class JsonSchemaGrammar(Grammar):
 
     def next_bytes(self) -> tuple[int, ...]:
         """The bytes with which some sentence goes on, ascending."""
-        if self._next is None and self._forced:
-            self._next = (self._forced[0],)
-        if self._next is None:
-            mask = self._matcher.compute_logit_bias()
-            _check(self._matcher)
-            self._next = tuple(compress(range(256), mask))
-        return self._next
+        if self._forced:
+            return (self._forced[0],)
+        mask = self._matcher.compute_logit_bias()
+        _check(self._matcher)
+        return tuple(compress(range(256), mask))
 
 
 def _go_on(matcher: LLMatcher) -> bytes:
@@ -116,11 +107,9 @@ def _check(matcher: LLMatcher) -> None:
         raise GrammarError(f"llguidance gave up: {_line(matcher.get_error())}")
 
 
-def llguidance_grammar(
-    schema: Mapping[str, Any] | bool, whitespace: Whitespace, *, coerce_one_of: bool = False
-) -> str:
+def llguidance_grammar(schema: Mapping[str, Any] | bool, whitespace: Whitespace) -> str:
     """The grammar as llguidance's matcher takes it; GrammarError where it refuses the schema."""
-    options = {"whitespace_flexible": whitespace == "flexible", "coerce_one_of": coerce_one_of}
+    options = {"whitespace_flexible": whitespace == "flexible", "coerce_one_of": False}
     with _refusals():
         if schema is False:
             raise ValueError("false admits nothing")

@@ -26,9 +26,6 @@ DEFINITIONS = ("$defs", "definitions")
 
 ALTERNATIVES = ("anyOf", "oneOf", "allOf")
 
-MOST_PARTS = 400
-"""Parts of a value that are looked at with their schemas: large documents repeat themselves."""
-
 SIMPLEST: tuple[Json, ...] = (0, "", None, {}, [])
 """Values that nearly every schema of their type admits."""
 
@@ -38,16 +35,43 @@ def size(pair: Pair) -> int:
     return sum(len(compact_json(one)) for one in pair)
 
 
-def inner(pair: Pair) -> Iterator[Pair]:
-    """Parts of the value, each with its own schema, the smallest first."""
-    schema, value = pair
-    found = []
-    for where, place in aligned(schema, value):
-        part = at(schema, where)
-        if isinstance(part, dict) and '"$ref"' in json.dumps(part):
-            part = {**part, **{name: schema[name] for name in DEFINITIONS if name in schema}}
-        found.append((part, at(value, place)))
-    yield from sorted(found, key=size)
+def parts(pair: Pair) -> Iterator[Pair]:
+    """Parts of the value, each with its own schema, the smallest first.
+
+    The parts of these come in their turn, where one of these is taken.
+    """
+    root, value = pair
+    found: list[Pair] = []
+    for node in _readings(root):
+        found.append((node, value))
+        kind, rest = "properties", "additionalProperties"
+        if isinstance(value, list):
+            kind, rest = "prefixItems", "items"
+        known = dict(_members(node.get(kind)))
+        found += [(known.get(key, node.get(rest)), one) for key, one in _members(value)]
+    definitions = {name: root[name] for name in DEFINITIONS if name in root} if found else {}
+    for part, one in sorted(found, key=size):
+        if isinstance(part, dict):
+            whole = {**part, **definitions} if '"$ref"' in json.dumps(part) else part
+            yield whole, one
+
+
+def _readings(root: Json) -> list[dict[str, Json]]:
+    """The schemas of a value: its own, their alternatives, and those within it that they name."""
+    found: list[dict[str, Json]] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, dict) or node in found:
+            continue
+        found.append(node)
+        waiting += (one for name in ALTERNATIVES for one in _list(node.get(name)))
+        if isinstance(reference := node.get("$ref"), str) and reference.startswith("#/"):
+            steps = reference[2:].split("/")
+            target = tuple(step.replace("~1", "/").replace("~0", "~") for step in steps)
+            with contextlib.suppress(KeyError, TypeError):  # where it leads nowhere
+                waiting.append(at(root, target))
+    return found
 
 
 def without_nodes(pair: Pair) -> Iterator[Pair]:
@@ -76,7 +100,7 @@ def smaller_values(pair: Pair) -> Iterator[Pair]:
     )
 
 
-PASSES: tuple[Callable[[Pair], Iterator[Pair]], ...] = (inner, without_nodes, smaller_values)
+PASSES: tuple[Callable[[Pair], Iterator[Pair]], ...] = (parts, without_nodes, smaller_values)
 """The passes, in the order in which they are best tried."""
 
 
@@ -112,45 +136,6 @@ def renamed(tree: Json, names: Mapping[str, str]) -> Json:
     if isinstance(tree, list):
         return [renamed(one, names) for one in tree]
     return names.get(tree, tree) if isinstance(tree, str) else tree
-
-
-def aligned(schema: Json, value: Json) -> Iterator[tuple[Path, Path]]:
-    """Where the schemas of parts of the value stand, and where the parts: the outer ones first.
-
-    Follows properties, items, alternatives and references within the schema.
-    """
-    seen: dict[tuple[Path, Path], None] = {}
-    waiting: list[tuple[Path, Path]] = [((), ())]
-    while waiting and len(seen) < MOST_PARTS:
-        where, place = one = waiting.pop(0)
-        if one not in seen:
-            seen[one] = None
-            node = at(schema, where)
-            if isinstance(node, dict):
-                waiting += _below(schema, node, where, at(value, place), place)
-    yield from seen
-
-
-def _below(
-    schema: Json, node: dict[str, Json], where: Path, part: Json, place: Path
-) -> Iterator[tuple[Path, Path]]:
-    if isinstance(reference := node.get("$ref"), str) and reference.startswith("#/"):
-        steps = reference[2:].split("/")
-        target = tuple(step.replace("~1", "/").replace("~0", "~") for step in steps)
-        with contextlib.suppress(KeyError, TypeError):  # where it leads nowhere
-            at(schema, target)
-            yield target, place
-    for either in ALTERNATIVES:
-        yield from (((*where, either, index), place) for index, _ in _members(node.get(either)))
-    kind, rest = "properties", "additionalProperties"
-    if isinstance(part, list):
-        kind, rest = "prefixItems", "items"
-    known = dict(_members(node.get(kind)))
-    for key, _ in _members(part):
-        if key in known:
-            yield (*where, kind, key), (*place, key)
-        elif isinstance(node.get(rest), dict):
-            yield (*where, rest), (*place, key)
 
 
 def _list(node: Json) -> list[Json]:

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.forced.characters import whole_characters
 from impls.forced.futures import INSIDE
-from impls.forced.spellings import Spellings
+from impls.forced.spellings import Spellings, whole_characters
 from impls.forced.states import Within
 from impls.interface import Unsupported
 from impls.unigram.charsmap import LABEL, LEAF, offset

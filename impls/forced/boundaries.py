@@ -13,13 +13,13 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.patterns import PATTERNS
-from impls.forced.characters import whole_characters
+from impls.forced.spellings import whole_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from corpora.vocabularies.model import Vocabulary
     from impls.forced.interface import Context, GrammarState
+    from impls.forced.tokenizer import Tokenizer
 
 LETTERS = "abBsStTmMdDlLrRvVeE"
 """The letters of contractions, and one small and one capital letter that are of none."""
@@ -148,25 +148,19 @@ def _seconds(grammar: GrammarState) -> frozenset[str]:
 class Boundaries:
     """The boundaries of pre-tokens at the end of texts, remembered.
 
-    by_patterns: whether the vocabulary's patterns alone decide where a text is cut. piece_ends:
-    where the pre-tokens of a text end. size: how many bytes an id spells.
+    tokenizer: whose pre-tokens they are.
     """
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        piece_ends: Callable[[bytes], list[int]],
-        size: Callable[[int], int],
-        *,
-        by_patterns: bool,
-    ) -> None:
-        self._piece_ends, self._size = piece_ends, size
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        vocabulary = tokenizer.vocabulary
+        self._piece_ends, self._size = tokenizer.piece_ends, tokenizer.size
         self._form = vocabulary.normalizer.form
         # An added token that comes to its end takes all of its pre-tokens back.
-        self.known = by_patterns and vocabulary.splits in KNOWN_PATTERNS
+        added = any(not token.special for token in vocabulary.added_tokens)
+        self.known = vocabulary.splits in KNOWN_PATTERNS and not (added or self._form)
         """Whether it is known which pre-tokens what follows can move, and not only presumed."""
         self._movable = KNOWN_WINDOW_PIECES if self.known else WINDOW_PIECES
-        self._ends = lru_cache(maxsize=4096)(piece_ends)
+        self._ends = lru_cache(maxsize=4096)(self._piece_ends)
         self._cut = lru_cache(maxsize=4096)(self._cut_anew)
         self._growing: tuple[bytes, Sequence[int]] = (b"", ())
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from impls.forced.characters import whole_characters
 from impls.forced.interface import first_tokens
+from impls.forced.spellings import whole_characters
 
 if TYPE_CHECKING:
     from impls.forced.boundaries import Boundaries

@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from impls.forced.characters import anything
 from impls.forced.interface import first_tokens
+from impls.forced.spellings import anything
 
 if TYPE_CHECKING:
     from impls.forced.interface import Context, GrammarState, Healed

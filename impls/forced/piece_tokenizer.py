@@ -1,6 +1,6 @@
 """SentencePiece BPE and unigram vocabularies as the policies see them.
 
-Of a normalized text x :mod:`impls.forced.beginnings` tells what futures leave. What the normalizer
+Of a normalized text x :mod:`impls.forced.futures` tells what futures leave. What the normalizer
 does not settle before it knows what follows is no part of x (:mod:`impls.forced.alignment`); a run
 of unknown characters at the end of x is open, and so no token yet.
 """
@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.model import Algorithm, PieceType
 from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.forced.alignment import SPACE_SYMBOL, Aligner, Continuations
-from impls.forced.beginnings import Beginnings
-from impls.forced.characters import anything, cut_off, whole_characters
-from impls.forced.futures import INSIDE, Bound, Window, ids_of, tokens_of
-from impls.forced.segments import Merged, Unigram
-from impls.forced.spellings import Spellings
+from impls.forced.futures import INSIDE, Beginnings, Bound, Window, ids_of, tokens_of
+from impls.forced.segments import Segments
+from impls.forced.spellings import Spellings, anything, cut_off, whole_characters
 from impls.forced.tokenizer import REMEMBERED_TEXTS, AnyTokenizer
-from impls.interface import Mode, Unsupported
-from impls.spm import encoder as spm
-from impls.unigram import variants
-from impls.unigram.encoder import Implementation, UnigramEncoder
+from impls.interface import Mode
+from impls.spm.encoder import SENTENCEPIECE as SPM
+from impls.unigram.encoder import SENTENCEPIECE as UNIGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,11 +29,9 @@ if TYPE_CHECKING:
     from impls.forced.alignment import Aligned
     from impls.forced.futures import Token
     from impls.forced.interface import Context, GrammarState
-    from impls.forced.segments import Segments
+    from impls.forced.tokenizer import Steps
 
 USABLE = frozenset({PieceType.NORMAL, PieceType.USER_DEFINED})
-
-Steps = list[tuple[int, bytes]]
 
 
 class PieceTokenizer(AnyTokenizer):
@@ -47,24 +42,8 @@ class PieceTokenizer(AnyTokenizer):
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         unigram = vocabulary.algorithm is Algorithm.UNIGRAM
-        variant = variants.SENTENCEPIECE
-        trouble = (Implementation(variant) if unigram else spm.SENTENCEPIECE).supports(
-            vocabulary, Mode()
-        )
-        if trouble is not None:
-            raise Unsupported(f"forced tokens of {vocabulary.id}: {trouble}")
-        self.vocabulary = vocabulary
-        self.aligner = Aligner(vocabulary)
-        self.segments: Segments = Unigram(vocabulary) if unigram else Merged(vocabulary)
-        # What judges rests on no code that is there for speed alone.
-        self._encoder = (
-            UnigramEncoder(vocabulary, variant)
-            if unigram
-            else spm.SpmEncoder(vocabulary, spm.SENTENCEPIECE.variant)
-        )
-        self._remembered = lru_cache(REMEMBERED_TEXTS)(
-            lambda data: tuple(self._encoder.encode(data, Mode()))
-        )
+        super().__init__(vocabulary, UNIGRAM if unigram else SPM, Mode())
+        self.aligner, self.segments = Aligner(vocabulary), Segments(vocabulary)
         self._unknown = None if vocabulary.byte_fallback else vocabulary.unk_id
         self._inner_steps = lru_cache(REMEMBERED_TEXTS)(self._inner_steps_anew)
         self._bytes = {
@@ -90,10 +69,6 @@ class PieceTokenizer(AnyTokenizer):
     def _raw(self, text: bytes) -> bytes:
         escaped = self.vocabulary.normalizer.escape_whitespaces
         return text.replace(SPACE_SYMBOL, b" ") if escaped else text
-
-    def encode(self, data: bytes) -> tuple[int, ...]:
-        """The ids of a text; what is no UTF-8 is U+FFFD."""
-        return self._remembered(data)
 
     def steps(self, text: bytes) -> Steps:
         """See :class:`AnyTokenizer`."""

@@ -1,4 +1,5 @@
-"""The spellings of a vocabulary in order: which tokens begin with some bytes, and go on."""
+"""Bytes of tokens and characters: which tokens begin with some bytes, and go on; where characters
+are cut off."""
 
 from __future__ import annotations
 
@@ -6,10 +7,33 @@ from bisect import bisect_right
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from impls.forced.characters import anything
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+
+def anything(_: bytes) -> bool:
+    """The test of a grammar that admits whatever comes."""
+    return True
+
+
+def whole_characters(data: bytes) -> int:
+    """Where the last whole UTF-8 character of ``data`` ends, if only its end is cut off."""
+    end = len(data)
+    for back in range(1, min(4, end) + 1):
+        lead = data[end - back]
+        if lead & 0xC0 == 0x80:
+            continue
+        size = 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+        return end if size <= back else end - back
+    return end
+
+
+def cut_off(data: bytes) -> int:
+    """How many bytes at the front end a character that began before."""
+    size = 0
+    while size < min(3, len(data)) and data[size] & 0xC0 == 0x80:
+        size += 1
+    return size
 
 
 class Spellings:

@@ -1,29 +1,27 @@
 """Vocabularies as the policies see them: encoding, what extends a text, what futures leave of it.
 
-Of byte-level BPE here. Inside a pre-token :mod:`impls.forced.beginnings` tells what futures leave.
+Of byte-level BPE here. Inside a pre-token :mod:`impls.forced.futures` tells what futures leave.
 At the end of a text the pre-tokenizer adds the ways in which the last pre-tokens may come out;
 these are finite (:mod:`impls.forced.boundaries`).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from impls.forced.beginnings import Beginnings
 from impls.forced.boundaries import Boundaries
-from impls.forced.characters import anything, cut_off, whole_characters
-from impls.forced.futures import Bound, Window, ids_of, tokens_of
-from impls.forced.spellings import Spellings
+from impls.forced.futures import Beginnings, Bound, Window, ids_of, tokens_of
+from impls.forced.spellings import Spellings, anything, cut_off, whole_characters
 from impls.forced.states import Within
 from impls.interface import Mode, Unsupported
-from impls.pretokenize.pieces import byte_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,9 +29,11 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.forced.futures import Token
     from impls.forced.interface import Context, GrammarState
-    from impls.interface import EncodesBatches
 
 RAW = Mode(pretokenize=False)
+
+Steps = list[tuple[int, bytes]]
+"""Ids, each with its bytes."""
 
 REMEMBERED_PIECES = 1 << 15
 """Pre-tokens whose ids are remembered: texts ask for the same ones again and again."""
@@ -42,43 +42,54 @@ REMEMBERED_TEXTS = 256
 """Texts whose ids are remembered: policies ask alike."""
 
 
-class AnyTokenizer(Protocol):
-    """A vocabulary as the policies see it.
+class AnyTokenizer(ABC):
+    """A vocabulary as the policies see it, with the plain encoder that gives its ids.
 
     A token's *bytes* are those of the text that it stands for: its own spelling in byte-level BPE,
-    else those that the normalizer made it from.
+    else those that the normalizer made it from. Raises Unsupported where the encoder does not take
+    the vocabulary. What others are judged by rests on no code that is there for speed alone.
     """
 
-    vocabulary: Vocabulary
-
-    def spelling(self, token_id: int) -> bytes:
-        """The bytes of a token inside a text."""
-        ...
+    def __init__(self, vocabulary: Vocabulary, implementation: Any, mode: Mode) -> None:
+        trouble = implementation.supports(vocabulary, mode)
+        if trouble is not None:
+            raise Unsupported(f"forced tokens of {vocabulary.id}: {trouble}")
+        self.vocabulary, self.mode = vocabulary, mode
+        self._encoder = implementation.load(vocabulary)
+        self._remembered = lru_cache(REMEMBERED_TEXTS)(self._encode)
 
     def encode(self, data: bytes) -> tuple[int, ...]:
         """The ids of a text."""
-        ...
+        return self._remembered(data)
+
+    def _encode(self, data: bytes) -> tuple[int, ...]:
+        return tuple(self._encoder.encode(data, self.mode))
 
     def encode_many(self, texts: Iterable[bytes]) -> list[tuple[int, ...]]:
         """The ids of many texts."""
         return list(map(self.encode, texts))
 
+    def spelling(self, token_id: int) -> bytes:
+        """The bytes of a token inside a text."""
+        return self.vocabulary.spelling(token_id)
+
     def stands_alone(self, context: Context) -> bool:
         """Whether a text, of which an encoding begins with the context, encodes to it by itself."""
         return self.encode(context.text) == context.ids
 
-    def steps(self, text: bytes) -> list[tuple[int, bytes]]:
+    def steps(self, text: bytes) -> Steps:
         """The ids of a text, each with its bytes; together they are the text."""
         return [(token_id, self.spelling(token_id)) for token_id in self.encode(text)]
 
-    def steps_after(self, context: Context, data: bytes) -> list[tuple[int, bytes]]:
+    @abstractmethod
+    def steps_after(self, context: Context, data: bytes) -> Steps:
         """The ids of ``data`` after a context as an engine finds them, each with its bytes.
 
         Encoded together with the last token of the context, which is taken off again where it
         comes out unchanged; else by themselves.
         """
-        ...
 
+    @abstractmethod
     def extensions(
         self, suffix: bytes, viable: Callable[[bytes], bool] = anything
     ) -> Iterator[tuple[int, bytes]]:
@@ -86,34 +97,25 @@ class AnyTokenizer(Protocol):
 
         viable: whether something may go on with these bytes; asked for beginnings of e first.
         """
-        ...
 
+    @abstractmethod
     def window(self, context: Context, text: bytes) -> Window:
         """The end of ``text``, which begins with the context's, from where nothing can move it."""
-        ...
 
+    @abstractmethod
     def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
         """Of each way to the end of the text: the tokens that lie within the window."""
-        ...
 
+    @abstractmethod
     def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
         """What the futures of the window's text and ``more`` leave: all of them, maybe more.
 
         At least one. state: of the grammar after ``more``.
         """
-        ...
 
     def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
         """The longest beginning of ``tokens`` that spells a beginning of the forced bytes."""
-        ...
-
-
-def batch(encoder: EncodesBatches, texts: Sequence[bytes], mode: Mode) -> list[tuple[int, ...]]:
-    """The ids of many texts, by one compiled call."""
-    ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
-    ids, id_ends = encoder.encode_batch(b"".join(texts), ends, mode)
-    flat = ids.tolist()
-    return [tuple(flat[a:b]) for a, b in pairwise([0, *id_ends.tolist()])]
+        return tokens
 
 
 REMEMBERED_ENDS = 256
@@ -130,19 +132,11 @@ class Tokenizer(AnyTokenizer):
     """
 
     def __init__(self, vocabulary: Vocabulary, *, pretokenize: bool = True) -> None:
-        # What others are judged by rests on the plain encoder, and nothing of ``impls.fast``.
-        from impls.bpe.backtracking import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
+        from impls.bpe.algorithms.plain import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
 
-        self.mode = Mode(pretokenize=pretokenize)
-        trouble = IMPLEMENTATION.supports(vocabulary, self.mode)
-        if trouble is not None:
-            raise Unsupported(f"forced tokens of {vocabulary.id}: {trouble}")
-        self.vocabulary = vocabulary
-        self._encoder = IMPLEMENTATION.load(vocabulary)
-        self._cut = IMPLEMENTATION.cutter(vocabulary).by_patterns(self.mode)
+        super().__init__(vocabulary, IMPLEMENTATION, Mode(pretokenize=pretokenize))
         self.piece = lru_cache(REMEMBERED_PIECES)(lambda piece: self.encode_pieces([piece])[0])
         """The ids of a pre-token by itself."""
-        self._remembered = lru_cache(REMEMBERED_TEXTS)(self._encode)
         self.size = cache(lambda token_id: len(self.spelling(token_id)))
         """How many bytes an id spells."""
         self._boundaries, self._growing = self.boundaries(), self.boundaries()
@@ -152,42 +146,33 @@ class Tokenizer(AnyTokenizer):
 
     def boundaries(self) -> Boundaries:
         """The boundaries of its pre-tokens, for texts of which each begins the next."""
-        by_patterns = self._cut is not None
-        return Boundaries(self.vocabulary, self.piece_ends, self.size, by_patterns=by_patterns)
+        return Boundaries(self)
 
     @cached_property
     def spellings(self) -> Spellings:
         """All tokens by their bytes."""
         return Spellings(self.vocabulary.ids)
 
-    def spelling(self, token_id: int) -> bytes:
-        """The bytes of an id."""
-        return self.vocabulary.spelling(token_id)
-
     def placed(self, ids: Iterable[int]) -> tuple[Token, ...]:
         """Tokens with their ends."""
         known = tuple(ids)
         return tokens_of(known, accumulate(map(self.size, known)))
 
-    def encode(self, data: bytes) -> tuple[int, ...]:
-        """The ids. Parts of characters at either end are encoded as pieces of their own."""
-        return self._remembered(data)
-
     def _encode(self, data: bytes) -> tuple[int, ...]:
+        """The ids. Parts of characters at either end are encoded as pieces of their own."""
         if not self.mode.pretokenize:
-            return self.encode_pieces([data])[0]
+            return self.piece(data)
         start = cut_off(data)
         end = max(start, whole_characters(data))
-        inner = data[start:end]
-        if self._cut is None:
-            [ids] = batch(self._encoder, [inner], self.mode)
-        else:
-            ids = tuple(chain(*(self.piece(piece.encode()) for piece in self._cut(inner))))
-        return (*self.piece(data[:start]), *ids, *self.piece(data[end:]))
+        inner = self._encoder.encode(data[start:end], self.mode)
+        return (*self.piece(data[:start]), *inner, *self.piece(data[end:]))
 
     def encode_pieces(self, pieces: Sequence[bytes]) -> list[tuple[int, ...]]:
-        """The ids of pre-tokens, each by itself."""
-        return batch(self._encoder, pieces, RAW)
+        """The ids of pre-tokens, each by itself, by one compiled call."""
+        ends = np.array(list(accumulate(map(len, pieces))), dtype=np.int64)
+        ids, id_ends = self._encoder.encode_batch(b"".join(pieces), ends, RAW)
+        flat = ids.tolist()
+        return [tuple(flat[a:b]) for a, b in pairwise([0, *id_ends.tolist()])]
 
     def stands_alone(self, context: Context) -> bool:
         """See :class:`AnyTokenizer`. Asked about the end of the text, where the rest is settled."""
@@ -196,7 +181,7 @@ class Tokenizer(AnyTokenizer):
         start, first = self._growing.beginning(context, context.text)
         return self.encode(context.text[start:]) == context.ids[first:]
 
-    def steps_after(self, context: Context, data: bytes) -> list[tuple[int, bytes]]:
+    def steps_after(self, context: Context, data: bytes) -> Steps:
         """See :class:`AnyTokenizer`."""
         if context.ids:
             last = context.ids[-1]
@@ -209,8 +194,6 @@ class Tokenizer(AnyTokenizer):
         """Where the pre-tokens of a text of whole characters end; just its end without any."""
         if not self.mode.pretokenize:
             return [len(text)] if text else []
-        if self._cut is not None:
-            return list(accumulate(byte_lengths(self._cut(text), of_ascii=text.isascii())))
         cut = self._encoder.cut(text, np.array([len(text)], dtype=np.int64), self.mode)
         ends: list[int] = cut.ends.tolist()
         return ends
@@ -230,10 +213,6 @@ class Tokenizer(AnyTokenizer):
         """See :class:`AnyTokenizer`."""
         encoded = self.encode_many(window.text + way for way in ways)
         return [self._within(window, ids) for ids in encoded]
-
-    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-        """All of them: each spells its own bytes."""
-        return tokens
 
     def _within(self, window: Window, ids: Iterable[int]) -> tuple[Token, ...]:
         """The tokens that lie within the window's own text."""
@@ -298,11 +277,5 @@ class Tokenizer(AnyTokenizer):
         ids = self.vocabulary.ids
         if self._merging is self:
             return Spellings({})
-        merged = self._merging.encode_pieces(list(ids))
-        return Spellings(
-            {
-                text: token_id
-                for (text, token_id), found in zip(ids.items(), merged, strict=True)
-                if found != (token_id,)
-            }
-        )
+        merged = zip(ids.items(), self._merging.encode_pieces(list(ids)), strict=True)
+        return Spellings({text: one for (text, one), found in merged if found != (one,)})

@@ -133,17 +133,6 @@ class PlainCutter:
         piece_ends = np.array(list(accumulate(lengths)), dtype=np.int64)
         return piece_ends, np.array(counts, dtype=np.int64)
 
-    def by_patterns(self, mode: Mode) -> Callable[[bytes], list[str]] | None:
-        """A function that cuts one text as :meth:`cut` does, without a batch's bookkeeping.
-
-        It raises Unsupported for invalid UTF-8. None where more than the `regex` package's
-        patterns decides.
-        """
-        expressions = self._expressions if mode.pretokenize else []
-        if not expressions or self._form is not None or self._texts(mode):
-            return None
-        return lambda data: _split(_decode(data), expressions)
-
     def changes(self, data: bytes) -> bool:
         """Whether normalization makes another text of ``data``."""
         if self._form is None:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.grammars.finite import FiniteLanguage
-from corpora.grammars.unrestricted import Unrestricted
+from corpora.grammars.finite import FiniteLanguage, Unrestricted
 from tests.corpora.grammar_laws import check_finite, check_state
 
 LANGUAGES = st.sets(st.text("abé😀", max_size=5).map(str.encode), max_size=8)

@@ -11,9 +11,8 @@ import jsonschema
 import pytest
 
 from corpora.grammars.base import GrammarError
-from corpora.grammars.corpus import compact_json
+from corpora.grammars.corpus import compact_json, own_cases
 from corpora.grammars.json_schema import JsonSchemaGrammar, Whitespace
-from corpora.grammars.own_schemas import own_cases
 from tests.breadth import thorough_from
 from tests.corpora.grammar_laws import check_finite, check_state, check_walk
 
@@ -125,19 +124,13 @@ def test_too_many_sentences_are_noticed(schema: dict[str, Any] | bool) -> None:
         ({"type": "string", "pattern": "("}, "regex parse error"),
         ({"enum": []}, "Unsatisfiable"),
         ({"$ref": "#/nowhere"}, "nowhere"),
+        ({"oneOf": [{"type": "object", "properties": {key: {}}} for key in "ab"]}, "oneOf"),
     ],
 )
 def test_a_schema_that_is_refused_is_one_line(schema: Any, fault: str) -> None:
     with pytest.raises(GrammarError) as caught:
         JsonSchemaGrammar(schema)
     assert fault in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_one_of_is_read_as_any_of_where_asked() -> None:
-    schema = {"oneOf": [{"type": "object", "properties": {key: {}}} for key in "ab"]}
-    with pytest.raises(GrammarError, match="oneOf"):
-        JsonSchemaGrammar(schema)
-    assert JsonSchemaGrammar(schema, coerce_one_of=True).forced() == b"{"
 
 
 @pytest.mark.parametrize("mode", thorough_from(1, MODES))

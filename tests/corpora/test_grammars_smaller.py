@@ -6,14 +6,12 @@ import copy
 import json
 from itertools import islice
 
-from corpora.grammars.corpus import compact_json
+from corpora.grammars.corpus import compact_json, own_cases
 from corpora.grammars.json_schema import JsonSchemaGrammar
-from corpora.grammars.own_schemas import own_cases
 from corpora.grammars.smaller import (
     PASSES,
-    aligned,
-    at,
     kindred,
+    parts,
     removed,
     renamed,
     size,
@@ -44,18 +42,18 @@ def admitted(schema: object, value: object) -> bool:
 
 
 def test_parts_stand_with_their_schemas() -> None:
-    pairs = dict.fromkeys(aligned(ORDER, VALUE))
-    assert (("properties", "title"), ("title",)) in pairs
-    assert (("$defs", "n"), ("lines", 1)) in pairs
-    for where, place in pairs:
-        schema = at(ORDER, where)
-        rest = {"$defs": ORDER["$defs"]} if where else {}
-        assert admitted({**schema, **rest}, at(VALUE, place))
+    found = list(parts((ORDER, VALUE)))
+    assert ({"type": "string"}, "a") in found
+    lines = next(one for one in found if one[1] == [1, 2])
+    item = next(one for one in parts(lines) if one[1] == 1)
+    assert ({"type": "integer"}, 1) in list(parts(item))
+    for schema, value in [*found, *parts(lines)]:
+        assert admitted(schema, value)
 
 
 def test_a_reference_to_itself_ends() -> None:
     schema = {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {}]}}}
-    assert len(list(aligned(schema, 1))) == 4
+    assert len(list(parts((schema, 1)))) == 4
 
 
 def test_members_and_alternatives_go() -> None:

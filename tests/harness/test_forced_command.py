@@ -185,14 +185,14 @@ def test_what_llguidance_refuses_is_said(task: Task) -> None:
 def test_a_run_walks_a_sample() -> None:
     events: list[Event] = []
     vocabulary = sources.resolve("toy_bytes")
-    assert walk_sample(vocabulary, 0, events.append, hurried=False) is None
+    assert walk_sample(vocabulary, 0, events.append) is None
     rows = {event.method: event for event in events if isinstance(event, Forced)}
     assert list(rows) == ["exact", "healed:tokens=4", "llguidance"]
     assert {row.schemas for row in rows.values()} == {SCHEMAS}
     assert rows["exact"].sequences
     assert (rows["exact"].non_canonical, rows["exact"].unsafe) == (0, 0)
     again: list[Event] = []
-    walk_sample(vocabulary, 0, again.append, hurried=False)
+    walk_sample(vocabulary, 0, again.append)
     timeless = [replace(event, seconds=0.0) for event in again if isinstance(event, Forced)]
     assert timeless == [replace(row, seconds=0.0) for row in rows.values()]
 
@@ -200,7 +200,7 @@ def test_a_run_walks_a_sample() -> None:
 def test_a_sample_is_passed_over_where_the_vocabulary_is_none_for_it_or_the_run_ends() -> None:
     events: list[Event] = []
     unfit = sources.resolve("toy_wordpiece")
-    assert walk_sample(unfit, 0, events.append, hurried=False) is None
+    assert walk_sample(unfit, 0, events.append) is None
     fit = sources.resolve("toy_bytes")
-    assert walk_sample(fit, 0, events.append, hurried=False, stopped=lambda: True) is None
+    assert walk_sample(fit, 0, events.append, stopped=lambda: True) is None
     assert events == []

@@ -7,9 +7,9 @@ import random
 
 import pytest
 
+from corpora.grammars.corpus import own_cases
 from corpora.grammars.finite import FiniteLanguage
 from corpora.grammars.json_schema import JsonSchemaGrammar
-from corpora.grammars.own_schemas import own_cases
 from corpora.vocabularies import sources
 from corpora.vocabularies.merges import merges_from_ranks
 from harness.engine.selection import SelectionError
@@ -17,10 +17,10 @@ from harness.studies.forced.judge import LISTED, Point
 from harness.studies.forced.policies import Policies, named
 from harness.studies.forced.results import total
 from harness.studies.forced.walk import Walk
-from impls.forced.characters import cut_off
 from impls.forced.exact import Exact
 from impls.forced.interface import Context, Healed
 from impls.forced.none import NoHealing
+from impls.forced.spellings import cut_off
 from impls.forced.tokenizer import Tokenizer
 from tests.impls.bpe_vocabularies import vocabulary
 
@@ -87,35 +87,22 @@ def test_hand_computed(tokenizer):
     assert base64.b64decode(second.context) == b"x"
 
 
-def test_exact_is_asked_once_where_texts_begin_alike():
-    """And all is counted as if each text were walked by itself."""
+def test_texts_of_one_schema_are_counted_as_if_each_was_walked_by_itself():
     tokenizer = Tokenizer(sources.resolve("toy_bytes"))
-    exact, naive, saved = Exact(tokenizer), NoHealing(tokenizer), 0
+    policies = {"exact": Exact(tokenizer), "none": NoHealing(tokenizer)}
     for case in own_cases("flexible")[::10]:
         grammar = JsonSchemaGrammar(case.schema)
 
-        def walked_with(asked, texts, grammar=grammar):
-            def heal(context, forced, after):
-                asked.append((context, forced))
-                return exact.heal(context, forced, after)
-
-            policies = {"exact": Planted(heal), "none": naive}
+        def tallies(texts, grammar=grammar):
             walk = Walk(tokenizer, grammar, policies, "test")
             for text in texts:
                 walk.instance(text)
             return walk.finished().tallies
 
-        asked: list[tuple[Context, bytes]] = []
-        together = walked_with(asked, case.instances)
-        alone = [walked_with([], [text]) for text in case.instances]
+        together, alone = tallies(case.instances), [tallies([text]) for text in case.instances]
         for name, tally in together.items():
-            each = [counts(tallies[name]) for tallies in alone]
+            each = [counts(one[name]) for one in alone]
             assert counts(tally) == tuple(map(sum, zip(*each, strict=True)))
-        each_asked: list[tuple[Context, bytes]] = []
-        for text in case.instances:
-            walked_with(each_asked, [text])
-        saved += len(each_asked) - len(asked)
-    assert saved > 50
 
 
 def test_where_exact_was_not_asked_it_is_not_compared(tokenizer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corpora.grammars.unrestricted import Unrestricted
+from corpora.grammars.finite import Unrestricted
 from impls.forced.futures import INSIDE, Window
 from impls.forced.piece_tokenizer import PieceTokenizer
 

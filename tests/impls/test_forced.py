@@ -4,22 +4,21 @@ import random
 from itertools import product
 
 import pytest
+from impls.bpe.tables.derivations import derive
 
 from corpora.generators.material import is_text
-from corpora.grammars.finite import FiniteLanguage
-from corpora.grammars.unrestricted import Unrestricted
+from corpora.grammars.finite import FiniteLanguage, Unrestricted
 from corpora.vocabularies import sources
-from impls.bpe.tokens import ordered_merges
-from impls.forced import tokenizer as tokenizers
-from impls.forced.characters import whole_characters
 from impls.forced.drop_pretoken import DropPretoken
 from impls.forced.exact import Exact
 from impls.forced.healed import HealedBack
 from impls.forced.interface import Context
 from impls.forced.none import NoHealing
 from impls.forced.printed import Printed
+from impls.forced.spellings import whole_characters
 from impls.forced.tokenizer import Tokenizer
 from impls.interface import Unsupported
+from impls.kernels.merge_tables import merge_tables
 from tests.data import data_path
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary
 from tests.impls.forced_definition import Letters, Unlisted, defined
@@ -215,7 +214,7 @@ def test_llama_3_late_tokens_are_decided_exactly():
     """Tokens whose merges act out of order: whole, begun, and others instead."""
     tokenizer = Tokenizer(loaded("vocabs/llama3.tiktoken.gz#pattern=llama3"))
     exact = Exact(tokenizer)
-    _, late = ordered_merges(tokenizer.vocabulary)
+    late = list(derive(tokenizer.vocabulary, merge_tables(tokenizer.vocabulary))[1])
     assert len(late) == 107
     for spelling in late[::7]:
         text = b'{"a": "x' + spelling
@@ -243,7 +242,8 @@ def test_the_work_is_linear_in_the_forced_bytes(monkeypatch, pretokenize):
 
         monkeypatch.setattr(of, name, call)
 
-    counted(tokenizers, "batch", lambda texts: sum(map(len, texts)))
+    counted(Tokenizer, "encode_pieces", lambda pieces: sum(map(len, pieces)))
+    counted(Tokenizer, "_encode", len)
     counted(Tokenizer, "piece_ends", len)
     exact = Exact(Tokenizer(sources.resolve("tekken_240911"), pretokenize=pretokenize))
     work = []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from corpora.grammars.corpus import own_cases
 from corpora.grammars.json_schema import JsonSchemaGrammar, llguidance_grammar
-from corpora.grammars.own_schemas import own_cases
 from corpora.vocabularies import sources
 from impls.adapters.llguidance import tokenizer_of
 from impls.forced.engines import LlguidanceMatcher, LlguidancePartial

@@ -124,31 +124,32 @@ def shortened(
     known = opponent.tokenizer.vocabulary.can_encode
     best = counterexample
 
-    def errs(context: bytes, forced: bytes, sentences: Sequence[bytes]) -> Counterexample | None:
+    def errs(context: bytes, forced: bytes, sentences: Sequence[bytes]) -> bool:
+        """Whether the policy errs as deep; then this is the best."""
+        nonlocal best
         beat()
         # A sentence may be nothing but the rest of a character; the whole is to be text.
-        if not all(is_text(context + forced + rest) for rest in sentences):
-            return None
-        if not all(map(known, (context, forced, *sentences))):
-            return None
+        texts = all(is_text(context + forced + rest) for rest in sentences)
+        if not texts or not all(map(known, (context, forced, *sentences))):
+            return False
         found = judged(opponent, counterexample.kind, context, forced, sentences)
-        return found if found and found.depth >= best.depth else None
+        if found is None or found.depth < best.depth:
+            return False
+        best = found
+        return True
 
     def deep(candidates: Sequence[bytes]) -> list[bool]:
-        nonlocal best
-        tried = ((at, errs(best.context, one, best.sentences)) for at, one in enumerate(candidates))
-        first, best = next((pair for pair in tried if pair[1]), (-1, best))  # type: ignore[assignment]
+        """Whether the policy errs, up to the first with which it does: that one is taken."""
+        tried = enumerate(candidates)
+        first = next((at for at, one in tried if errs(best.context, one, best.sentences)), -1)
         return [at == first for at in range(len(candidates))]
 
     if best.context:
-        best = errs(b"", best.context + best.forced, best.sentences) or best
+        errs(b"", best.context + best.forced, best.sentences)
     for place, rest in enumerate(best.sentences):
         for size in range(1, len(rest)):
-            shorter = list(best.sentences)
-            shorter[place] = rest[:size]
-            found = errs(best.context, best.forced, shorter)
-            if found is not None:
-                best = found
+            others = best.sentences[:place], best.sentences[place + 1 :]
+            if errs(best.context, best.forced, (*others[0], rest[:size], *others[1])):
                 break
     before = best.worth
     shrink(best.forced, deep, SHRINKING)

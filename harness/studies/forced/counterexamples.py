@@ -27,6 +27,7 @@ from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, named
 from harness.studies.forced.pool import results
 from impls.errors import ImplementationError
+from impls.forced.engines import LlguidanceMatcher
 from impls.forced.interface import Context
 from impls.interface import Unsupported
 
@@ -156,8 +157,6 @@ class Opponent:
         """The tokens that it forces. ValueError or Unsupported where it gives up."""
         policy = self._policy
         if self.name == LLGUIDANCE:
-            from impls.forced.engines import LlguidanceMatcher  # noqa: PLC0415
-
             grammar = lark([context.text + forced + rest for rest in sentences])
             policy = LlguidanceMatcher(self.tokenizer, self._policies.llguidance, grammar)
         return policy.heal(context, forced, FiniteLanguage(sentences)).ids

@@ -9,13 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from corpora.grammars.base import GrammarError
+from corpora.grammars.json_schema import JsonSchemaGrammar
 from harness.confinement.plan import OFF, Held
 from harness.core.messages import Loaded
 from harness.core.outcomes import Status
 from harness.events import ForcedWitness
+from harness.studies.forced.minimise import Minimiser
 from harness.studies.forced.policies import Policies
 from harness.studies.forced.results import Walked
+from harness.studies.forced.walk import Walk
 from harness.workers.serving import serve
 from impls.interface import Unsupported
 
@@ -64,9 +66,6 @@ class WalkSchema:
 
     def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Walked:
         """See :class:`Job`."""
-        from corpora.grammars.json_schema import JsonSchemaGrammar  # noqa: PLC0415
-        from harness.studies.forced.walk import Walk  # noqa: PLC0415 (Numba)
-
         case = self.case
         try:
             grammar = JsonSchemaGrammar(case.schema, task.whitespace)
@@ -75,10 +74,7 @@ class WalkSchema:
             return Walked(refused={case.name: one_line(error)})
         walk = Walk(policies.tokenizer, grammar, named, case.name, task.seed, beat=beat)
         for text in case.instances:
-            try:
-                walk.instance(text)
-            except (GrammarError, ValueError, RecursionError, MemoryError) as error:
-                return Walked(failed={case.name: one_line(error)})
+            walk.instance(text)
         return walk.finished()
 
 
@@ -96,8 +92,6 @@ class MinimiseWitness:
 
     def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> list[ForcedWitness]:
         """See :class:`Job`."""
-        from harness.studies.forced.minimise import Minimiser  # noqa: PLC0415 (Numba)
-
         minimiser = Minimiser(policies, self.witness.policy, task.whitespace, beat)
         found = minimiser.minimal(self.witness, self.case, self.seconds)
         return [] if found is None else [found]

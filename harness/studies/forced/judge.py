@@ -35,8 +35,7 @@ END_HERE = 0.3
 class Point:
     """A boundary at which bytes are forced.
 
-    after: the grammar after them. exact: what the policy of that name forces, once it was asked;
-    proved: whether it had an answer.
+    after: the grammar after them. exact: what the policy of that name forces, once it was asked.
     In what follows ``ids`` are tokens forced here, and ways are continuations to the end of a
     sentence.
     """
@@ -46,7 +45,6 @@ class Point:
     forced: bytes
     after: GrammarState
     exact: Healed | None = None
-    proved: bool = False
 
     @cached_property
     def sentences(self) -> Sequence[bytes] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache, cached_property
-from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,22 @@ from corpora.vocabularies.model import Algorithm
 from harness.engine.selection import SelectionError
 from harness.verdict.gate import EXACT_METHOD
 from impls import registry
+from impls.adapters.llguidance import tokenizer_of
 from impls.constrained import Constrains
+from impls.forced.drop_pretoken import DropPretoken
+from impls.forced.engines import (
+    EnginePolicy,
+    LlguidanceMatcher,
+    LlguidancePartial,
+    LmFormatEnforcer,
+    OutlinesCore,
+    XgrammarJump,
+)
+from impls.forced.exact import Exact
+from impls.forced.healed import HealedBack
 from impls.forced.interface import Healed
+from impls.forced.none import NoHealing
+from impls.forced.printed import Printed
 from impls.interface import Capability, Heals, Mode, Unsupported
 
 if TYPE_CHECKING:
@@ -41,18 +54,14 @@ DEFAULT = (
 EXACT = EXACT_METHOD
 """The policy that decides: its proofs judge the others, and the gate holds it to no error."""
 
-ENGINES = {"outlines-core": "outlines_core", "lm-format-enforcer": "lmformatenforcer"}
-"""Whole engines by their modules."""
-
-SIMPLE = {
-    EXACT: "exact:Exact",
-    "none": "none:NoHealing",
-    "printed": "printed:Printed",
-    "drop-pretoken": "drop_pretoken:DropPretoken",
-    "outlines-core": "whole_engines:OutlinesCore",
-    "lm-format-enforcer": "whole_engines:LmFormatEnforcer",
+ENGINES = {
+    "outlines-core": ("outlines_core", OutlinesCore),
+    "lm-format-enforcer": ("lmformatenforcer", LmFormatEnforcer),
 }
-"""Policies, and whole engines, that are made of the tokenizer alone: below ``impls.forced``."""
+"""Whole engines: their modules, and what makes each of a tokenizer."""
+
+SIMPLE = {EXACT: Exact, "none": NoHealing, "printed": Printed, "drop-pretoken": DropPretoken}
+"""Policies that are made of the tokenizer alone."""
 
 _HEALED = re.compile(r"healed(?::(?:(tokens|bytes)=)?(\d{1,4}))?(:conservative)?", re.ASCII)
 
@@ -93,7 +102,7 @@ def trouble(name: str, vocabulary: Vocabulary) -> str | None:
         return "SentencePiece has no pre-tokens"
     if name == "xgrammar" and find_spec("xgrammar") is None:
         return "it is not installed; pip install 'tokgate[xgrammar]' (with torch, gigabytes)"
-    if name in ENGINES and find_spec(ENGINES[name]) is None:
+    if name in ENGINES and find_spec(ENGINES[name][0]) is None:
         return "it is not installed; pip install 'tokgate[engines]'"
     if name in ENGINES and (vocabulary.pieces or vocabulary.normalizes):
         return "byte-level vocabularies without a normalizer only"
@@ -195,8 +204,6 @@ class Policies:
         return {name: self._made(name, schema, whitespace) for name in names}
 
     def _made(self, name: str, schema: Mapping[str, Any] | bool, whitespace: Whitespace) -> Policy:
-        from impls.forced import engines  # noqa: PLC0415 (imports libraries)
-
         line = trouble(name, self.tokenizer.vocabulary)
         if line is not None:
             raise Unsupported(f"{name} on {self.tokenizer.vocabulary.id}: {line}")
@@ -204,32 +211,27 @@ class Policies:
             from corpora.grammars.json_schema import llguidance_grammar  # noqa: PLC0415
 
             grammar = llguidance_grammar(schema, whitespace)
-            return engines.LlguidanceMatcher(self.tokenizer, self.llguidance, grammar)
+            return LlguidanceMatcher(self.tokenizer, self.llguidance, grammar)
         if name == "xgrammar":
-            return engines.XgrammarJump(self.tokenizer, schema, whitespace)
+            return XgrammarJump(self.tokenizer, schema, whitespace)
         made: Policy | Constrains = self._lasting(name)
         if isinstance(made, Constrains):
-            return engines.EnginePolicy(name, self.tokenizer, made, schema, whitespace)
+            return EnginePolicy(name, self.tokenizer, made, schema, whitespace)
         return made
 
     @cached_property
     def llguidance(self) -> Any:
         """llguidance's tokenizer of the vocabulary."""
-        from impls.adapters.llguidance import tokenizer_of  # noqa: PLC0415
-
         return tokenizer_of(self.tokenizer.vocabulary)
 
     def _new(self, name: str) -> Any:
         """A policy that serves any grammar, or a whole engine."""
+        if name in ENGINES:
+            return ENGINES[name][1](self.tokenizer)
         if name in SIMPLE:
-            module, _, kind = SIMPLE[name].partition(":")
-            return getattr(import_module(f"impls.forced.{module}"), kind)(self.tokenizer)
+            return SIMPLE[name](self.tokenizer)
         if name == "llguidance.partial":
-            from impls.forced.engines import LlguidancePartial  # noqa: PLC0415 (imports libraries)
-
             return LlguidancePartial(self.llguidance)
-        from impls.forced.healed import HealedBack  # noqa: PLC0415 (Numba)
-
         match = _HEALED.fullmatch(name)
         if match is None:
             return plugged(name, self.tokenizer.vocabulary)

@@ -7,11 +7,11 @@ import importlib.metadata
 import platform
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora.grammars.corpus import CorpusError, compact_json, read_cases
+from corpora.grammars.corpus import CorpusError, compact_json, own_cases, read_cases
 from harness.confinement import probing
 from harness.core import exit_statuses
 from harness.core.interruption import exit_status
@@ -79,8 +79,6 @@ class ForcedPlan:
     def cases(self) -> Iterator[SchemaCase]:
         """All cases of the corpus. Raises SelectionError."""
         if self.corpus == OWN:
-            from corpora.grammars.own_schemas import own_cases  # noqa: PLC0415
-
             yield from own_cases(self.task.whitespace)
             return
         try:
@@ -153,7 +151,7 @@ class Walking:
     watch: Callable[[float, str], None]
     walks: Walks | None = None
     names: Sequence[str] = ()
-    cases: dict[str, SchemaCase] | None = None
+    cases: dict[str, SchemaCase] = field(default_factory=dict)
 
     def go(self) -> None:
         """Do what is not yet in the record. Raises as :func:`execute` does."""
@@ -178,9 +176,8 @@ class Walking:
         if self.walks is not None:
             answers = self.walks.results(plan.task, cases, len(left), journal.add_left)
         else:
-            processes = min(plan.jobs, max(1, len(left)))
             jobs = map(WalkSchema, cases)
-            answers = results(plan.task, jobs, processes, left=journal.add_left)
+            answers = results(plan.task, jobs, plan.jobs, left=journal.add_left)
         with contextlib.closing(answers):  # while the record can still be written
             for at, (job, answer) in enumerate(answers, done + 1):
                 journal.add((SCHEMA, job.case.name), walked(job, answer))
@@ -203,8 +200,7 @@ class Walking:
         left = [one for one in wanted if small_of(one) not in self.journal.done]
         self.watch(WALKED, f"making {len(left):,} failures small")
         jobs = [MinimiseWitness(one, cases[one.schema], MINIMISING) for one in left]
-        processes = min(self.plan.jobs, max(1, len(jobs)))
-        answers = results(self.plan.task, jobs, processes, left=self.journal.add_left)
+        answers = results(self.plan.task, jobs, self.plan.jobs, left=self.journal.add_left)
         with contextlib.closing(answers):
             for at, (job, answer) in enumerate(answers, len(wanted) - len(left) + 1):
                 self.journal.add(small_of(job.witness), [] if isinstance(answer, str) else answer)
@@ -230,7 +226,7 @@ class Walking:
         yield from rows(found, task.vocabulary.id, corpus, task.whitespace)
         for one in self.failures():
             smallest = self.journal.done.get(small_of(one), [])
-            yield completed(one, (self.cases or {}).get(one.schema), *smallest[:1])
+            yield completed(one, self.cases.get(one.schema), *smallest[:1])
 
 
 def shown(witnesses: Iterable[ForcedWitness], policies: Sequence[str]) -> list[ForcedWitness]:
@@ -238,19 +234,17 @@ def shown(witnesses: Iterable[ForcedWitness], policies: Sequence[str]) -> list[F
 
     Errors of the exact policy come first: there should be none.
     """
-    by_policy: dict[str, list[tuple[int, ForcedWitness]]] = {name: [] for name in policies}
+
+    def length(one: ForcedWitness) -> int:
+        return len(one.context) + len(one.forced) + len(one.continuation)
+
+    ranked: dict[str, list[tuple[int, int, ForcedWitness]]] = {name: [] for name in policies}
     seen = Counter[tuple[str, str]]()
-    for one in sorted(witnesses, key=lambda one: (_length(one), small_of(one))):
+    for place, one in enumerate(sorted(witnesses, key=lambda one: (length(one), small_of(one)))):
         seen[one.policy, one.schema] += 1
-        by_policy.setdefault(one.policy, []).append((seen[one.policy, one.schema], one))
-    ordered = sorted(by_policy, key=lambda name: name != EXACT)
-    # Stable: by length within a rank.
-    ranked = (sorted(by_policy[name], key=lambda pair: pair[0])[:SHOWN] for name in ordered)
-    return [one for pairs in ranked for _, one in pairs]
-
-
-def _length(witness: ForcedWitness) -> int:
-    return len(witness.context) + len(witness.forced) + len(witness.continuation)
+        ranked[one.policy].append((seen[one.policy, one.schema], place, one))
+    ordered = sorted(ranked, key=lambda name: name != EXACT)
+    return [one for name in ordered for _, _, one in sorted(ranked[name])[:SHOWN]]
 
 
 def completed(

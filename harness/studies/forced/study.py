@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-import time
 from typing import TYPE_CHECKING
 
+from harness.core.countdown import Countdown
 from harness.engine.examiner import Study
 from harness.engine.selection import SelectionError
 from harness.events import ImplementationFailed, Phase
@@ -44,13 +44,9 @@ class ForcedSample(Study):
         """Walk the sample, until the session's time for cases is over at the most."""
         run, vocabulary = self._run, session.vocabulary
         run.emit(Phase(f"forcing tokens of {vocabulary.id}"))
+        seconds = None if run.plan.budget.seconds is None else SECONDS
         trouble = walk_sample(
-            vocabulary,
-            run.plan.seed,
-            run.emit,
-            hurried=run.plan.budget.seconds is not None,
-            stopped=run.stop.is_set,
-            over=lambda: session.over,
+            vocabulary, run.plan.seed, run.emit, seconds, run.stop.is_set, lambda: session.over
         )
         if trouble is not None:
             run.emit(ImplementationFailed("forced tokens", vocabulary.id, trouble))
@@ -60,8 +56,7 @@ def walk_sample(
     vocabulary: Vocabulary,
     seed: int,
     emit: Callable[[Event], None],
-    *,
-    hurried: bool,
+    seconds: float | None = None,
     stopped: Callable[[], bool] = lambda: False,
     over: Callable[[], bool] = lambda: False,
 ) -> str | None:
@@ -69,10 +64,10 @@ def walk_sample(
     or what it left behind.
 
     A vocabulary that the policies do not take is passed over. Nothing is told once ``stopped``;
-    what was walked until then is told once time is ``over``.
+    what was walked until then is told once time is ``over``, or so many seconds after the first.
     """
     # llguidance is imported with these.
-    from corpora.grammars.own_schemas import own_cases  # noqa: PLC0415
+    from corpora.grammars.corpus import own_cases  # noqa: PLC0415
     from harness.studies.forced.jobs import Task, WalkSchema  # noqa: PLC0415
     from harness.studies.forced.policies import EXACT, named  # noqa: PLC0415
     from harness.studies.forced.pool import results  # noqa: PLC0415
@@ -84,22 +79,20 @@ def walk_sample(
     policies = named((EXACT, "healed:tokens=4", "llguidance"))
     task = Task(vocabulary, policies, "flexible", seed, seconds=30.0)
     cases = random.Random(f"forced/{seed}").sample(own_cases("flexible"), SCHEMAS)
-    found, began = {}, None
-    left: list[str] = []
-    jobs = map(WalkSchema, cases)
-    answers = results(task, jobs, 1, lambda: stopped() or over(), left=left.append)
+    found, left = {}, list[str]()
+    countdown = Countdown(seconds)
+    answers = results(
+        task, map(WalkSchema, cases), 1, lambda: stopped() or over() or countdown.over,
+        left=left.append,
+    )  # fmt: skip
     try:
         for job, answer in answers:
             found[job.case.name] = walked(job, answer)
-            began = began or time.monotonic()
-            if hurried and time.monotonic() - began > SECONDS:
-                break
+            countdown.start()
     except SelectionError:
         return None
     except ImplementationError as error:
         return str(error)
-    finally:
-        answers.close()
     if stopped() or not found:
         return None
     sums = total((found[name] for name in sorted(found)), policies)

@@ -51,7 +51,6 @@ class Walk:
         self._tokenizer, self._grammar, self._policies = tokenizer, grammar, policies
         self._name, self._every, self._beat = name, sampled_every, beat
         self._rng = random.Random(f"{seed}/{name}")
-        self._last_points: dict[int, Point] = {}
         self.result = Walked(tallies={policy: Tally() for policy in policies})
 
     def instance(self, text: bytes) -> None:
@@ -84,20 +83,14 @@ class Walk:
     def _points(self, text: bytes, steps: Sequence[tuple[int, bytes]]) -> dict[int, Point] | None:
         """By token: the boundaries at which something is forced; None if the text is refused."""
         points: dict[int, Point] = {}
-        # Texts of one schema begin alike, and what was found out where they do holds for each. Only
-        # those of the last one are kept, as all together could take any amount of memory.
-        last, self._last_points = self._last_points, points
         state, place = self._grammar, 0
         ids: tuple[int, ...] = ()
         for index, (token_id, step) in enumerate(steps):
             if forced := state.forced():
                 if not text.startswith(forced, place):
                     return None
-                context, known = Context(text[:place], ids), last.get(index)
-                if known is None or (known.context, known.forced) != (context, forced):
-                    after = remembered(state.after(forced))
-                    known = Point(self._tokenizer, context, forced, after)
-                points[index] = known
+                after = remembered(state.after(forced))
+                points[index] = Point(self._tokenizer, Context(text[:place], ids), forced, after)
             if not state.viable(step):
                 return None
             state = state.after(step)
@@ -132,14 +125,11 @@ class Walk:
         return answers
 
     def _healed(self, name: str, point: Point) -> tuple[int, ...]:
-        """What a policy forces at a point. Exact, a function of the point, is asked once."""
-        if name == EXACT and point.exact is not None and point.proved:
-            return point.exact.ids
+        """What a policy forces at a point."""
         tally, started = self.result.tallies[name], time.perf_counter()
         healed = Healed((), point.forced)
         try:
             healed = self._policies[name].heal(point.context, point.forced, point.after)
-            point.proved = point.proved or name == EXACT
         except NotAdmitted:
             tally.not_admitted += 1
         except OutsideMask:

@@ -12,8 +12,8 @@ from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
+from corpora.grammars.corpus import own_cases
 from corpora.grammars.json_schema import JsonSchemaGrammar
-from corpora.grammars.own_schemas import own_cases
 from corpora.vocabularies import sources
 from harness.studies.forced.policies import EXACT
 from harness.studies.forced.walk import Walk

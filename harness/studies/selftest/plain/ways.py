@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from corpora.grammars.finite import FiniteLanguage
-from corpora.grammars.unrestricted import Unrestricted
+from corpora.grammars.finite import FiniteLanguage, Unrestricted
 from harness.studies.selftest.plain.base import text_of
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls.forced.interface import Context
