@@ -17,10 +17,10 @@ from harness.engine.suites import Budget
 from harness.events import FindingFixed
 from harness.findings.asking import Asking
 from harness.findings.minimising import NO_TIME
+from harness.studies.campaigns.store import CampaignStore
 from harness.studies.fuzz.known import comes_back
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Ended, Record, record
-from harness.studies.fuzz.store import CampaignStore
 from tests.harness.command import here
 from tests.harness.fuzz_campaign import run, small_plan
 from tests.reports import records

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.generators.base import FunctionGenerator
 from corpora.vocabularies.embedded import RANDOM
+from harness.core.comparisons import algorithm_of
 from harness.engine.selection import SelectionError, vocabularies
-from harness.studies.fuzz.arms import SEEDS
-from harness.studies.fuzz.state import FORM
+from harness.studies.campaigns.state import FORM
+from harness.studies.fuzz.arms import SEEDS, SHARED
+from harness.studies.fuzz.target import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.planning import Plan
+    from harness.studies.campaigns.state import Kept
+    from harness.studies.campaigns.units import Save
+    from harness.studies.fuzz.state import State
+    from harness.workers.pool import WorkerPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,7 @@ class FuzzPlan:
     canary: bool = True
     seeds: Sequence[bytes] = ()
     database: str | None = None
+    doing: ClassVar[str] = "fuzzing"
 
     @property
     def targets(self) -> dict[str, tuple[str, int]]:
@@ -49,6 +57,10 @@ class FuzzPlan:
             for shard in range(self.shards)
             for source in self.plan.vocabularies
         }
+
+    def target(self, name: str, parts: Mapping[str, bytes], pool: WorkerPool, save: Save) -> Target:
+        """A target, as it was committed last."""
+        return Target(self, name, parts, pool, save)
 
     def alone(self, source: str) -> Plan:
         """The plan with one vocabulary, and the inputs to begin with as its first generator."""
@@ -87,6 +99,21 @@ class FuzzPlan:
             "form of the state": FORM,
             "python": platform.python_version(),
         }
+
+
+OFFERED = 16
+"""Inputs of its corpus that a target gives to the others of its algorithm."""
+
+
+def crossing(plan: FuzzPlan, kept: Mapping[str, Kept[State]]) -> dict[str, list[bytes]]:
+    """What each target is given of all of its algorithm: what joined their corpora last."""
+    offered: dict[str, list[bytes]] = defaultdict(list)
+    given = {}
+    for name, (source, _) in plan.targets.items():
+        given[name] = offered[algorithm_of(plan.plan.vocabularies[source]())]
+        entries = kept[name].state.corpus if name in kept else []
+        given[name] += [one.data for one in entries if one.origin != SHARED][-OFFERED:]
+    return given
 
 
 RANDOM_VOCABULARIES = 8

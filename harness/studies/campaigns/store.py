@@ -19,12 +19,12 @@ from harness.core.provenance import now
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.ledger.engine import Base, LedgerError, fault, open_database
-from harness.studies.fuzz.state import Kept
+from harness.studies.campaigns.state import Kept, S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from harness.studies.fuzz.state import Round
+    from harness.studies.campaigns.state import Round
 
 RELEASE_SECONDS = 5.0
 """The lock of a process that was killed may outlive it by so many seconds."""
@@ -47,7 +47,7 @@ class CampaignRow(Base):
 
 
 class PartRow(Base):
-    """A part of the state of a target; see :meth:`harness.studies.fuzz.state.State.parts`."""
+    """A part of the state of a target; see :meth:`harness.studies.campaigns.state.State.parts`."""
 
     __tablename__ = "campaign_parts"
 
@@ -68,13 +68,19 @@ class ReportedRow(Base):
 
 
 class CampaignStore:
-    """One campaign in a database."""
+    """One campaign in a database.
 
-    def __init__(self, where: str, name: str) -> None:
-        """Open the database. Raises LedgerError."""
+    at: what errors begin with. other, anew: what a user may give where the campaign is taken, and
+    where it is damaged. Raises LedgerError.
+    """
+
+    def __init__(
+        self, where: str, name: str, *, at: str = "", other: str = "another --name",
+        anew: str = "give --anew",
+    ) -> None:  # fmt: skip
         self.engine = open_database(where)
-        self.name = name
-        self._shown = self.engine.url.render_as_string(hide_password=True)
+        self.name, self._other, self._anew = name, other, anew
+        self._at = at or f"--ledger {self.engine.url.render_as_string(hide_password=True)}"
         self._id = 0
 
     @contextlib.contextmanager
@@ -99,7 +105,7 @@ class CampaignStore:
                         return False
                     except OSError as error:  # not all file systems have locks
                         raise SelectionError(
-                            f"--ledger {self._shown}: {path} cannot be locked "
+                            f"{self._at}: {path} cannot be locked "
                             f"({error.strerror or error}); put the ledger on a local disk"
                         ) from error
                     return True
@@ -118,7 +124,7 @@ class CampaignStore:
             while not taken():
                 if time.monotonic() > deadline:
                     raise SelectionError(
-                        f"--ledger {self._shown}: another process is at the campaign "
+                        f"{self._at}: another process is at the campaign "
                         f"{self.name!r}; wait for it, or give another --name"
                     )
                 time.sleep(RELEASE_SECONDS / 50)
@@ -144,7 +150,7 @@ class CampaignStore:
                 session.add(row)
             elif (known := self._identity(row)) != dict(identity):
                 raise SelectionError(
-                    f"--ledger {self._shown}: the campaign {self.name!r} was started with "
+                    f"{self._at}: the campaign {self.name!r} was started with "
                     f"{difference(known, identity)}; give the same options to continue, or "
                     "--anew to start again (what was found stays known)"
                 )
@@ -184,21 +190,24 @@ class CampaignStore:
         with self._session() as session:
             return {row.name: row.value for row in session.scalars(sa.select(PartRow).where(*mine))}
 
-    def targets(self, names: Iterable[str]) -> dict[str, Kept]:
-        """Those of these targets that were ever committed. Raises LedgerError."""
+    def targets(self, names: Iterable[str], kind: type[S]) -> dict[str, Kept[S]]:
+        """Those of these targets that were ever committed. kind: of their state.
+
+        Raises LedgerError.
+        """
         found = {}
         for name in names:
             try:
                 if parts := self.parts(name):
-                    found[name] = Kept(parts)
+                    found[name] = Kept(kind, parts)
             except ValueError as error:
                 raise self._unreadable(f"the state of {name}: {error}") from error
         return found
 
     def _unreadable(self, why: str) -> LedgerError:
         return LedgerError(
-            f"--ledger {self._shown}: the campaign {self.name!r} cannot be read ({why}); "
-            "give --anew to begin another"
+            f"{self._at}: the campaign {self.name!r} cannot be read ({why}); "
+            f"{self._anew} to begin another"
         )
 
     def commit(self, rounds: Iterable[Round], *, forget: bool = False) -> None:
@@ -231,7 +240,7 @@ class CampaignStore:
                 yield session
         except SQLAlchemyError as error:
             raise LedgerError(
-                f"--ledger {self._shown}: {fault(error)}; make room there, or mend the connection, "
+                f"{self._at}: {fault(error)}; make room there, or mend the connection, "
                 "and run again: what was committed is there"
             ) from error
         except json.JSONDecodeError as error:  # a column of JSON that is none
