@@ -8,7 +8,6 @@ The costs of the driver are those of a round of a real campaign: reading its res
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import json
 import statistics
 import tempfile
@@ -103,7 +102,7 @@ def main() -> None:
         made = session(plan, where, folder / "out", LocalExecutor(2))
         (used,) = [one for one in made.events if isinstance(one, ClusterUsed)]
         store = CampaignStore(where, "test")
-        identity = plan.identity(importlib.metadata.version("tokgate"))
+        identity = plan.identity()
         store.begin(identity, anew=False)
         parts = store.parts("toy_bytes#0")
         packed = Came("mark", done=round_of(parts, 0, 0)).packed()

@@ -16,6 +16,7 @@ from harness.studies.worst.finals import standing_out
 from harness.studies.worst.plan import WorstPlan, make_plan
 from harness.studies.worst.run import WorstStudy, store_of
 from harness.studies.worst.state import Aim, Candidate, State
+from harness.studies.worst.target import Target
 from tests.cluster.campaigns import Quiet
 
 SLOW = f"{Path(__file__).parents[1] / 'harness' / 'slow_on_punctuation.py'}:IMPLEMENTATION"
@@ -63,7 +64,7 @@ def test_the_searches_of_a_cluster_are_no_state_of_one_alone(tmp_path: Path) -> 
 
 def test_a_plan_travels() -> None:
     plan = replace(planned(1.0), shards=2)
-    there = Campaign.of(plan).here(plan.plan.vocabularies)
+    there = Campaign.of(plan, Target).here(plan.plan.vocabularies)
     assert (
         there.targets
         == plan.targets

@@ -205,7 +205,7 @@ def test_a_command_says_what_is_damaged_in_one_line(tmp_path: Path) -> None:
             "update campaign_parts set value = x'00' where name = 'map/000000'",
             "the state of toy_bytes#0: map/000000: is cut off",
         ),
-        ("update campaigns set identity = '{'", "a field is not JSON"),
+        ("update campaigns set identity = '{'", "identity: Expecting property name"),
         ("update campaigns set identity = '[]'", "identity: expected `object`, got `array`"),
     ]
     for change, told in changes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import threading
 from dataclasses import replace
@@ -152,7 +151,7 @@ def test_inputs_to_begin_with_come_first(tmp_path: Path) -> None:
     saved = tmp_path / "saved"
     assert save_corpus(plan, CampaignStore(str(tmp_path / "x.db"), "test"), saved) == 0
     store = CampaignStore(str(tmp_path / "x.db"), "test")
-    store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=False)
+    store.begin(plan.identity(), anew=False)
     assert save_corpus(plan, store, saved) > 2
     assert save_corpus(plan, store, saved) == 0
     assert b"second" in {path.read_bytes() for path in saved.iterdir()}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from harness.events import ClusterUsed, Event
     from harness.studies.campaigns.state import Kept, Round
     from harness.studies.campaigns.store import CampaignStore
-    from harness.studies.campaigns.units import CampaignPlan
+    from harness.studies.campaigns.units import CampaignPlan, Open
 
 TURN_SECONDS = 60.0
 """A target keeps its place for so many seconds where others wait: loading a large vocabulary into
@@ -108,6 +108,7 @@ class Session:
     def __init__(
         self,
         plan: CampaignPlan,
+        target: Open,
         store: CampaignStore,
         executor: Executor | None,
         shows: Shows,
@@ -123,7 +124,7 @@ class Session:
         self._others, self._beside = others or {}, beside
         jobs = plan.plan.jobs
         self._executor = executor or LocalExecutor(jobs + (beside is not None))
-        self._campaign = Campaign(plan) if executor is None else Campaign.of(plan)
+        self._campaign = Campaign(plan, target) if executor is None else Campaign.of(plan, target)
         self._jobs = jobs if executor is None else executor.slots
         self.cases = 0
         self.gone: set[str] = set()

@@ -9,20 +9,22 @@ it.
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
+import platform
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from corpora.vocabularies import scratch
 from harness.cluster.executor import UnitError
 from harness.core import stored
 from harness.engine.portable import Portable, packed, packed_files, unpacked
 from harness.findings.folder import FindingsFolder
-from harness.studies.campaigns.state import Round
+from harness.studies.campaigns.state import FORM, Round
 from harness.workers.pool import Stopped, WorkerPool
 
 if TYPE_CHECKING:
@@ -77,43 +79,66 @@ class Target(Protocol):
         ...
 
 
-class CampaignPlan(Protocol):
-    """What a campaign does: a dataclass, which travels with :class:`Portable`."""
+@dataclass(frozen=True, slots=True)
+class CampaignPlan:
+    """What a campaign does: ``plan`` on each of its vocabularies, in ``shards`` targets each.
 
-    @property
-    def plan(self) -> Plan:
-        """The plan of all targets."""
-        ...
+    doing: what it does, in words, for whoever watches.
+    """
 
-    @property
-    def doing(self) -> str:
-        """What it does, in a word, for whoever watches."""
-        ...
+    plan: Plan
+    shards: int = 1
+    doing: ClassVar[str]
 
     @property
     def targets(self) -> dict[str, tuple[str, int]]:
         """Vocabulary and number of each target, by its name; those with number 0 come first."""
-        ...
+        return {
+            f"{source}#{shard}": (source, shard)
+            for shard in range(self.shards)
+            for source in self.plan.vocabularies
+        }
 
-    def target(self, name: str, parts: Mapping[str, bytes], pool: WorkerPool, save: Save) -> Target:
-        """A target, as it was committed last; parts: none where it never was."""
-        ...
+    def identity(self) -> dict[str, Any]:
+        """All that decides what the campaign does, as plain data: other values, other campaign.
+
+        Neither the budget, nor how many targets run side by side.
+        """
+        plan = self.plan
+        return {
+            "seed": plan.seed,
+            "vocabulary": {
+                source: load().fingerprint for source, load in plan.vocabularies.items()
+            },
+            "implementation": plan.versions,
+            "timeout": plan.limits.seconds,
+            "memory": plan.limits.memory,
+            "tokgate": importlib.metadata.version("tokgate"),
+            "form of the state": FORM,
+            "python": platform.python_version(),
+        }
+
+
+Open = Callable[[Any, str, Mapping[str, bytes], WorkerPool, "Save"], Target]
+"""Makes a target of a plan, by its name, as it was committed last; of no parts where it never was.
+A finding's folder is written by the last argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
     """What all units share. portable: of the plan; None on the machine of the driver."""
 
-    plan: Any
+    plan: CampaignPlan
+    target: Open
     portable: Portable | None = None
 
     @classmethod
-    def of(cls, plan: Any) -> Self:
+    def of(cls, plan: CampaignPlan, target: Open) -> Self:
         """What travels of a campaign. Raises SelectionError for one that cannot."""
         bare = Portable.of(plan.plan)
-        return cls(replace(plan, plan=bare.plan), bare)
+        return cls(replace(plan, plan=bare.plan), target, bare)
 
-    def here(self, vocabularies: Mapping[str, Callable[[], Vocabulary]]) -> Any:
+    def here(self, vocabularies: Mapping[str, Callable[[], Vocabulary]]) -> CampaignPlan:
         """Return the campaign on this machine, with some of its vocabularies."""
         if self.portable is None:
             return self.plan
@@ -171,13 +196,13 @@ class Place:
         self._target: Target | None = None
         self._folder = RoundFolder(Path())
 
-    def open(self, plan: CampaignPlan, name: str, parts: Mapping[str, bytes]) -> None:
+    def open(self, target: Open, plan: CampaignPlan, name: str, parts: Mapping[str, bytes]) -> None:
         """Take up a target as it was committed last, in place of the one that is open."""
         self.mark = ""
         if self._pool is None or self._pool.stopped:
             self.close()
             self._pool = WorkerPool(plan.plan.participants, plan.plan.limits)
-        self._target = plan.target(name, parts, self._pool, self._save)
+        self._target = target(plan, name, parts, self._pool, self._save)
 
     def _save(self, name: str, violation: Violation, contract: Contract) -> str | None:
         return self._folder.save_finding(name, violation, contract)
@@ -228,7 +253,7 @@ def opened(
 ) -> bytes:
     """Open a target as it was committed last. again: ask again what it has found."""
     place: Place = keep.setdefault(PLACE, Place())
-    place.open(campaign.here({name.rpartition("#")[0]: load}), name, parts)
+    place.open(campaign.target, campaign.here({name.rpartition("#")[0]: load}), name, parts)
 
     def work(target: Target) -> Round | None:
         target.open(others)

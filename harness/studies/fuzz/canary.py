@@ -10,17 +10,14 @@ import json
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.engine import selection
 from harness.studies.campaigns.units import Campaign, Place
+from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.selftest import canary as planted
-
-if TYPE_CHECKING:
-    from harness.studies.fuzz.plan import FuzzPlan
-
 
 ENOUGH_CASES = 100_000
 """The canary shows within a few thousand cases of all generators; after so many, something is
@@ -72,10 +69,12 @@ def watched(keep: dict[str, Any], campaign: Campaign) -> bytes:
 
     Rounds of its own follow one another until it is found, or there is no hope.
     """
-    plan = plan_of(campaign.here({}))
+    whole = campaign.here({})
+    assert isinstance(whole, FuzzPlan)
+    plan = plan_of(whole)
     [source] = plan.plan.vocabularies
     place = keep["canary"] = Place()
-    place.open(plan, f"{source}#0", {})
+    place.open(campaign.target, plan, f"{source}#0", {})
     came = place.perform(lambda target: target.open(), math.inf)
     found, cases = False, 0
     while came.mark and not found and cases < ENOUGH_CASES:

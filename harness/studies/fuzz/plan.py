@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,9 +11,8 @@ from corpora.generators.base import FunctionGenerator
 from corpora.vocabularies.embedded import RANDOM
 from harness.core.comparisons import algorithm_of
 from harness.engine.selection import SelectionError, vocabularies
-from harness.studies.campaigns.state import FORM
+from harness.studies.campaigns.units import CampaignPlan
 from harness.studies.fuzz.arms import SEEDS, SHARED
-from harness.studies.fuzz.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,14 +21,12 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.planning import Plan
     from harness.studies.campaigns.state import Kept
-    from harness.studies.campaigns.units import Save
     from harness.studies.fuzz.state import State
-    from harness.workers.pool import WorkerPool
 
 
 @dataclass(frozen=True, slots=True)
-class FuzzPlan:
-    """A campaign: ``plan`` on each of its vocabularies, in ``shards`` targets each.
+class FuzzPlan(CampaignPlan):
+    """A campaign of behaviours.
 
     plan.budget: seconds of this session, or cases of each target in all; neither: endless.
     structured: Hypothesis makes inputs, too. coverage: Atheris does, guided by the coverage of our
@@ -39,8 +35,6 @@ class FuzzPlan:
     with. database: Hypothesis's, to share inputs through, or None.
     """
 
-    plan: Plan
-    shards: int = 1
     structured: bool = True
     coverage: bool = True
     costly: bool = False
@@ -48,19 +42,6 @@ class FuzzPlan:
     seeds: Sequence[bytes] = ()
     database: str | None = None
     doing: ClassVar[str] = "fuzzing"
-
-    @property
-    def targets(self) -> dict[str, tuple[str, int]]:
-        """Vocabulary and number of each target, by its name; those with number 0 come first."""
-        return {
-            f"{source}#{shard}": (source, shard)
-            for shard in range(self.shards)
-            for source in self.plan.vocabularies
-        }
-
-    def target(self, name: str, parts: Mapping[str, bytes], pool: WorkerPool, save: Save) -> Target:
-        """A target, as it was committed last."""
-        return Target(self, name, parts, pool, save)
 
     def alone(self, source: str) -> Plan:
         """The plan with one vocabulary, and the inputs to begin with as its first generator."""
@@ -71,20 +52,12 @@ class FuzzPlan:
         alone = {source: self.plan.vocabularies[source]}
         return replace(self.plan, vocabularies=alone, generators=generators)
 
-    def identity(self, tokgate: str) -> dict[str, Any]:
-        """All that decides what the campaign does, as plain data: other values, other campaign.
-
-        Neither the budget, nor how many targets run side by side, nor the expectations.
-        """
+    def identity(self) -> dict[str, Any]:
+        """As of any campaign, without the expectations."""
         plan = self.plan
         seeds = hashlib.sha256(b"".join(len(d).to_bytes(8, "big") + d for d in self.seeds))
-        return {
-            "seed": plan.seed,
+        return CampaignPlan.identity(self) | {
             "shards": self.shards,
-            "vocabulary": {
-                source: load().fingerprint for source, load in plan.vocabularies.items()
-            },
-            "implementation": plan.versions,
             "references": sorted(plan.references),
             "checks": [check.name for check in plan.checks],
             "generators": [generator.name for generator in plan.generators],
@@ -93,11 +66,6 @@ class FuzzPlan:
             "cost": self.costly,
             "corpus": seeds.hexdigest()[:16] if self.seeds else "none",
             "longest input": plan.suite.max_input,
-            "timeout": plan.limits.seconds,
-            "memory": plan.limits.memory,
-            "tokgate": tokgate,
-            "form of the state": FORM,
-            "python": platform.python_version(),
         }
 
 

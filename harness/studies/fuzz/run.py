@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import tempfile
 import threading
 import time
@@ -22,6 +21,7 @@ from harness.studies.fuzz.folder import CampaignFolder
 from harness.studies.fuzz.plan import crossing
 from harness.studies.fuzz.record import Ended, Record, record
 from harness.studies.fuzz.state import State
+from harness.studies.fuzz.target import Target
 from harness.studies.preparing import prepare
 from harness.verdict.coverage import Coverage
 
@@ -61,7 +61,7 @@ def execute(
         scratch.sweep(Path(tempfile.gettempdir()))
         countdown = Countdown(plan.plan.budget.seconds, clock)
         began, known = now(), store.known()
-        store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
+        store.begin(plan.identity(), anew=anew)
         folder = CampaignFolder(out, store.mark, shared=plan.shards > 1)
         seen, kept = progress(known), store.targets(plan.targets, State)
 
@@ -72,7 +72,7 @@ def execute(
             committed(done)
 
         session = Session(
-            plan, store, executor, seen, countdown, kept, folder.place, shared,
+            plan, Target, store, executor, seen, countdown, kept, folder.place, shared,
             # Where cases are counted, what is asked must not depend on where a session was cut off.
             crossing(plan, kept) if countdown.seconds is not None else None,
             canary.watched if plan.canary else None,

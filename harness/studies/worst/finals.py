@@ -7,10 +7,10 @@ all alike; of each size the least time counts.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
+from corpora.families.pattern import Pattern
 from corpora.families.user import family_of
 from harness.core.messages import Meter
 from harness.events import Phase
@@ -21,8 +21,8 @@ from harness.studies.growth.schedule import LEAST_CALL, MOST_CALL
 from harness.studies.worst.gauge import portions
 from harness.studies.worst.patterns import smallest
 from harness.studies.worst.results import Entry
-from harness.studies.worst.state import PALPABLE, Aim, Candidate
-from harness.studies.worst.target import CONTROL, control_of
+from harness.studies.worst.state import CONTROL, PALPABLE, Aim, Candidate
+from harness.studies.worst.target import control_of
 from harness.verdict.exponents import THRESHOLD
 from harness.workers.pool import OutOfTime
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from corpora.families.base import Family
-    from corpora.families.pattern import Pattern
     from harness.core.countdown import Countdown
     from harness.engine.costs import Loaded
     from harness.events import Event
@@ -76,14 +75,8 @@ MINIMISING = 0.4
 """Share of the time after the search that goes into minimising."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A pattern that stands out, as small as it gets. memory: bytes a byte, None if not known."""
-
-    pattern: Pattern
-    aim: Aim
-    origin: str
-    memory: float | None
+Found = dict[Pattern, tuple[Aim, Candidate]]
+"""Patterns that stand out, as small as they get, with what each was made of."""
 
 
 def standing_out(states: Sequence[State], sizes: Sizes, most: int) -> list[tuple[Aim, Candidate]]:
@@ -151,12 +144,12 @@ def polished(
     sizes: Sizes,
     control: float,
     time: Countdown,
-) -> list[Found]:
+) -> Found:
     """The smallest patterns for these candidates, each pattern once, in equal shares of time."""
     chosen: dict[Pattern, tuple[Aim, Candidate]] = {}
     for aim, one in candidates:
         chosen.setdefault(one.pattern, (aim, one))
-    found = []
+    found: Found = {}
     for (aim, known), _ in zip(chosen.values(), shares(gauge, time, len(chosen)), strict=True):
 
         def as_bad(
@@ -175,7 +168,7 @@ def polished(
             ]
 
         pattern = smallest(known.pattern, as_bad, lambda: gauge.able)
-        found.append(Found(pattern, aim, known.origin, known.memory(sizes.large)))
+        found.setdefault(pattern, (aim, known))
     return found
 
 
@@ -257,7 +250,7 @@ def heats(gauge: Gauge, listed: Sequence[Family], size: int) -> list[Family]:
 
 def finals(
     gauge: Gauge,
-    found: Sequence[Found],
+    found: Found,
     control: Family,
     listed: Sequence[Family],
     sizes: tuple[int, int],
@@ -270,16 +263,15 @@ def finals(
     """
     small, size = sizes
     still = heats(gauge, listed, small)
-    kinds = {one.pattern: one for one in reversed(found)}  # of those that became one, the first
-    made_of = [family_of(p.expression(), "", p) for p in reversed(kinds)]
+    made_of = [family_of(one.expression(), "", one) for one in found]
     rounds, cells = side_by_side(gauge.on, [control, *still, *made_of], size * BEYOND, countdown)
     first, *lines = [entry_of(one, "listed", size) for one in cells]
     first.kind = "control"
     known, mine = lines[: len(still)], lines[len(still) :]
-    for made, one in zip(mine, reversed(kinds.values()), strict=True):
-        made.kind = one.aim.value
-        made.name, made.origin = f"{one.aim}-{found.index(one) + 1}", one.origin
-        made.pattern, made.memory = one.pattern.to_dict(), one.memory
+    for number, (made, pattern) in enumerate(zip(mine, found, strict=True), 1):
+        aim, one = found[pattern]
+        made.kind, made.name, made.origin = aim.value, f"{aim}-{number}", one.origin
+        made.pattern, made.memory = pattern.to_dict(), one.memory(small)
     for some in (known, mine):
         some.sort(key=lambda one: -(one.a_byte or 0.0))
     return rounds, first, known, mine

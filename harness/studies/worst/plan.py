@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,21 +13,19 @@ from harness.engine.planning import Plan
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget, Suite
 from harness.studies.bench.plan import parse_size
+from harness.studies.campaigns.units import CampaignPlan
 from harness.studies.worst.patterns import seeds
-from harness.studies.worst.state import Sizes
-from harness.studies.worst.target import CONTROL, Target
+from harness.studies.worst.state import CONTROL, Sizes
 from harness.workers import Limits
 from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from corpora.families.base import Family
     from corpora.families.pattern import Pattern
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
-    from harness.studies.campaigns.units import Save
-    from harness.workers.pool import WorkerPool
 
 ALL = "all"
 """Withholds every family."""
@@ -50,24 +46,22 @@ SECONDS, DEATHS, HANGS = 20.0, 200, 30
 that may be busy with several times as much; and deaths are what is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorstPlan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorstPlan(CampaignPlan):
     """One search: ``plan`` has its implementation, its vocabulary, and its budget of seconds.
 
     families: names of those that are listed. withheld: those that it is not told of. size: bytes
     at which costs are compared. guided: also by lines of the implementation's own source. most: so
     many results for cost. begin: patterns to begin with, and their origins: like the families that
-    it is told of. shards: searches, each with its own seed.
+    it is told of.
     """
 
-    plan: Plan
     families: Sequence[str]
     withheld: frozenset[str]
     size: int
     guided: bool
     most: int
     begin: Sequence[tuple[str, Pattern]] = ()
-    shards: int = 1
     doing: ClassVar[str] = "searching on"
 
     @property
@@ -87,16 +81,6 @@ class WorstPlan:
         return self.plan.budget.seconds or 0.0
 
     @property
-    def targets(self) -> dict[str, tuple[str, int]]:
-        """Vocabulary and number of each search, by its name."""
-        [source] = self.plan.vocabularies
-        return {f"{source}#{shard}": (source, shard) for shard in range(self.shards)}
-
-    def target(self, name: str, parts: Mapping[str, bytes], pool: WorkerPool, save: Save) -> Target:
-        """A search, as it was committed last."""
-        return Target(self, name, parts, pool)
-
-    @property
     def sizes(self) -> Sizes:
         """The sizes of the search; that at which costs are compared is a power of two."""
         limit = self.participant.about.max_input
@@ -105,18 +89,13 @@ class WorstPlan:
         return Sizes(full // SMALL, full // LARGE, full, full * FAR)
 
     def identity(self) -> dict[str, Any]:
-        """What decides the search: the state of another one is not gone on with."""
-        return {
-            "implementation": self.participant.spec,
-            "version": self.participant.about.version,
-            "vocabulary": self.vocabulary.fingerprint,
+        """As of any campaign: the search of another identity is not gone on with."""
+        return CampaignPlan.identity(self) | {
+            "spec": self.participant.spec,
             "size": self.size,
-            "seed": self.plan.seed,
             "guided": self.guided,
             "withheld": sorted(self.withheld),
             "families": sorted(self.families),
-            "tokgate": importlib.metadata.version("tokgate"),
-            "python": platform.python_version(),
         }
 
 

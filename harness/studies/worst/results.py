@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from corpora.families.pattern import Pattern
+from harness.core import stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -126,10 +127,8 @@ class Report:
 
 
 def report_of(data: Mapping[str, Any]) -> Report:
-    """A report from its plain data, as an event has it. Raises TypeError for what is none."""
-    rows = {name: [Entry(**one) for one in data[name]] for name in ("found", "listed")}
-    control = data["control"] and Entry(**data["control"])
-    return Report(**{**data, **rows, "control": control})
+    """A report from its plain data, as an event has it. Raises ValueError for what is none."""
+    return stored.typed(data, Report)
 
 
 def as_families(report: Report) -> list[tuple[str, str, Pattern]]:

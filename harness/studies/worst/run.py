@@ -19,6 +19,7 @@ from harness.studies.worst.finals import finish, standing_out
 from harness.studies.worst.gauge import SLOWEST, Gauge
 from harness.studies.worst.results import Report, as_families
 from harness.studies.worst.state import State
+from harness.studies.worst.target import Target
 from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class WorstStudy:
             searched = Countdown(plan.budget * SEARCHING - store.row.seconds / plan.shards)
             try:
                 kept = store.targets(plan.targets, State)
-                session = Session(plan, store, executor, self.shows, searched, kept)
+                session = Session(plan, Target, store, executor, self.shows, searched, kept)
                 report.left = "".join(session.run().values())
                 if session.cluster is not None:
                     tell(session.cluster)

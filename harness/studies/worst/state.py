@@ -15,6 +15,9 @@ from harness.core.outcomes import Status
 from harness.studies.campaigns import state
 from harness.studies.worst.patterns import niche
 
+CONTROL = "prose"
+"""The family that everybody measures: costs are told as multiples of its."""
+
 PALPABLE = 1 << 20
 """Bytes of memory below which a process's pages, pools and caches are all there is to see."""
 
@@ -152,9 +155,10 @@ class State(state.State):
     """All that a search knows. Its cases are readings, of any kind.
 
     control: the control's cost a byte at the larger size. memory: the least bytes of memory a byte
-    that a crowd of patterns took. places: the best of each aim and niche (Mouret and Clune,
-    MAP-Elites, 2015). deaths: by kind; died: how many there were. lines: by place in the source,
-    its greatest count a byte, and whose that was. ended: why it ended before its time, if it did.
+    that a crowd of patterns took. places: the best of each aim and niche
+    (Mouret and Clune, MAP-Elites, 2015). deaths: by kind; died: how many there were. lines: by
+    place in the source, its greatest count a byte, and whose that was. ended: why it ended before
+    its time, if it did.
     """
 
     PAGES: ClassVar[Mapping[str, int]] = {"places": 16, "deaths": 16, "lines": 64}

@@ -19,7 +19,7 @@ from harness.studies.campaigns.state import Kept
 from harness.studies.worst.gauge import Gauge
 from harness.studies.worst.patterns import Breeder
 from harness.studies.worst.search import Search
-from harness.studies.worst.state import PALPABLE, Aim, State
+from harness.studies.worst.state import CONTROL, PALPABLE, Aim, State
 from harness.workers.pool import OutOfTime, Stopped
 from impls.errors import ImplementationError
 
@@ -28,11 +28,9 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.studies.campaigns.state import Round
+    from harness.studies.campaigns.units import Save
     from harness.studies.worst.plan import WorstPlan
     from harness.workers.pool import WorkerPool
-
-CONTROL = "prose"
-"""The family that everybody measures: costs are told as multiples of its."""
 
 CONTROLS = 5
 """Measurements of the control before a search."""
@@ -45,7 +43,7 @@ class Target:
     """
 
     def __init__(
-        self, plan: WorstPlan, name: str, parts: Mapping[str, bytes], pool: WorkerPool
+        self, plan: WorstPlan, name: str, parts: Mapping[str, bytes], pool: WorkerPool, save: Save
     ) -> None:
         self._plan, self._name, self._pool = plan, name, pool
         self._kept = Kept(State, parts)
