@@ -56,15 +56,20 @@ def loaded(
 
     left: the seconds until what is asked is cut off, which raises OutOfTime, as loading does then.
     """
-    contracts = contracts_of(vocabulary, [participant], frozenset(), proper=True)
-    if not contracts:
-        raise NotLoaded(f"{participant.name} does not run {vocabulary.id}")
     pool = WorkerPool([participant], limits or Limits(), environment)
     pool.limit_by(left)
     try:
-        faults = pool.load(vocabulary, [participant.name])
-        for answer in faults.values():
-            raise NotLoaded(f"{participant.name} on {vocabulary.id}: {answer.error}")
-        yield Loaded(pool, participant, contracts[0])
+        yield load_into(pool, participant, vocabulary)
     finally:
         pool.close()
+
+
+def load_into(pool: WorkerPool, participant: Participant, vocabulary: Vocabulary) -> Loaded:
+    """Load in a pool that is there, as :func:`loaded` does. Raises NotLoaded."""
+    contracts = contracts_of(vocabulary, [participant], frozenset(), proper=True)
+    if not contracts:
+        raise NotLoaded(f"{participant.name} does not run {vocabulary.id}")
+    faults = pool.load(vocabulary, [participant.name])
+    for answer in faults.values():
+        raise NotLoaded(f"{participant.name} on {vocabulary.id}: {answer.error}")
+    return Loaded(pool, participant, contracts[0])

@@ -50,7 +50,7 @@ from harness.events.running import (
     VocabularyRefused,
     Withdrawn,
 )
-from harness.events.steps import MatchPlayed, Searched, SearchGathered, StepDone, StudyStarted
+from harness.events.steps import MatchPlayed, Searched, StepDone, StudyStarted
 from harness.events.texts import (
     FirstDifference,
     TextsCompared,

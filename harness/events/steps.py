@@ -40,19 +40,6 @@ class Searched(Event):
 
 
 @event
-class SearchGathered(Event):
-    """One of several searches for the worst input, on some node, has come to its end.
-
-    number: from 0, of so many ``searches``. found: its best patterns, its deaths, and how far it
-    came; see ``harness/studies/worst/session.py``.
-    """
-
-    number: int
-    searches: int
-    found: dict[str, Any]
-
-
-@event
 class MatchPlayed(Event):
     """A library was compared with the reference on one vocabulary, in a run of its own.
 

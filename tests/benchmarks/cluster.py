@@ -8,7 +8,6 @@ The costs of the driver are those of a round of a real campaign: reading its res
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import json
 import statistics
 import tempfile
@@ -22,10 +21,11 @@ from harness.cluster.executor import Executor, Unit
 from harness.cluster.local import LocalExecutor
 from harness.cluster.opening import opened
 from harness.events import ClusterUsed
+from harness.studies.campaigns.state import Kept, Round
+from harness.studies.campaigns.store import CampaignStore
+from harness.studies.campaigns.units import Came
 from harness.studies.fuzz.corpus import Entry
-from harness.studies.fuzz.state import Kept, Round
-from harness.studies.fuzz.store import CampaignStore
-from harness.studies.fuzz.units import Came
+from harness.studies.fuzz.state import State
 from tests.cluster.campaigns import campaign, session
 from tests.cluster.plans import plug_in
 from tests.harness.postgres import BINARIES, server
@@ -79,8 +79,8 @@ def each(count: int, act: Callable[[int], object]) -> float:
 
 def round_of(parts: dict[str, bytes], target: int, number: int) -> Round:
     """A round of a target like that which was committed last."""
-    kept = Kept(parts)
-    kept.state.batches = number
+    kept = Kept(State, parts)
+    kept.state.schedule.number = number
     kept.state.corpus += [Entry(b"%d/%d" % (number, n), "corpus") for n in range(JOINED)]
     return kept.round(f"toy_bytes#{target}", seconds=ROUND_SECONDS)
 
@@ -102,7 +102,7 @@ def main() -> None:
         made = session(plan, where, folder / "out", LocalExecutor(2))
         (used,) = [one for one in made.events if isinstance(one, ClusterUsed)]
         store = CampaignStore(where, "test")
-        identity = plan.identity(importlib.metadata.version("tokgate"))
+        identity = plan.identity()
         store.begin(identity, anew=False)
         parts = store.parts("toy_bytes#0")
         packed = Came("mark", done=round_of(parts, 0, 0)).packed()

@@ -8,9 +8,9 @@ from typing import Any
 
 from harness.cluster.executor import Executor
 from harness.events import Event
+from harness.studies.campaigns.state import Round
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
-from harness.studies.fuzz.state import Round
 from harness.workers import Limits
 from tests.harness.fuzz_campaign import everything, run
 from tests.harness.toy_plans import toy_plan

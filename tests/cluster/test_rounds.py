@@ -12,13 +12,13 @@ from harness.cluster.executor import Done
 from harness.cluster.local import LocalExecutor
 from harness.engine.suites import Budget
 from harness.events import ClusterUsed, UnitDone
-from harness.studies.fuzz import session as sessions
+from harness.studies.campaigns import session as sessions
+from harness.studies.campaigns.state import Kept
 from harness.studies.fuzz.arms import SHARED
 from harness.studies.fuzz.corpus import Entry
-from harness.studies.fuzz.plan import FuzzPlan
+from harness.studies.fuzz.plan import OFFERED, FuzzPlan, crossing
 from harness.studies.fuzz.record import Record
-from harness.studies.fuzz.session import OFFERED, crossing
-from harness.studies.fuzz.state import Kept
+from harness.studies.fuzz.state import State
 from tests.cluster.campaigns import Quiet, campaign, everything, session, verdict_of
 from tests.cluster.plans import content_of, plug_in
 from tests.harness import fuzz_campaign
@@ -140,7 +140,7 @@ def test_a_campaign_in_units_is_the_campaign_itself(usual: Usual, tmp_path: Path
 
 
 def test_what_one_target_kept_last_is_given_to_the_others_of_its_algorithm(usual: Usual) -> None:
-    kept = {name: Kept({}) for name in [*usual.plan.targets][:2]}
+    kept = {name: Kept(State, {}) for name in [*usual.plan.targets][:2]}
     for name, one in kept.items():
         for number in range(OFFERED + 1):
             one.state.corpus.append(Entry(f"{name} {number}".encode(), "raw"))

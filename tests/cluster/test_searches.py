@@ -1,107 +1,88 @@
-"""Searches for the worst input as units: what they find is measured again where the driver is."""
+"""Searches for the worst input as targets: what they find is measured again where the driver is."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
-from corpora.families.catalog import families
 from corpora.families.pattern import repeated
-from corpora.vocabularies.sources import resolve
-from harness.cluster.executor import UnitError
 from harness.cluster.local import LocalExecutor
-from harness.engine import selection
-from harness.engine.portable import packed, portable
 from harness.engine.steps import conduct
-from harness.events import ClusterUsed, Event, Searched, SearchGathered, UnitDone, read_events
-from harness.studies.worst.plan import WorstPlan
-from harness.studies.worst.run import WorstStudy
-from harness.studies.worst.session import Watcher
-from harness.studies.worst.state import Candidate, State
-from harness.studies.worst.units import found_by, plan_here, portable_plan
+from harness.events import ClusterUsed, Searched, read_events
+from harness.studies.campaigns.units import Campaign
+from harness.studies.worst.finals import standing_out
+from harness.studies.worst.plan import WorstPlan, make_plan
+from harness.studies.worst.run import WorstStudy, store_of
+from harness.studies.worst.state import Aim, Candidate, State
+from harness.studies.worst.target import Target
+from tests.cluster.campaigns import Quiet
 
 SLOW = f"{Path(__file__).parents[1] / 'harness' / 'slow_on_punctuation.py'}:IMPLEMENTATION"
-
-FOUND: dict[str, Any] = msgspec.to_builtins(
-    State(1.5, 2, 7, places={"cost/r0L": Candidate(repeated(b"a", b"b"), "bred")})
-)
 
 
 def planned(budget: float) -> WorstPlan:
     """A search of what is slow on punctuation, which is told of no family."""
-    [participant], _ = selection.participants([SLOW])
-    vocabulary = resolve("toy_bytes")
-    suiting = {name: one for name, one in families().items() if one.suits(vocabulary)}
-    return WorstPlan(
-        participant, vocabulary, suiting, frozenset(suiting), 16 << 10, budget, 5, False, 1 << 30, 3
-    )
+    return make_plan([SLOW], ["toy_bytes"], budget, "16KB", ["all"], False, 3, 5, 1 << 30)
 
 
-def study(plan: WorstPlan, out: Path, made: list[LocalExecutor], slots: int = 2) -> WorstStudy:
-    def opened() -> LocalExecutor:
-        made.append(LocalExecutor(slots))
-        return made[-1]
-
-    return WorstStudy(plan, out, "tokgate worst", Watcher(), opened=opened)
+def study(plan: WorstPlan, out: Path, slots: int = 2) -> WorstStudy:
+    return WorstStudy(plan, out, "tokgate worst", Quiet(), opened=lambda: LocalExecutor(slots))
 
 
 @pytest.mark.thorough  # whole searches, by the clock
-def test_two_searches_are_one_report(tmp_path: Path) -> None:
-    made: list[LocalExecutor] = []
-    finished = conduct(study(planned(20.0), tmp_path, made), tmp_path, [])
+def test_two_searches_are_one_report_and_are_gone_on_with(tmp_path: Path) -> None:
+    finished = conduct(study(planned(20.0), tmp_path), tmp_path, [])
     assert finished.complete
     events = list(read_events(tmp_path / "run.jsonl"))
-    came = [one for one in events if isinstance(one, SearchGathered)]
-    assert sorted(one.number for one in came) == [0, 1]
-    assert {one.searches for one in came} == {2}
-    done = [one for one in events if isinstance(one, UnitDone)]
-    assert {one.unit for one in done} == {"search 1 of 2", "search 2 of 2"}
     [used] = [one for one in events if isinstance(one, ClusterUsed)]
-    assert (used.units, len(used.nodes)) == (2, 1)
+    assert len(used.nodes) == 1
     [report] = [one.report for one in events if isinstance(one, Searched)]
     assert report["complete"]
-    # Readings of the last search come on top of those of the units.
-    assert report["readings"] > sum(one.found["readings"] for one in came) > 0
-    assert report["generations"] == sum(one.found["generation"] for one in came)
-    assert not (tmp_path / "search.json").exists()
-
-
-def test_what_was_searched_is_not_searched_again(tmp_path: Path) -> None:
-    kept = [SearchGathered(number, 3, FOUND) for number in (0, 2)]
-    begun = study(planned(2.0), tmp_path, [], slots=2)
-    assert list(begun.kept([*kept, ClusterUsed(0, 0, 0, 0, 0, [])])) == kept
-    begun.plan(kept)
-    told: list[Event] = []
-    begun.step("search", told.append)
-    # As many searches as at first, whatever cluster there is now.
-    [other] = [one for one in told if isinstance(one, SearchGathered)]
-    assert (other.number, other.searches) == (1, 3)
+    plan = study(planned(20.0), tmp_path)
+    store = store_of(tmp_path, plan.identity())
+    store.begin(plan.identity(), anew=False)
+    both = store.targets(replace(plan.search, shards=2).targets, State)
+    assert len(both) == 2
+    assert used.units > report["generations"]
+    assert report["generations"] == sum(one.state.schedule.number for one in both.values()) > 0
+    assert report["readings"] == sum(one.state.cases for one in both.values())
+    # There is no time left to search in, and all that was found is measured again.
+    conduct(study(planned(20.0), tmp_path), tmp_path, [])
+    [again] = [
+        one.report for one in read_events(tmp_path / "run.jsonl") if isinstance(one, Searched)
+    ]
+    assert again["complete"] and again["found"]
+    assert again["generations"] <= report["generations"] + 2
 
 
 def test_the_searches_of_a_cluster_are_no_state_of_one_alone(tmp_path: Path) -> None:
-    alone = WorstStudy(planned(2.0), tmp_path, "", Watcher())
-    assert alone.identity() != study(planned(2.0), tmp_path, []).identity()
+    alone = WorstStudy(planned(2.0), tmp_path, "", Quiet())
+    assert alone.identity() != study(planned(2.0), tmp_path).identity()
 
 
-def test_each_search_has_a_seed_of_its_own() -> None:
-    plan = planned(1.0)
-    bare, plug_in = portable_plan(plan), portable(plan.participant)
-    plans = [plan_here(bare, plug_in, plan.vocabulary, number, 1.0) for number in range(3)]
-    assert plans[0].seed == plan.seed
-    assert len({one.seed for one in plans}) == 3
-    assert {one.participant.name for one in plans} == {plan.participant.name}
-    assert {tuple(one.families) for one in plans} == {("prose",)}
+def test_a_plan_travels() -> None:
+    plan = replace(planned(1.0), shards=2)
+    there = Campaign.of(plan, Target).here(plan.plan.vocabularies)
+    assert (
+        there.targets
+        == plan.targets
+        == {"toy_bytes#0": ("toy_bytes", 0), "toy_bytes#1": ("toy_bytes", 1)}
+    )
+    assert there.participant.name == plan.participant.name
+    assert there.vocabulary == plan.vocabulary
+    assert there.sizes == plan.sizes
 
 
-@pytest.mark.parametrize(
-    "found",
-    [[], {**FOUND, "places": [{}]}, {**FOUND, "deaths": [1]}, {**FOUND, "readings": None}],
-)
-def test_what_no_search_found_is_refused(found: dict[str, Any]) -> None:
-    with pytest.raises(UnitError, match="cannot be read"):
-        found_by("search 1 of 1", packed(found, {}))
-    with pytest.raises(UnitError, match="cannot be read"):
-        found_by("search 1 of 1", b"nothing")
+def test_costs_of_two_machines_are_compared_by_what_prose_costs_there() -> None:
+    sizes = planned(1.0).sizes
+
+    def state(control: float, byte: bytes, cost: float) -> State:
+        one = Candidate(repeated(byte), "bred")
+        one.take(sizes.large, 1000, int(1000 * cost))
+        return State(control=control, places={f"cost/{byte!r}": one})
+
+    slow, fast = state(100.0, b"a", 300.0), state(10.0, b"b", 50.0)
+    ranked = [one.pattern for aim, one in standing_out([slow, fast], sizes, 2) if aim is Aim.COST]
+    assert ranked == [repeated(b"b"), repeated(b"a")]

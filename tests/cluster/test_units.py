@@ -20,8 +20,8 @@ from harness.engine.journal import FOLDER, Journal
 from harness.engine.portable import write_sent
 from harness.engine.units import UnitResult
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
-from harness.studies.fuzz.state import Round
-from harness.studies.fuzz.units import Came
+from harness.studies.campaigns.state import Round
+from harness.studies.campaigns.units import Came
 from tests.cluster.plans import Usual, claiming_plan, equal, finished, record_of, small_plan, usual
 from tests.harness.command import here
 from tests.harness.test_leavings import PLUGIN, mark
@@ -212,7 +212,7 @@ def test_a_result_travels_with_the_texts_of_others_and_its_files() -> None:
         ["{}"], {"hung": []}, ["mine", "toy", "no \ud800"], True, files={"findings/f/x": b"\xff"}
     )
     assert UnitResult.of("toy", sent.packed()) == sent
-    done = Round("toy#0", 1, 1, 0, {}, [], [], ["no \ud800"])
+    done = Round("toy#0", 1, {"corpus": 1}, {}, [], [], ["no \ud800"])
     came = Came("mark", done=done, files={"findings/f/x": b"\xff"})
     assert Came.unpacked(came.packed()) == came
 

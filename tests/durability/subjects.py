@@ -6,7 +6,7 @@ import base64
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,6 +27,8 @@ from harness.events import Found, read_events
 from harness.findings.folder import RunFolder
 from harness.ledger.engine import open_database
 from harness.ledger.models import Run, RunFinding, RunVersion
+from harness.studies.campaigns.state import Kept
+from harness.studies.campaigns.store import CampaignStore
 from harness.studies.default import studies
 from harness.studies.forced import hunt as hunts
 from harness.studies.forced import run as forced
@@ -35,11 +37,12 @@ from harness.studies.forced.policies import Policies
 from harness.studies.fuzz import arms
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.run import execute
-from harness.studies.fuzz.store import CampaignStore
 from harness.studies.worst.patterns import Breeder
 from harness.studies.worst.results import Entry, Report, as_families
+from harness.studies.worst.run import store_of
 from harness.studies.worst.search import Search
-from harness.studies.worst.state import Sizes, Store
+from harness.studies.worst.state import Sizes
+from harness.studies.worst.state import State as SearchState
 from impls.interface import Mode
 from reports import worst as worst_tables
 from reports import write
@@ -430,11 +433,15 @@ class Worst:
 
     def session(self, home: Path, where: str) -> None:
         out = home / "out"
-        store = Store(out, {"seed": 1})
-        state = store.restored()
+        out.mkdir(exist_ok=True)
+        store = store_of(out, {"seed": 1})
+        store.begin({"seed": 1}, anew=False)
+        kept = Kept(SearchState, store.parts("x"))
         gauge = gauge_of(PlantedCosts(runs_of_one_byte(b"#")))
-        search = Search(self._breeder, gauge, Sizes(256, 1024, 4096, 16384), 1, state=state)
-        search.run(lambda: state.generation < self._generations, lambda: store.save(state))
+        search = Search(self._breeder, gauge, Sizes(256, 1024, 4096, 16384), 1, kept.state)
+        while kept.state.schedule.number < self._generations:
+            search.step()
+            store.commit([kept.round("x")])
         report = Report("test", "x", "1", "tekken", 1, 4096, [])
         for one in search.leaders()[:2]:
             expression = one.pattern.expression()
@@ -455,11 +462,13 @@ class Worst:
 
     def outcome(self, home: Path, where: str) -> Outcome:
         out = home / "out"
-        state = json.loads((out / "search.json").read_text())
+        store = store_of(out, {"seed": 1})
+        store.begin({"seed": 1}, anew=False)
+        state = SearchState.of(store.parts("x"))
         families = user.entries_of(out / "families.toml")
         return {
-            "generations": {str(n): True for n in range(state["state"]["generation"])},
-            "state": {"search.json": timeless(state)},
+            "generations": {str(n): True for n in range(state.schedule.number)},
+            "state": {"search.db": asdict(state)},
             "families": {f"{name} {pattern}": True for name, _, pattern in families},
             "files": files(out, ("families.toml",)),
             "left over": left_over(home),

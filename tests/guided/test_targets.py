@@ -139,7 +139,7 @@ class TwoFaults:
 
     def suspicion(self, data: bytes) -> Suspicion | None:
         odd = b"x" in data or b"y" in data
-        return Suspicion(self.source, ("equivalence", "ids", "b")) if odd else None
+        return (self.source, "equivalence", "ids", "b") if odd else None
 
 
 def test_what_is_expected_covers_only_what_it_explains() -> None:

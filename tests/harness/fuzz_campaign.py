@@ -14,13 +14,13 @@ from rich.console import Console
 from harness.cli.progress.fuzz import FuzzProgress
 from harness.engine import streams
 from harness.ledger.engine import open_database
+from harness.studies.campaigns.session import Shows
+from harness.studies.campaigns.store import CampaignStore, PartRow
 from harness.studies.fuzz import arms
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
-from harness.studies.fuzz.session import Shows
 from harness.studies.fuzz.state import State
-from harness.studies.fuzz.store import CampaignStore, PartRow
 from tests.harness.toy_plans import toy_plan
 
 WRONG = Path(__file__).parents[1] / "mutants" / "in_process.py"
@@ -64,7 +64,7 @@ def everything(where: str) -> dict[str, Any]:
             parts.setdefault(row.target, {})[row.name] = row.value
         states = {target: State.of(some) for target, some in parts.items()}
         targets = {
-            target: (one.batches, one.cases, timeless(one), one.map)
+            target: (one.schedule.number, one.cases, timeless(one), one.map)
             for target, one in states.items()
         }
     inputs = [

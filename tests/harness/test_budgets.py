@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,36 +10,41 @@ from typing import Any
 import msgspec
 import pytest
 
-from corpora.families.catalog import families
 from corpora.vocabularies import sources
 from harness.core import exit_statuses
 from harness.core.comparisons import Contract
 from harness.core.countdown import Countdown
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
-from harness.engine import selection
 from harness.engine.steps import conduct
 from harness.engine.suites import Budget
+from harness.events import Event, Searched
+from harness.studies.campaigns.session import Session
+from harness.studies.campaigns.state import Kept
+from harness.studies.campaigns.state import Round as Committed
 from harness.studies.forced import hunt as hunting
 from harness.studies.forced.adversary import Caught, Round
 from harness.studies.forced.hunt import Hunt
 from harness.studies.forced.jobs import Task
 from harness.studies.fuzz.record import Record
-from harness.studies.fuzz.state import Round as Committed
 from harness.studies.selftest import hunts
 from harness.studies.selftest.groups import Hunted, Shown
 from harness.studies.selftest.run import Selftest, make_plan
+from harness.studies.worst.finals import finish
 from harness.studies.worst.gauge import Gauge
-from harness.studies.worst.plan import WorstPlan, chosen_families
-from harness.studies.worst.results import Report
+from harness.studies.worst.patterns import Breeder
+from harness.studies.worst.plan import WorstPlan
+from harness.studies.worst.plan import make_plan as make_worst_plan
+from harness.studies.worst.results import Report, report_of
+from harness.studies.worst.run import WorstStudy, store_of
 from harness.studies.worst.search import Search
-from harness.studies.worst.session import Session, Watcher
-from harness.studies.worst.state import Store
+from harness.studies.worst.state import State
 from harness.workers.pool import OutOfTime
 from reports.worst import verdict
+from tests.cluster.campaigns import Quiet
 from tests.harness.fuzz_campaign import everything, small_plan
 from tests.harness.fuzz_campaign import run as run_campaign
-from tests.harness.planted_costs import Planted, on, runs
+from tests.harness.planted_costs import A_BYTE, Planted, on, runs
 
 
 class Clock:
@@ -78,36 +82,33 @@ def slow(clock: Clock, a_request: float) -> Slow:
 
 
 def worst_plan(budget: float) -> WorstPlan:
-    [participant], _ = selection.participants(["bpe.naive"])
-    vocabulary = sources.resolve("toy_bytes")
-    suiting, hidden = chosen_families(families().values(), vocabulary, ["all"])
-    return WorstPlan(participant, vocabulary, suiting, hidden, 16 << 10, budget, 0, False, 1, 3)
+    plan = make_worst_plan(["bpe.naive"], ["toy_bytes"], budget, "16KB", ["all"], False, 3, 0, 1)
+    assert plan.withheld >= set(plan.families)
+    return plan
 
 
-def sit(folder: Path, clock: Clock, gauge: Slow, budget: float = 60.0) -> tuple[Session, Report]:
-    plan = worst_plan(budget)
-    report = Report("tokgate worst", "bpe.naive", "1", "toy_bytes", 0, 16 << 10, [])
-    store = Store(folder, plan.identity())
-    countdown = Countdown(budget, clock)
-    sitting = Session(plan, store, report, on(gauge), Watcher(), countdown)
-    sitting.prepare()
-    countdown.start()
-    gauge.end = clock.at + budget
-    return sitting, report
+def new_search(clock: Clock, gauge: Slow, seconds: float) -> Search:
+    phase = Countdown(seconds, clock).start()
+    gauge.end = clock.at + seconds
+    breeder = Breeder(sources.resolve("toy_bytes"))
+    state = State(control=A_BYTE)
+    return Search(breeder, Gauge(on(gauge), phase), worst_plan(60.0).sizes, 0, state)
 
 
 @pytest.mark.parametrize("a_request", [0.1, 7.0])
-def test_a_search_ends_with_its_budget_however_slow_the_requests(
-    tmp_path: Path, a_request: float
-) -> None:
+def test_a_search_ends_with_its_budget_however_slow_the_requests(a_request: float) -> None:
     clock = Clock()
     gauge = slow(clock, a_request)
-    sitting, report = sit(tmp_path, clock, gauge)
-    began = clock.at
-    sitting.run()
-    assert clock.at - began <= 60.0
-    assert report.complete
-    assert report.prepared == pytest.approx(a_request)
+    search, plan = new_search(clock, gauge, 42.0), worst_plan(60.0)
+    with pytest.raises(OutOfTime):
+        while True:
+            search.step()
+    assert clock.at <= 42.0
+    report, rest = Report.of(plan, "tokgate worst"), Countdown(60.0 - clock.at, clock).start()
+    gauge.end = 60.0
+    finish(report, Gauge(on(gauge), rest), plan, [search.state], rest, lambda event: None)
+    assert clock.at <= 60.0
+    report.complete = True
     if report.compared:
         assert verdict(report).startswith("the worst input found costs")
     else:
@@ -116,40 +117,46 @@ def test_a_search_ends_with_its_budget_however_slow_the_requests(
     assert a_request > 1 or report.found
 
 
-def test_a_generation_that_is_cut_short_is_done_again(tmp_path: Path) -> None:
+def test_a_generation_that_is_cut_short_is_done_again() -> None:
     clock = Clock()
-    first, _ = sit(tmp_path / "cut", clock, slow(clock, 1.3), budget=40.0)
-    first.run()
-    # Until it has saved as many generations, a search that is not cut short is the same.
-    kept = json.loads((tmp_path / "cut" / "search.json").read_text())
-    other, clock = tmp_path / "whole", Clock()
+    cut = new_search(clock, slow(clock, 1.3), 28.0)
+    kept, parts, whole = Kept(State, {}), {}, new_search(Clock(), slow(Clock(), 0.0), 1e9)
+    kept.state = cut.state
+    with pytest.raises(OutOfTime):
+        while True:
+            parts |= kept.round("x").parts
+            cut.step()
+    state = State.of(parts)
+    assert state.schedule.number > 0
+    # Until it has committed as many generations, a search that is not cut short is the same.
+    while whole.state.schedule.number < state.schedule.number:
+        whole.step()
+    assert whole.state == state
 
-    class Enough(Watcher):
-        def searching(self, search: Search, seconds: float) -> None:
-            if search.state.generation == kept["state"]["generation"]:
-                raise KeyboardInterrupt
 
-    whole, _ = sit(other, clock, slow(clock, 0.001))
-    whole.watcher = Enough()
+def test_what_is_found_is_reported_when_it_is_broken_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = new_search(Clock(), slow(Clock(), 0.0), 1e9)
+    for _ in range(20):
+        search.step()
+
+    def interrupted(session: Session) -> None:
+        raise KeyboardInterrupt
+
+    plan = worst_plan(60.0)
+    store = store_of(tmp_path, plan.identity())
+    store.begin(plan.identity(), anew=False)
+    kept = Kept(State, {})
+    kept.state = search.state
+    store.commit([kept.round("toy_bytes#0", seconds=3.0)])
+    monkeypatch.setattr(Session, "run", interrupted)
+    told: list[Event] = []
     with pytest.raises(KeyboardInterrupt):
-        whole.run()
-    same = json.loads((other / "search.json").read_text())
-    assert kept["state"]["generation"] > 0
-    assert {**kept["state"], "seconds": 0} == {**same["state"], "seconds": 0}
-
-
-@pytest.mark.thorough  # a whole search
-def test_what_is_found_is_reported_when_it_is_broken_off(tmp_path: Path) -> None:
-    class Interrupting(Watcher):
-        def doing(self, what: str) -> None:
-            raise KeyboardInterrupt
-
-    clock = Clock()
-    sitting, report = sit(tmp_path, clock, slow(clock, 0.05))
-    sitting.watcher = Interrupting()
-    with pytest.raises(KeyboardInterrupt):
-        sitting.run()
+        WorstStudy(plan, tmp_path, "tokgate worst", Quiet()).step("search", told.append)
+    [report] = [report_of(one.report) for one in told if isinstance(one, Searched)]
     assert report.found and not report.complete
+    assert (report.seconds, report.generations) == (3.0, 20)
     assert verdict(report).startswith("broken off before")
 
 

@@ -9,7 +9,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from corpora.families.pattern import repeated
@@ -20,14 +19,14 @@ from harness.events import BatchDone, ForcedWitness, Phase
 from harness.findings.causes import Causes
 from harness.findings.diagnosis import Signature
 from harness.ledger.engine import LedgerError
+from harness.studies.campaigns.loop import Arm, Schedule
+from harness.studies.campaigns.state import StateError, encoded
+from harness.studies.campaigns.store import CampaignStore
 from harness.studies.forced.journal import Journal
 from harness.studies.forced.results import Tally, Walked
 from harness.studies.fuzz.behaviour import MAP_SIZE, Map
-from harness.studies.fuzz.loop import Arm
-from harness.studies.fuzz.state import State, StateError, encoded
-from harness.studies.fuzz.store import CampaignStore
-from harness.studies.worst.state import STATE as SEARCH_STATE
-from harness.studies.worst.state import Candidate, Death, Sample, Store
+from harness.studies.fuzz.state import State
+from harness.studies.worst.state import Candidate, Death, Sample
 from harness.studies.worst.state import State as SearchState
 from tests.harness.command import tokgate
 
@@ -47,63 +46,42 @@ def put(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
     return made
 
 
-# worst: search.json
+# worst: a search in a database
 
-IDENTITY = {"seed": 0}
 CANDIDATE = Candidate(repeated(b"ab"), "bred", [Sample(64, 60, 7, 2), Sample(128, 120, 9, 1, 5)])
 DEATH = Death(repeated(b"\xff"), 10, 64, Status.CRASHED, "killed \udc80")
 KNOWN = SearchState(
-    1.0, 3, 40, 1.5, 0.0, {"cost/r0L": CANDIDATE, "growth/r0L": CANDIDATE}, {DEATH.key: DEATH}, 1,
-    {"3": (0.5, repeated(b"x"))}, [Arm("drawn")],
+    3, Schedule(1, [Arm("drawn")]), control=1.5, died=1, deaths={DEATH.key: DEATH},
+    places={"cost/r0L": CANDIDATE, "growth/r0L": CANDIDATE}, lines={"3": (0.5, repeated(b"x"))},
 )  # fmt: skip
-SEARCH = {"search": IDENTITY, "state": msgspec.to_builtins(KNOWN)}
+SEARCH = {name: json.loads(encoded(part)) for name, part in KNOWN.parts().items()}
 
 
-def restored(content: str | bytes, folder: Path) -> SearchState:
-    path = folder / SEARCH_STATE
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return Store(folder, IDENTITY).restored()
+def read_back(tree: dict[str, Any]) -> SearchState:
+    return SearchState.of({name: json.dumps(part).encode() for name, part in tree.items()})
 
 
-def test_a_state_of_a_search_is_read_back(tmp_path: Path) -> None:
-    state = restored(json.dumps(SEARCH), tmp_path)
+def test_a_state_of_a_search_is_read_back() -> None:
+    state = read_back(SEARCH)
     assert state == KNOWN
     assert state.places["cost/r0L"] is state.places["growth/r0L"], "one candidate in two places"
-    Store(tmp_path, IDENTITY).save(state)
-    assert json.loads((tmp_path / SEARCH_STATE).read_text()) == json.loads(json.dumps(SEARCH))
-
-
-PLACE = ("state", "places", "cost/r0L")
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("path", "value", "told"),
     [
-        (NESTED, "is not JSON"),
-        (json.dumps(SEARCH)[:-9], "is not JSON"),
-        ("{}", "object missing required field `search`"),
-        (put(SEARCH, (*PLACE, "samples", 0, "size"), "x"), "samples[0].size: expected `int`"),
-        (put(SEARCH, (*PLACE, "pattern", "pumps"), []), "pattern: a pattern needs a pump"),
-        (put(SEARCH, ("state", "deaths", DEATH.key, "status"), 99), "invalid enum value 99"),
-        (put(SEARCH, ("state", "lines", "3", 1), 1), "lines[...][1]: expected `object`"),
+        (("state",), NESTED, "expected `object`"),
+        (("places/000000", 0, 1, "samples", 0, "size"), "x", "samples[0].size: expected `int`"),
+        (("places/000000", 0, 1, "pattern", "pumps"), [], "pattern: a pattern needs a pump"),
+        (("deaths/000000", 0, 1, "status"), 99, "invalid enum value 99"),
+        (("lines/000000", 0, 1, 1), 1, "lines[...][1]: expected `object`"),
     ],
 )
-def test_a_damaged_state_of_a_search_is_said(content: Any, told: str, tmp_path: Path) -> None:
-    if isinstance(content, dict):
-        content = json.dumps(content)
-    with pytest.raises(OutputError) as caught:
-        restored(content, tmp_path)
-    line = str(caught.value)
-    assert line.startswith(f"{tmp_path / SEARCH_STATE}: damaged (")
-    assert told in line
-    assert line.endswith("); remove it to begin anew")
-    assert line.isprintable()
-    assert (tmp_path / SEARCH_STATE).is_file()
-
-
-def test_a_state_of_another_search_is_put_aside(tmp_path: Path) -> None:
-    assert restored(json.dumps(put(SEARCH, ("search", "seed"), 1)), tmp_path) == SearchState()
-    assert (tmp_path / f"{SEARCH_STATE}.old").is_file()
+def test_a_damaged_state_of_a_search_is_said(path: tuple[Any, ...], value: Any, told: str) -> None:
+    with pytest.raises(StateError) as caught:
+        read_back(put(SEARCH, path, value))
+    assert told in str(caught.value)
+    assert str(caught.value).isprintable()
 
 
 # forced: forced.jsonl; adversary: adversary.jsonl
@@ -162,7 +140,7 @@ def test_a_damaged_line_of_a_journal_is_said(
 DONE = BatchDone("toy/raw", "edge", 1, 2, 3, {"survival": {"x": 1}}, {})
 ARM = Arm("edge")
 STATE = State(
-    schedule=[ARM],
+    schedule=Schedule(1, [ARM]),
     totals={"a": DONE},
     opened=[Phase("x").to_json()],
     covered=[b"a"],
@@ -227,7 +205,7 @@ def test_a_command_says_what_is_damaged_in_one_line(tmp_path: Path) -> None:
             "update campaign_parts set value = x'00' where name = 'map/000000'",
             "the state of toy_bytes#0: map/000000: is cut off",
         ),
-        ("update campaigns set identity = '{'", "a field is not JSON"),
+        ("update campaigns set identity = '{'", "identity: Expecting property name"),
         ("update campaigns set identity = '[]'", "identity: expected `object`, got `array`"),
     ]
     for change, told in changes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import threading
 from dataclasses import replace
@@ -12,25 +11,23 @@ from typing import Any
 import pytest
 
 from corpora.vocabularies import embedded, sources
-from harness.core.outcomes import Encoded
 from harness.core.writing import OutputError
 from harness.engine.selection import SelectionError, participants
 from harness.ledger import trends
 from harness.ledger.engine import open_database
 from harness.ledger.history import history
+from harness.studies.campaigns.store import CampaignStore, difference
 from harness.studies.fuzz.arms import CORPUS, STRUCTURED, structured
 from harness.studies.fuzz.coverage import COVERAGE, covered, interpreted, targets
 from harness.studies.fuzz.examples import inputs, key, open_examples
 from harness.studies.fuzz.folder import CampaignFolder, save_corpus
 from harness.studies.fuzz.plan import RANDOM_VOCABULARIES, fuzzed
-from harness.studies.fuzz.store import CampaignStore, difference
 from harness.studies.selftest import canary as planted
 from harness.verdict.expectations import Example, Expectation
 from impls.interface import Mode
 from tests.breadth import thorough
 from tests.harness.command import tokgate
 from tests.harness.fuzz_campaign import WRONG, everything, run, small_plan
-from tests.harness.samples import contract, violation
 
 TOY = sources.resolve("toy_bytes")
 HERE = ("--vocab=toy_bytes", "--impl=bpe.naive", f"--impl={WRONG}:OneToken")
@@ -75,7 +72,7 @@ def test_where_none_is_named_vocabularies_are_drawn_too() -> None:
 
 
 def test_a_campaign_is_held_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.studies.fuzz.store.RELEASE_SECONDS", 0.1)
+    monkeypatch.setattr("harness.studies.campaigns.store.RELEASE_SECONDS", 0.1)
     where = str(tmp_path / "x.db")
     with CampaignStore(where, "a").held():
         second = CampaignStore(where, "a").held()
@@ -154,7 +151,7 @@ def test_inputs_to_begin_with_come_first(tmp_path: Path) -> None:
     saved = tmp_path / "saved"
     assert save_corpus(plan, CampaignStore(str(tmp_path / "x.db"), "test"), saved) == 0
     store = CampaignStore(str(tmp_path / "x.db"), "test")
-    store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=False)
+    store.begin(plan.identity(), anew=False)
     assert save_corpus(plan, store, saved) > 2
     assert save_corpus(plan, store, saved) == 0
     assert b"second" in {path.read_bytes() for path in saved.iterdir()}
@@ -176,10 +173,10 @@ def test_a_folder_that_was_half_cleared_for_a_campaign_is_cleared(tmp_path: Path
 def test_of_several_targets_the_least_input_stays(tmp_path: Path) -> None:
     """Whichever is first: the record takes the same."""
     folder = CampaignFolder(tmp_path, "one", shared=True)
-    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
     for data in (b"b", b"a", b"c", b"aa"):
-        ones = ("tiktoken", Encoded((1,))), ("bpe.naive", Encoded((2,)))
-        folder.save("f-1", violation("equivalence", data, *ones), terms)
+        files = {"input.bin": data, "outcomes.json": b"{}", "repro.py": b"of " + data}
+        folder.place({f"findings/f-1/{name}": content for name, content in files.items()})
+    assert (tmp_path / "findings" / "f-1" / "repro.py").read_bytes() == b"of a"
     assert (tmp_path / "findings" / "f-1" / "input.bin").read_bytes() == b"a"
 
 

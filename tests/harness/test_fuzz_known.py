@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,10 @@ from harness.engine.suites import Budget
 from harness.events import FindingFixed
 from harness.findings.asking import Asking
 from harness.findings.minimising import NO_TIME
+from harness.studies.campaigns.store import CampaignStore
 from harness.studies.fuzz.known import comes_back
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Ended, Record, record
-from harness.studies.fuzz.store import CampaignStore
 from tests.harness.command import here
 from tests.harness.fuzz_campaign import run, small_plan
 from tests.reports import records
@@ -194,7 +193,7 @@ def test_a_vocabulary_that_was_named_and_never_reached_is_not_examined(
     )
     store = CampaignStore(str(tmp_path / "a.db"), "test")
     assert run(first, str(tmp_path / "a.db"), tmp_path / "a").finished.verdict == "pass"
-    store.begin(first.identity(importlib.metadata.version("tokgate")), anew=False)
+    store.begin(first.identity(), anew=False)
     asked = {"vocabularies": ["toy_bytes", "toy_acbb"] if named else []}
     whole = replace(plan, plan=replace(plan.plan, asked=asked))
     made = record(whole, store, lambda *_: None, "test", {}, Ended())

@@ -22,8 +22,10 @@ from harness.core.comparisons import contracts_of
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
 from harness.engine.selection import SelectionError, participants
 from harness.events import BatchDone
+from harness.studies.campaigns.loop import FLOOR, Loop, Maker, Schedule, derived
+from harness.studies.campaigns.state import Kept
 from harness.studies.fuzz import estimate
-from harness.studies.fuzz.arms import FINITE, SEEDS, SEGMENT, derived, generated, mutated
+from harness.studies.fuzz.arms import FINITE, SEEDS, SEGMENT, generated, mutated
 from harness.studies.fuzz.behaviour import (
     MAP_SIZE,
     BatchBehaviour,
@@ -33,9 +35,8 @@ from harness.studies.fuzz.behaviour import (
 )
 from harness.studies.fuzz.corpus import LONGEST, Corpus, Entry
 from harness.studies.fuzz.estimate import Abundance
-from harness.studies.fuzz.loop import FLOOR, Arm, Loop, Maker
 from harness.studies.fuzz.plan import seeds
-from harness.studies.fuzz.state import PAGES, Kept, State
+from harness.studies.fuzz.state import State
 from harness.verdict.coverage import Coverage
 
 TOY = sources.resolve("toy_bytes")
@@ -44,20 +45,21 @@ TOY = sources.resolve("toy_bytes")
 # The loop.
 
 
-def fresh(yields: Iterable[str], seed: str = "0", arms: list[Arm] | None = None) -> Loop[str]:
+def fresh(yields: Iterable[str], seed: str = "0", kept: Schedule | None = None) -> Loop[str]:
     """A loop of arms that always have something; what ``dear`` makes costs much."""
     makers = {name: lambda number, place: f"{number} {place}" for name in yields}
-    return Loop(makers, seed, [] if arms is None else arms, {"dear": 16.0})
+    return Loop(makers, seed, Schedule() if kept is None else kept, {"dear": 16.0})
 
 
-def played(loop: Loop[str], yields: dict[str, float], batches: int, start: int = 0) -> list[str]:
+def played(loop: Loop[str], yields: dict[str, float], batches: int) -> list[str]:
     """Who is chosen when each arm yields what it does."""
-    chosen = []
-    for number in range(start, start + batches):
-        made = loop.choose(number)
-        assert made is not None
-        loop.reward(made[0], 1, yields[made[0]])
-        chosen.append(made[0])
+    chosen: list[str] = []
+
+    def learn(arm: str, made: str) -> tuple[int, float]:
+        chosen.append(arm)
+        return 1, yields[arm]
+
+    assert all(loop.turn(learn) for _ in range(batches))
     return chosen
 
 
@@ -69,30 +71,38 @@ def test_the_best_arm_for_its_cost_is_preferred_and_none_starves() -> None:
     counts = Counter(chosen)
     assert counts["good"] > 600 * (1 - FLOOR) * 0.8
     assert min(counts.values()) >= 600 * FLOOR / len(yields) * 0.5
-    dried_up = played(loop, {**yields, "good": 0.0}, 600, 600)
+    dried_up = played(loop, {**yields, "good": 0.0}, 600)
     assert Counter(dried_up[300:])["middling"] > 150
 
 
 def test_choices_depend_on_seed_number_and_rewards_alone() -> None:
     yields = {"a": 1.0, "b": 1.1, "c": 0.9}
     whole = played(fresh(yields), yields, 100)
-    arms: list[Arm] = []
-    assert played(fresh(yields, arms=arms), yields, 40) == whole[:40]
-    kept = stored.typed(json.loads(json.dumps([asdict(one) for one in arms])), list[Arm])
-    assert played(fresh(yields, arms=kept), yields, 60, 40) == whole[40:]
+    schedule = Schedule()
+    assert played(fresh(yields, kept=schedule), yields, 40) == whole[:40]
+    kept = stored.typed(json.loads(json.dumps(asdict(schedule))), Schedule)
+    assert played(fresh(yields, kept=kept), yields, 60) == whole[40:]
     assert played(fresh(yields, "1"), yields, 100) != whole
 
 
 def test_who_has_nothing_left_is_not_asked_again() -> None:
-    arms: list[Arm] = []
+    schedule, seen = Schedule(), []
     makers: dict[str, Maker[str]] = {
         "one": lambda number, place: f"{number} {place}" if place < 1 else None,
         "none": lambda number, place: "",
     }
-    loop = Loop(makers, "0", arms)
-    assert [loop.choose(number) for number in range(2)] == [("one", "0 0"), ("none", "")]
-    assert {loop.choose(number) for number in range(2, 40)} == {("none", "")}
-    assert [arm.ended for arm in arms] == [True, False]
+    loop = Loop(makers, "0", schedule)
+
+    def learn(arm: str, made: str) -> tuple[int, float]:
+        seen.append((arm, made))
+        return 0, 0.0
+
+    assert all(loop.turn(learn) for _ in range(40))
+    assert seen[:2] == [("one", "0 0"), ("none", "")]
+    assert set(seen[2:]) == {("none", "")}
+    assert [arm.ended for arm in schedule.arms] == [True, False]
+    makers["none"] = lambda number, place: None
+    assert not Loop(makers, "0", schedule).turn(learn)
 
 
 # Behaviours.
@@ -273,11 +283,11 @@ def test_estimates_at_their_ends() -> None:
 
 
 def test_a_state_comes_back_as_it_was_and_what_has_not_changed_is_not_written_again() -> None:
-    shapes = {f"shape {n} \udc80": 1 for n in range(3 * PAGES["disagreements"])}
+    shapes = {f"shape {n} \udc80": 1 for n in range(3 * State.PAGES["disagreements"])}
     many = bytes([1]) * MAP_SIZE
-    kept = Kept({})
+    kept = Kept(State, {})
     state = kept.state
-    state.batches, state.disagreements, state.covered, state.map = 3, shapes, [b"\xff"], many
+    state.judged_by, state.disagreements, state.covered, state.map = "x", shapes, [b"\xff"], many
 
     def changed() -> dict[str, bytes]:
         return kept.round("x").parts
@@ -285,7 +295,7 @@ def test_a_state_comes_back_as_it_was_and_what_has_not_changed_is_not_written_ag
     parts = changed()
     assert State.of(parts) == state
     assert changed() == {}
-    assert Kept(parts).round("x").parts == {}
+    assert Kept(State, parts).round("x").parts == {}
     state.cases += 1
     state.disagreements["shape 0 \udc80"] += 1
     state.map = b"\0" + many[1:]

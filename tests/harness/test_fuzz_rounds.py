@@ -9,8 +9,8 @@ import pytest
 
 from harness.engine.suites import Budget
 from harness.events import BatchDone
+from harness.studies.campaigns.session import TURN_SECONDS, turn
 from harness.studies.fuzz import run as campaign
-from harness.studies.fuzz.session import TURN_SECONDS, turn
 from harness.workers import worker as workers
 from tests.durability import inside
 from tests.harness.fuzz_campaign import run, small_plan

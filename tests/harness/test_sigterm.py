@@ -88,7 +88,7 @@ COMMANDS = {
     ),
     "worst": Command(
         "worst --impl=bpe.naive --vocab=toy_bytes --size=4KB --budget=10m --no-keep --out={here}",
-        "search.json", ("run.jsonl", "search.json", "worst.json", "worst.html"),
+        "search.db", ("run.jsonl", "search.db", "worst.json", "worst.html"),
     ),
     "field": Command(
         "field --vocab=toy_bytes --impl={sluggish} --budget=10m --no-bench --out={here}",

@@ -15,7 +15,7 @@ from corpora.families.user import family_of
 from corpora.vocabularies import sources
 from harness.core.countdown import Countdown
 from harness.core.outcomes import Status
-from harness.studies.worst.finals import MOST_ROUNDS, STAY, Found, finals, polished, smallest_deaths
+from harness.studies.worst.finals import MOST_ROUNDS, STAY, finals, polished, smallest_deaths
 from harness.studies.worst.patterns import MOST_BYTES, Breeder, read, seeds, smallest, written
 from harness.studies.worst.plan import ALL, chosen_families
 from harness.studies.worst.results import Entry, Report, as_families, report_of
@@ -138,8 +138,7 @@ def test_a_smaller_pattern_costs_as_much() -> None:
         (runs(b"#"), Aim.COST, heavy, RUN),
         (many(b"\n"), Aim.GROWTH, spread, Pattern((Pump((b"\n",)),))),
     ):
-        [found] = polished(gauge_of(Planted(cost)), [(aim, one)], sizes, A_BYTE, time)
-        assert found.pattern == small
+        assert [*polished(gauge_of(Planted(cost)), [(aim, one)], sizes, A_BYTE, time)] == [small]
 
 
 def test_a_death_is_made_small_in_pattern_and_size() -> None:
@@ -156,16 +155,17 @@ def test_finals_send_home_the_harmless_and_compare_the_rest() -> None:
     listed = [
         family_of(f"listed-{i}", "", Pattern((Pump((b"a" * (9 - i) + b"\n",)),))) for i in range(9)
     ]
-    heavy = Found(Pattern((Pump((b"\n",)),)), Aim.COST, "bred", None)
+    heavy = Pattern((Pump((b"\n",)),))
+    bred = {heavy: (Aim.COST, Candidate(heavy, "bred"))}
     planted = Planted(many(b"\n"))
     control = family_of("prose", "", Pattern((Pump((b"a",)),)))
     rounds, prose, still, [found] = finals(
-        gauge_of(planted), [heavy], control, listed, (1024, 4096), Countdown(1e6).start()
+        gauge_of(planted), bred, control, listed, (1024, 4096), Countdown(1e6).start()
     )
     assert rounds == MOST_ROUNDS
     assert [one.name for one in still] == [f"listed-{i}" for i in range(8, 8 - STAY, -1)]
     assert found.name == "cost-1"
-    assert found.expression == heavy.pattern.expression()
+    assert found.expression == heavy.expression()
     assert found.a_byte == max(one.a_byte or 0 for one in (prose, *still, found))
     assert found.points[-1][0] == max(planted.seen) == 8192
     assert found.verdict == "superlinear"
@@ -176,7 +176,7 @@ def test_a_family_that_kills_is_asked_no_more() -> None:
     planted = Planted(dies=lambda data: Status.CRASHED if b"#" in data else None)
     prose, death = (family_of(name, "", repeated(name.encode())) for name in ("prose", "#"))
     time = Countdown(1e6).start()
-    _, _, [entry], _ = finals(gauge_of(planted), [], prose, [death], (1024, 4096), time)
+    _, _, [entry], _ = finals(gauge_of(planted), {}, prose, [death], (1024, 4096), time)
     assert (entry.verdict, "crashed" in entry.message) == ("failed", True)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -13,10 +12,11 @@ from corpora.families.pattern import Pattern, Pump
 from corpora.vocabularies import sources
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
+from harness.studies.campaigns.state import Kept
 from harness.studies.worst.gauge import portions
 from harness.studies.worst.patterns import Breeder, niche
 from harness.studies.worst.search import ENOUGH_DEATHS, Search
-from harness.studies.worst.state import Aim, Candidate, Sizes, State, Store
+from harness.studies.worst.state import Aim, Candidate, Sizes, State
 from tests.breadth import thorough_from
 from tests.harness.planted_costs import A_BYTE, Planted, gauge_of, many, runs
 
@@ -36,10 +36,9 @@ def searched(
     breeder: Breeder, gauge: Planted, found: Callable[[Search], bool], seed: int = 0
 ) -> Search:
     """A search that has found it; fails where it takes too many measurements."""
-    search = Search(breeder, gauge_of(gauge), SIZES, seed)
-    search.state.control = A_BYTE
+    search = Search(breeder, gauge_of(gauge), SIZES, seed, State(control=A_BYTE))
     while not found(search):
-        assert search.state.readings < MOST, search.leaders()[0].pattern.expression()
+        assert search.state.cases < MOST, search.leaders()[0].pattern.expression()
         search.step()
     return search
 
@@ -101,9 +100,8 @@ def test_it_finds_a_hog_of_memory(breeder: Breeder) -> None:
 def test_no_noise_wins(breeder: Breeder) -> None:
     # Times up to many times too long, and one kind of input that costs three times as much.
     gauge = Planted(lambda d: A_BYTE * (len(d) + 2 * d.count(b"\n")), noise=0.2)
-    search = Search(breeder, gauge_of(gauge), SIZES, 0)
-    search.state.control = A_BYTE
-    while search.state.generation < 200:
+    search = Search(breeder, gauge_of(gauge), SIZES, 0, State(control=A_BYTE))
+    while search.state.schedule.number < 200:
         search.step()
     data = search.leaders()[0].pattern.make(SIZES.large)
     assert data.count(b"\n") > 0.8 * len(data), search.leaders()[0].pattern.expression()
@@ -111,14 +109,15 @@ def test_no_noise_wins(breeder: Breeder) -> None:
 
 def test_an_implementation_that_always_dies_ends_the_search(breeder: Breeder) -> None:
     gauge = Planted(dies=lambda data: Status.OUT_OF_MEMORY)
-    search = Search(breeder, gauge_of(gauge), SIZES, 0)
-    search.run(lambda: True)
+    search = Search(breeder, gauge_of(gauge), SIZES, 0, State())
+    while not search.over:
+        search.step()
     assert search.state.died >= ENOUGH_DEATHS
     assert "deaths" in search.over
 
 
 def test_one_that_is_only_late_in_a_batch_has_not_died(breeder: Breeder) -> None:
-    search = Search(breeder, gauge_of(Planted(late=True)), SIZES, 0)
+    search = Search(breeder, gauge_of(Planted(late=True)), SIZES, 0, State())
     search.step()
     assert search.state.died == 0
     assert search.state.places
@@ -129,7 +128,7 @@ def counted(data: bytes) -> tuple[int, ...]:
     return len(data), data.count(b"("), data.count(b"()")
 
 
-def test_it_goes_on_where_it_was_left(breeder: Breeder, tmp_path: Path) -> None:
+def test_it_goes_on_where_it_was_left(breeder: Breeder) -> None:
     def run(search: Search, steps: int) -> Search:
         for _ in range(steps):
             search.step()
@@ -137,11 +136,17 @@ def test_it_goes_on_where_it_was_left(breeder: Breeder, tmp_path: Path) -> None:
 
     def fresh(seed: int, state: State | None = None) -> Search:
         gauge = gauge_of(Planted(runs(b"#"), lines=counted))
-        return Search(breeder, gauge, SIZES, seed, state=state, guided=True)
+        return Search(breeder, gauge, SIZES, seed, state or State(), guided=True)
 
-    whole, store = run(fresh(1), 16), Store(tmp_path, {"seed": 1})
-    store.save(run(fresh(1), 9).state)
-    second = run(fresh(1, store.restored()), 7)
+    whole, kept = run(fresh(1), 16), Kept(State, {})
+    parts: dict[str, bytes] = {}
+    first = fresh(1, kept.state)
+    for _ in range(9):
+        parts |= kept.round("x").parts  # as a database has them
+        run(first, 1)
+    changed = kept.round("x").parts
+    assert 0 < len(changed) < len(parts), "what has not changed is not written again"
+    second = run(fresh(1, State.of(parts | changed)), 7)
     assert second.state.lines
     assert second.state == whole.state
     assert second.leaders() == whole.leaders() != run(fresh(2), 16).leaders()
@@ -149,7 +154,7 @@ def test_it_goes_on_where_it_was_left(breeder: Breeder, tmp_path: Path) -> None:
 
 def test_what_raises_a_count_of_lines_is_measured(breeder: Breeder) -> None:
     gauge = gauge_of(Planted(lines=counted))
-    search = Search(breeder, gauge, SIZES, 0, guided=True)
+    search = Search(breeder, gauge, SIZES, 0, State(), guided=True)
     rng, raised = random.Random(0), 0
     while len(search.state.lines) < 3:
         raised += len(search._followed(rng))
@@ -164,7 +169,7 @@ def test_what_raises_a_count_of_lines_is_measured(breeder: Breeder) -> None:
 
 
 def test_a_niche_keeps_its_best_alone(breeder: Breeder) -> None:
-    search = Search(breeder, gauge_of(Planted()), SIZES, 0)
+    search = Search(breeder, gauge_of(Planted()), SIZES, 0, State())
     cheap = Candidate(Pattern((Pump((b"ab",)),)), "test")
     costly = Candidate(Pattern((Pump((b"cd",)),)), "test")
     assert niche(cheap.pattern) == niche(costly.pattern)

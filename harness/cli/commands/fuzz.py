@@ -18,11 +18,11 @@ from harness.engine.planning import Plan
 from harness.engine.suites import Suite
 from harness.engine.texts import DRAWN_FROM, drawn
 from harness.events import ClusterUsed, by_cause
+from harness.studies.campaigns.store import CampaignStore
 from harness.studies.fuzz import run
 from harness.studies.fuzz.folder import save_corpus as save_corpus_of
 from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
 from harness.studies.fuzz.record import Record
-from harness.studies.fuzz.store import CampaignStore
 from harness.verdict import expectations
 from reports.blocks.units import plural
 from reports.closing import closing, told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -15,13 +16,11 @@ from harness.cli.display import Display
 from harness.cli.progress.moving import Progress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
-from harness.events import Searched
+from harness.events import Event, Phase, Searched
+from harness.studies.campaigns.state import Round
 from harness.studies.worst.plan import make_plan
 from harness.studies.worst.results import report_of
 from harness.studies.worst.run import WorstStudy
-from harness.studies.worst.search import Search
-from harness.studies.worst.session import SEARCHING, Watcher
-from harness.studies.worst.state import Aim
 from reports import worst as told
 from reports.blocks.units import plural
 from reports.studies import of
@@ -109,7 +108,7 @@ def command(
     console.print(f"{said} {seconds_text(seconds)}, seed {seed}")
     progress = WorstProgress(console, seconds)
     line = options.command_line()
-    size_of = plan.memory + opening.WORKER_BYTES
+    size_of = plan.plan.limits.memory + opening.WORKER_BYTES
     opened = partial(opening.opened, cluster, 1, size_of) if cluster else None
     study = WorstStudy(plan, out, line, progress, file, opened)
     finished, events = conducted(study, out, progress)
@@ -123,30 +122,31 @@ def command(
     return finished.exit_status
 
 
-class WorstProgress(Progress, Watcher):
+class WorstProgress(Progress):
     """How far the search is, and the worst so far. budget: in seconds."""
 
     def __init__(self, console: Console, budget: float) -> None:
         super().__init__(console)
-        self._budget = budget
+        self._budget, self._best = budget, ""
+        self._targets: dict[str, Round] = {}
 
-    def searching(self, search: Search, seconds: float) -> None:
-        """After a generation."""
-        state = search.state
-        deaths = f", {plural(state.died, 'death')}" if state.died else ""
-        what = f"{plural(state.readings, 'input')}, {plural(state.kinds, 'kind')}{deaths}"
-        self.watch(min(seconds / self._budget, SEARCHING), what, best(search))
+    def announce(self, event: Event) -> None:
+        """What is being done, or what happens on a cluster."""
+        if isinstance(event, Phase):
+            self._watch(event.text)
+        else:
+            self.consume(event)
 
-    def doing(self, what: str) -> None:
-        """What follows the search."""
-        self.watch(SEARCHING, what, self._lines.get(Progress, ""))
+    def publish(self, done: Round, cases: int) -> None:
+        """A generation is committed."""
+        self._targets[done.target] = done
+        facts: Counter[str] = Counter()
+        for one in self._targets.values():
+            facts.update(one.facts)
+        for event in map(Event.from_json, done.events):
+            if isinstance(event, Phase):
+                self._best = event.text
+        self._watch(", ".join(plural(count, name) for name, count in facts.items() if count))
 
-
-def best(search: Search) -> str:
-    """The worst so far: nanoseconds a byte, times the control, and what it is."""
-    leaders = search.leaders(Aim.COST)
-    if not leaders:
-        return "nothing yet"
-    cost, control = leaders[0].cost(search.sizes.large), search.state.control
-    times = f", {cost / control:.1f} x prose" if control else ""
-    return f"worst {cost:,.0f} ns/byte{times}: {leaders[0].pattern.expression()}"
+    def _watch(self, what: str) -> None:
+        self.watch(min(self.spent / self._budget, 1.0), what, self._best)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from rich.console import Console
 
 from harness.cli.progress.moving import Progress
 from harness.events import Event, ImplementationFailed, Phase, Withdrawn
+from harness.studies.campaigns.state import Round
 from harness.studies.fuzz.plan import spent
-from harness.studies.fuzz.state import Round
 
 
 class FuzzProgress(Progress):
@@ -50,10 +51,12 @@ class FuzzProgress(Progress):
 
     def facts(self) -> str:
         """One line on how it goes."""
-        rounds = self._targets.values()
-        corpus, shapes = sum(one.corpus for one in rounds), sum(one.shapes for one in rounds)
+        facts: Counter[str] = Counter()
+        for one in self._targets.values():
+            facts.update(one.facts)
         rate = self._cases / max(1.0, self.spent)
         return (
             f"{spent(self.spent)}   {self._cases:,} cases ({rate:,.0f}/s)   "
-            f"corpus {corpus:,}   {shapes:,} disagreements   {len(self._new):,} new findings"
+            f"corpus {facts['corpus']:,}   {facts['disagreements']:,} disagreements   "
+            f"{len(self._new):,} new findings"
         )

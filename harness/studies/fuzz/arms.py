@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import threading
 from itertools import count, islice
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 
     from corpora.generators.base import Generator
     from corpora.vocabularies.model import Vocabulary
+    from harness.studies.campaigns.loop import Maker
     from harness.studies.fuzz.corpus import Corpus
-    from harness.studies.fuzz.loop import Maker
 
 CORPUS = "corpus"
 """Mutants of inputs that showed something new."""
@@ -53,14 +52,6 @@ FINITE = frozenset({SEEDS, "edge", "tokens", "codepoints", "runs"})
 """Generators that list what there is, and end: another seed would begin the list again."""
 
 _drawing = threading.Lock()
-
-
-def derived(seed: int, shard: int, segment: int) -> int:
-    """A seed for each segment of each shard; the campaign's own for the first."""
-    if shard == segment == 0:
-        return seed
-    digest = hashlib.sha256(f"{seed}/{shard}/{segment}".encode()).digest()
-    return int.from_bytes(digest[:6], "big")
 
 
 def generated(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
-    from harness.studies.fuzz.loop import Maker
+    from harness.studies.campaigns.loop import Maker
     from impls.interface import Encoder, Mode
 
 LOG = logging.getLogger(__name__)

@@ -5,23 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import threading
 from typing import TYPE_CHECKING
 
 from corpora import whole_files
 from harness.core.writing import OutputError, cannot_write, write_whole, writing
 from harness.engine.portable import write_sent
-from harness.findings.folder import OURS, FindingsFolder, outcomes_text
+from harness.findings.folder import OURS, FindingsFolder
+from harness.studies.fuzz.state import State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from harness.checks.base import Violation
-    from harness.core.comparisons import Contract
     from harness.events import Event, Found
+    from harness.studies.campaigns.store import CampaignStore
     from harness.studies.fuzz.plan import FuzzPlan
-    from harness.studies.fuzz.store import CampaignStore
 
 ABOUT = "campaign.json"
 """Besides the files of any run: the schedule, the corpus, the estimates. By it, a folder is known
@@ -42,7 +40,6 @@ class CampaignFolder(FindingsFolder):
     def __init__(self, path: Path, mark: str, *, shared: bool = False) -> None:
         super().__init__(path)
         self._mark, self._shared = mark, shared
-        self._saving = threading.Lock()
         try:
             path.mkdir(parents=True, exist_ok=True)
             ours = [path / name for name in OURS if (path / name).exists()]
@@ -65,45 +62,31 @@ class CampaignFolder(FindingsFolder):
         write_whole(self.path / "run.jsonl", "".join(f"{event.to_json()}\n" for event in events))
         write_whole(self.path / ABOUT, json.dumps({MARK: self._mark, **about}, indent=1))
 
-    def save(self, name: str, violation: Violation, contract: Contract) -> str | None:
-        """As ``save_finding``, unless what is there of the finding is as small, and to stay."""
-        with self._saving:
-            folder = f"findings/{name}"
-            if self._stays(folder, violation.data, outcomes_text(violation, contract)):
-                script = f"{folder}/repro.py"
-                return script if (self.path / script).exists() else None
-            return self.save_finding(name, violation, contract)
-
     def place(self, files: Mapping[str, bytes]) -> None:
-        """Write files that another machine made, by their paths here, inputs last of all.
+        """Write files of findings, by their paths here, inputs last of all.
 
-        Of a finding that is here already the smallest stays, as in :meth:`save`. Raises
+        Of a finding that is here already the smallest stays, where targets share it. Raises
         OutputError.
         """
         found = {path.rpartition("/")[0] for path in files if path.endswith("/input.bin")}
-        staying = {
-            name
-            for name in found
-            if self._stays(
-                name, files[f"{name}/input.bin"], files[f"{name}/outcomes.json"].decode()
-            )
-        }
+        staying = {name for name in found if self._shared and self._stays(name, files)}
         for path in sorted(files, key=lambda one: (one.endswith("/input.bin"), one)):
             if path.rpartition("/")[0] not in staying:
                 write_sent(self.path, path, files[path])
 
-    def _stays(self, folder: str, data: bytes, outcomes: str) -> bool:
-        """Whether what a folder has of a finding is to stay, and not be replaced by another.
+    def _stays(self, folder: str, files: Mapping[str, bytes]) -> bool:
+        """Whether what a folder has of a finding is as small as what came of it.
 
         Of several as small that of least bytes, whichever target comes first.
         """
-        there = self.path / folder
+
+        names = f"{folder}/input.bin", f"{folder}/outcomes.json"
         try:
-            old = (there / "input.bin").read_bytes()
-            said = (there / "outcomes.json").read_text(encoding="utf-8")
-        except (OSError, ValueError):
+            old = [(self.path / name).read_bytes() for name in names]
+        except OSError:
             return False
-        return self._shared and (smallness(old), said) <= (smallness(data), outcomes)
+        new = [files[name] for name in names]
+        return (smallness(old[0]), old[1]) <= (smallness(new[0]), new[1])
 
     def tidy(self, findings: Sequence[Found]) -> None:
         """Remove folders of what is no finding: replaced by its minimum, or never committed."""
@@ -135,7 +118,7 @@ def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
     new = 0
     with writing(f"--save-corpus {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-        for kept in store.targets(plan.targets).values():
+        for kept in store.targets(plan.targets, State).values():
             for data in [*(entry.data for entry in kept.state.corpus), *kept.state.covered]:
                 path = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
                 if not path.exists():

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-import platform
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.generators.base import FunctionGenerator
 from corpora.vocabularies.embedded import RANDOM
+from harness.core.comparisons import algorithm_of
 from harness.engine.selection import SelectionError, vocabularies
-from harness.studies.fuzz.arms import SEEDS
-from harness.studies.fuzz.state import FORM
+from harness.studies.campaigns.units import CampaignPlan
+from harness.studies.fuzz.arms import SEEDS, SHARED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.planning import Plan
+    from harness.studies.campaigns.state import Kept
+    from harness.studies.fuzz.state import State
 
 
 @dataclass(frozen=True, slots=True)
-class FuzzPlan:
-    """A campaign: ``plan`` on each of its vocabularies, in ``shards`` targets each.
+class FuzzPlan(CampaignPlan):
+    """A campaign of behaviours.
 
     plan.budget: seconds of this session, or cases of each target in all; neither: endless.
     structured: Hypothesis makes inputs, too. coverage: Atheris does, guided by the coverage of our
@@ -32,23 +35,13 @@ class FuzzPlan:
     with. database: Hypothesis's, to share inputs through, or None.
     """
 
-    plan: Plan
-    shards: int = 1
     structured: bool = True
     coverage: bool = True
     costly: bool = False
     canary: bool = True
     seeds: Sequence[bytes] = ()
     database: str | None = None
-
-    @property
-    def targets(self) -> dict[str, tuple[str, int]]:
-        """Vocabulary and number of each target, by its name; those with number 0 come first."""
-        return {
-            f"{source}#{shard}": (source, shard)
-            for shard in range(self.shards)
-            for source in self.plan.vocabularies
-        }
+    doing: ClassVar[str] = "fuzzing"
 
     def alone(self, source: str) -> Plan:
         """The plan with one vocabulary, and the inputs to begin with as its first generator."""
@@ -59,20 +52,12 @@ class FuzzPlan:
         alone = {source: self.plan.vocabularies[source]}
         return replace(self.plan, vocabularies=alone, generators=generators)
 
-    def identity(self, tokgate: str) -> dict[str, Any]:
-        """All that decides what the campaign does, as plain data: other values, other campaign.
-
-        Neither the budget, nor how many targets run side by side, nor the expectations.
-        """
+    def identity(self) -> dict[str, Any]:
+        """As of any campaign, without the expectations."""
         plan = self.plan
         seeds = hashlib.sha256(b"".join(len(d).to_bytes(8, "big") + d for d in self.seeds))
-        return {
-            "seed": plan.seed,
+        return CampaignPlan.identity(self) | {
             "shards": self.shards,
-            "vocabulary": {
-                source: load().fingerprint for source, load in plan.vocabularies.items()
-            },
-            "implementation": plan.versions,
             "references": sorted(plan.references),
             "checks": [check.name for check in plan.checks],
             "generators": [generator.name for generator in plan.generators],
@@ -81,12 +66,22 @@ class FuzzPlan:
             "cost": self.costly,
             "corpus": seeds.hexdigest()[:16] if self.seeds else "none",
             "longest input": plan.suite.max_input,
-            "timeout": plan.limits.seconds,
-            "memory": plan.limits.memory,
-            "tokgate": tokgate,
-            "form of the state": FORM,
-            "python": platform.python_version(),
         }
+
+
+OFFERED = 16
+"""Inputs of its corpus that a target gives to the others of its algorithm."""
+
+
+def crossing(plan: FuzzPlan, kept: Mapping[str, Kept[State]]) -> dict[str, list[bytes]]:
+    """What each target is given of all of its algorithm: what joined their corpora last."""
+    offered: dict[str, list[bytes]] = defaultdict(list)
+    given = {}
+    for name, (source, _) in plan.targets.items():
+        given[name] = offered[algorithm_of(plan.plan.vocabularies[source]())]
+        entries = kept[name].state.corpus if name in kept else []
+        given[name] += [one.data for one in entries if one.origin != SHARED][-OFFERED:]
+    return given
 
 
 RANDOM_VOCABULARIES = 8

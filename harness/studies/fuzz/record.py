@@ -38,6 +38,7 @@ from harness.studies.fuzz import estimate
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.folder import smallness
+from harness.studies.fuzz.state import State
 from harness.verdict import gate
 from harness.verdict.coverage import Coverage
 from harness.verdict.gaps import counted
@@ -46,10 +47,9 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from harness.engine.planning import Plan
+    from harness.studies.campaigns.store import CampaignStore
+    from harness.studies.campaigns.units import Save
     from harness.studies.fuzz.plan import FuzzPlan
-    from harness.studies.fuzz.state import State
-    from harness.studies.fuzz.store import CampaignStore
-    from harness.studies.fuzz.target import Save
 
 HOUR = 3600.0
 
@@ -108,7 +108,7 @@ def record(
 
     save: writes the folders of findings that no input brings back. Raises LedgerError.
     """
-    states = {name: one.state for name, one in store.targets(plan.targets).items()}
+    states = {name: one.state for name, one in store.targets(plan.targets, State).items()}
     tally = Tally()
     for one in states.values():
         tally.add(one.tally)
@@ -148,12 +148,12 @@ def record(
 def _target(state: State) -> dict[str, Any]:
     """What ``campaign.json`` says of a target: its schedule, and what it has come to."""
     return {
-        "batches": state.batches,
+        "batches": state.schedule.number,
         "cases": state.cases,
         "corpus": len(state.corpus),
         "behaviours": Map(state.map).species[0],
         "disagreements": len(state.disagreements),
-        "arms": {arm.name: asdict(arm) for arm in state.schedule},
+        "arms": {arm.name: asdict(arm) for arm in state.schedule.arms},
         "nanoseconds a byte": state.costs,
     }
 

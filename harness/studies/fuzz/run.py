@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import tempfile
 import threading
 import time
@@ -11,15 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies import scratch
-from harness.cluster.local import LocalExecutor
 from harness.core.countdown import Countdown
 from harness.core.provenance import now
 from harness.engine.ending import to_the_end
 from harness.ledger.recorder import keep_run
+from harness.studies.campaigns.session import Session
+from harness.studies.fuzz import canary
+from harness.studies.fuzz.examples import open_examples, share_findings
 from harness.studies.fuzz.folder import CampaignFolder
+from harness.studies.fuzz.plan import crossing
 from harness.studies.fuzz.record import Ended, Record, record
-from harness.studies.fuzz.session import Session
-from harness.studies.fuzz.units import Campaign
+from harness.studies.fuzz.state import State
+from harness.studies.fuzz.target import Target
 from harness.studies.preparing import prepare
 from harness.verdict.coverage import Coverage
 
@@ -27,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.cluster.executor import Executor
+    from harness.studies.campaigns.session import Shows
+    from harness.studies.campaigns.state import Round
+    from harness.studies.campaigns.store import CampaignStore
     from harness.studies.fuzz.plan import FuzzPlan
-    from harness.studies.fuzz.session import Shows
-    from harness.studies.fuzz.state import Round
-    from harness.studies.fuzz.store import CampaignStore
 
 
 def execute(
@@ -59,22 +61,29 @@ def execute(
         scratch.sweep(Path(tempfile.gettempdir()))
         countdown = Countdown(plan.plan.budget.seconds, clock)
         began, known = now(), store.known()
-        store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
+        store.begin(plan.identity(), anew=anew)
         folder = CampaignFolder(out, store.mark, shared=plan.shards > 1)
-        seen, kept = progress(known), store.targets(plan.targets)
-        here = executor is None
+        seen, kept = progress(known), store.targets(plan.targets, State)
+
+        def shared(done: Round) -> None:
+            if plan.database and done.findings:
+                load = plan.plan.vocabularies[plan.targets[done.target][0]]
+                share_findings(load(), open_examples(plan.database), done.findings)
+            committed(done)
+
         session = Session(
-            plan, store, Campaign(plan, None, folder.save) if here else Campaign.of(plan),
-            executor or LocalExecutor(plan.plan.jobs + plan.canary),
-            folder.place, seen, countdown, kept, committed,
+            plan, Target, store, executor, seen, countdown, kept, folder.place, shared,
+            # Where cases are counted, what is asked must not depend on where a session was cut off.
+            crossing(plan, kept) if countdown.seconds is not None else None,
+            canary.watched if plan.canary else None,
         )  # fmt: skip
 
         def written(how: str | None, status: int) -> Record:
             ended = Ended(
-                how, status, *session.canary, session.cases, frozenset(session.least),
-                countdown.late, session.cluster,
+                how, status, *canary.seen(plan, session.besides), session.cases,
+                frozenset(session.least), countdown.late, session.cluster,
             )  # fmt: skip
-            made = record(plan, store, folder.save, command, known - session.gone, ended)
+            made = record(plan, store, folder.save_finding, command, known - session.gone, ended)
             folder.write(made.events, made.about)
             return made
 
@@ -87,10 +96,10 @@ def execute(
                 next_report = time.monotonic() + report_seconds
 
         def work() -> None:
-            if here:
+            if executor is None:
                 prepare(plan.plan, seen.announce, threading.Event())
             if left := session.run(each):
-                name, first = next(iter(store.targets(plan.targets).items()))
+                name, first = next(iter(store.targets(plan.targets, State).items()))
                 first.state.left |= left
                 store.commit([first.round(name)])
 

@@ -29,13 +29,14 @@ from harness.events import (
     Withdrawn,
 )  # fmt: skip
 from harness.findings.tracker import FindingTracker
+from harness.studies.campaigns.loop import Loop, Maker, derived
+from harness.studies.campaigns.state import Kept
 from harness.studies.fuzz import known
 from harness.studies.fuzz.arms import (
     CORPUS,
     SHARED,
     STRUCTURED,
     STRUCTURED_COST,
-    derived,
     generated,
     mutated,
     structured,
@@ -45,21 +46,18 @@ from harness.studies.fuzz.behaviour import EVERY, Map, Shapes, dearer, observe
 from harness.studies.fuzz.corpus import Corpus, Entry
 from harness.studies.fuzz.coverage import COST, COVERAGE, covered, targets
 from harness.studies.fuzz.examples import inputs, mark, open_examples
-from harness.studies.fuzz.loop import Loop, Maker
-from harness.studies.fuzz.state import Kept, Round
+from harness.studies.fuzz.state import State
 from harness.workers.pool import OutOfTime, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.checks.base import Violation
     from harness.core.comparisons import Contract
-    from harness.studies.fuzz.asking import Portion
+    from harness.studies.campaigns.state import Round
+    from harness.studies.campaigns.units import Save
     from harness.studies.fuzz.plan import FuzzPlan
     from harness.workers.pool import WorkerPool
-
-    Save = Callable[[str, Violation, Contract], str | None]
 
 READMIT_EVERY = 64
 """Batches after which deaths and time-outs no longer count: an implementation that was withdrawn
@@ -78,21 +76,16 @@ do), a new shape of disagreement, a new bucket of findings."""
 
 
 class Target:
-    """Fuzzes one vocabulary. Not thread-safe, but for :meth:`stop`.
+    """Fuzzes one vocabulary; see :class:`harness.studies.campaigns.units.Target`.
 
-    name: of the target. save: writes a finding's folder. parts: how it was committed last; none
-    where it never was. pool: of workers, which may have had other vocabularies before.
+    name: of the target. parts: how it was committed last; none where it never was. pool: of
+    workers, which may have had other vocabularies before. save: writes a finding's folder.
     """
 
     def __init__(
-        self,
-        plan: FuzzPlan,
-        name: str,
-        save: Save,
-        parts: Mapping[str, bytes],
-        pool: WorkerPool,
+        self, plan: FuzzPlan, name: str, parts: Mapping[str, bytes], pool: WorkerPool, save: Save
     ) -> None:
-        self._kept = Kept(parts)
+        self._kept = Kept(State, parts)
         self.state = state = self._kept.state
         self.name, (self._source, self._shard) = name, plan.targets[name]
         self._plan, alone = plan, plan.alone(self._source)
@@ -215,47 +208,42 @@ class Target:
         return self._result(0.0)
 
     def round(self) -> Round | None:
-        """One round; None when there is nothing left to ask.
-
-        Raises Stopped, also where time was up before all had answered: after that the target is not
-        to be used, and a new one goes on from what was committed.
-        """
-        state, began = self.state, time.monotonic()
+        """One batch: of others' inputs where there are any, else of the arm that is chosen."""
+        began = time.monotonic()
         # As one that goes on elsewhere from what was committed, and knows no more than that.
         self._tracker.restore(self._tracker.snapshot())
         self._draw_curve()
-        chosen = self._chosen()
-        if chosen is None:
+        others, self._others = self._others, []
+        if others:
+            self.state.shared += map(mark, others)
+            self._learn(SHARED, Batch(SHARED, self._run.plan.seed, 0, 0, others))
+        elif not self._something_is_asked():
             return None
-        (name, batch), budget = chosen, self._run.plan.budget
-        if budget.cases is not None and name != SHARED:
-            batch = replace(batch, inputs=batch.inputs[: budget.cases - state.cases])
-        asked, sent = time.monotonic(), send(self._pool, self._contracts, batch, state.rates)
-        answered(sent, self._ended)
-        self._learn(name, batch, sent)
         self._tracker.settle(self._pool)
-        if budget.seconds is not None:  # time is what limits the campaign
-            state.rates = rates_of(sent, asked) or state.rates
         return self._result(time.monotonic() - began)
 
-    def _chosen(self) -> tuple[str, Batch] | None:
-        """What is asked next, and who made it: inputs of others, or a batch, if there is one."""
-        state, others, self._others = self.state, self._others, []
-        if others:
-            state.shared += map(mark, others)
-            return SHARED, Batch(SHARED, self._run.plan.seed, 0, 0, others)
-        for _ in range(2 * len(state.schedule)):  # who has nothing now may have something later
-            chosen = self._loop.choose(state.batches)
-            if chosen is None or chosen[1].inputs:
-                return chosen
-            self._loop.reward(chosen[0], 0, 0.0)
-            state.batches += 1
-        return None
+    def _something_is_asked(self) -> bool:
+        """Take turns of the loop until one has inputs: who has nothing now may have some later."""
+        before = self.state.cases
+        for _ in range(2 * len(self.state.schedule.arms)):
+            if not self._loop.turn(self._learn):
+                return False
+            if self.state.cases > before:
+                return True
+        return False
 
-    def _learn(self, arm: str, batch: Batch, sent: Sequence[Portion]) -> None:
-        """Judge a batch under each contract, keep the inputs that show something new, and reward
-        who made it."""
-        state, pool, count = self.state, self._pool, len(batch.inputs)
+    def _learn(self, arm: str, batch: Batch) -> tuple[int, float]:
+        """Ask a batch, judge it under each contract, and keep the inputs that show something new.
+
+        The feedback of the loop: how many cases it was, and what that was worth.
+        """
+        state, pool, budget = self.state, self._pool, self._run.plan.budget
+        if budget.cases is not None and arm != SHARED:
+            batch = replace(batch, inputs=batch.inputs[: budget.cases - state.cases])
+        if not (count := len(batch.inputs)):
+            return 0, 0.0
+        asked, sent = time.monotonic(), send(pool, self._contracts, batch, state.rates)
+        answered(sent, self._ended)
         before = {found.id for found in self._tracker.findings}
         fresh: set[int] = set()
         shapes = len(state.disagreements)
@@ -270,21 +258,22 @@ class Target:
                 times = state.disagreements[shape] = state.disagreements.get(shape, 0) + 1
                 if times == 1:
                     fresh.add(portion.first + index)
-        if self._plan.costly and state.batches % EVERY == 0 and sent:
+        if self._plan.costly and state.schedule.number % EVERY == 0 and sent:
             contract = sent[0].pending.contract
             with contextlib.suppress(OutOfTime):
                 fresh |= dearer(pool, contract, batch.inputs, state.costs)
+        if budget.seconds is not None:  # time is what limits the campaign
+            state.rates = rates_of(sent, asked) or state.rates
         joined = sum(self._corpus.join(Entry(batch.inputs[i], arm)) for i in sorted(fresh))
         if arm == SHARED:  # no arm, and no batch of the schedule
-            return
+            return 0, 0.0
+        state.cases += count
+        if (state.schedule.number + 1) % READMIT_EVERY == 0:
+            pool.charge({})
         worth = JOINED_GAIN * joined / count
         worth += DISAGREEMENT_GAIN * (len(state.disagreements) - shapes)
         worth += BUCKET_GAIN * len({one.id for one in self._tracker.findings} - before)
-        self._loop.reward(arm, count, worth)
-        state.cases += count
-        state.batches += 1
-        if state.batches % READMIT_EVERY == 0:
-            pool.charge({})
+        return count, worth
 
     def _draw_curve(self) -> None:
         """Have a point where the cases have grown by so much."""

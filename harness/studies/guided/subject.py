@@ -7,7 +7,6 @@ workers, confirmation and expectations (:mod:`harness.studies.guided.looking`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies import embedded, sources
@@ -48,15 +47,9 @@ def small(algorithm: str) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Suspicion:
-    """Answers that the harness is to look into. source: of the vocabulary.
-
-    pattern: what is wrong with whom, so that what came to nothing is known again.
-    """
-
-    source: str
-    pattern: tuple[str | None, ...]
+Suspicion = tuple[str | None, ...]
+"""Answers that the harness is to look into: what is wrong with whom on which vocabulary, so that
+what came to nothing is known again."""
 
 
 class Subject:
@@ -97,7 +90,7 @@ class Subject:
             seen = Observation(contract, Inputs.of([data]), results)
             for check in (CHECKS[name] for name in CHECKED):
                 for one in check.judge(seen, nothing).violations if check.applies(contract) else ():
-                    return Suspicion(self.source, (one.check, one.stage, *one.culprits))
+                    return (self.source, one.check, one.stage, *one.culprits)
         return None
 
     def _answer(self, contract: Contract, name: str, data: bytes) -> Outcome:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import importlib.util
 import itertools
 import os
 import random
@@ -100,15 +101,14 @@ class Asked:
 def main(arguments: Sequence[str]) -> None:
     """Fuzz; see above."""
     options, libfuzzer = parsed(arguments)
-    guided = not options.plain and installed()
-    if guided and os.environ.get("NUMBA_DISABLE_JIT") != "1":
-        os.environ["NUMBA_DISABLE_JIT"] = "1"  # Numba reads it when it is imported
-        os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *arguments])
-    if guided:
-        fuzz(options, libfuzzer)
-    else:
+    if options.plain or importlib.util.find_spec("atheris") is None:
         print("without Atheris: nothing guides what comes next", file=sys.stderr)
         plainly(options, libfuzzer)
+    elif os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        fuzz(options, libfuzzer)
+    else:  # Numba reads it when it is imported
+        os.environ["NUMBA_DISABLE_JIT"] = "1"
+        os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *arguments])
 
 
 def parsed(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -125,16 +125,11 @@ def parsed(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     return parser.parse_intermixed_args(ours), theirs
 
 
-def installed() -> bool:
-    """Whether Atheris can be imported."""
-    import importlib.util  # noqa: PLC0415
-
-    return importlib.util.find_spec("atheris") is not None
-
-
-def opened(options: argparse.Namespace) -> list[Subject]:
-    """Load the vocabularies into all that take part, and say who does."""
-    from harness.engine import selection  # noqa: PLC0415 (it is instrumented what this imports)
+def opened(options: argparse.Namespace) -> tuple[list[Subject], Asked]:
+    """Load the vocabularies into all that take part, and say who does; what asks them."""
+    # Only here, as it is instrumented what these import.
+    from harness.engine import selection  # noqa: PLC0415
+    from harness.studies.guided import looking  # noqa: PLC0415
     from harness.studies.guided.subject import Subject, small  # noqa: PLC0415
 
     participants, _ = selection.participants(options.impl)
@@ -145,18 +140,12 @@ def opened(options: argparse.Namespace) -> list[Subject]:
         print(f"{one.source}: {', '.join(one.names)}", file=sys.stderr)
         for name, why in one.left_out.items():
             print(f"{one.source}: without {name}: {why}", file=sys.stderr)
-    return subjects
-
-
-def asked(options: argparse.Namespace, subjects: Sequence[Subject]) -> Asked:
-    """What libFuzzer calls with each input."""
-    from harness.studies.guided import looking  # noqa: PLC0415
 
     def look(subject: Subject, data: bytes, out: Path) -> list[Found]:
         impl = options.impl or subject.names
         return looking.look(options.algorithm, subject.source, impl, data, out)
 
-    return Asked(subjects, look, options.findings.resolve())
+    return subjects, Asked(subjects, look, options.findings.resolve())
 
 
 def fuzz(options: argparse.Namespace, libfuzzer: Sequence[str]) -> None:
@@ -164,8 +153,7 @@ def fuzz(options: argparse.Namespace, libfuzzer: Sequence[str]) -> None:
     import atheris  # noqa: PLC0415 (it is slow to import, and not on every system)
 
     with atheris.instrument_imports(include=["impls"], enable_loader_override=False):
-        subjects = opened(options)
-        target = asked(options, subjects)
+        subjects, target = opened(options)
         for one in subjects:
             one.suspicion(b"a")  # imports what is imported late
 
@@ -184,28 +172,23 @@ def fuzz(options: argparse.Namespace, libfuzzer: Sequence[str]) -> None:
 
 def plainly(options: argparse.Namespace, libfuzzer: Sequence[str]) -> None:
     """Ask a corpus, and then mutants of it and of one another. Raises Disagreement."""
+    from harness.studies.fuzz.plan import seeds  # noqa: PLC0415
     from harness.studies.guided.making import Mutator, by_bytes  # noqa: PLC0415
 
     said = dict(one[1:].partition("=")[::2] for one in libfuzzer)
     rng = random.Random(int(said.get("seed") or 0))
     longest = int(said.get("max_len") or LONGEST)
-    subjects = opened(options)
-    target = asked(options, subjects)
+    given = [data[:longest] for data in seeds(options.corpus)]
+    subjects, target = opened(options)
     mutator = Mutator([one.vocabulary for one in subjects], by_bytes(rng))
-    files = sorted(file for path in options.corpus for file in files_below(path))
-    pool = [file.read_bytes()[:longest] for file in files] or [b""]
-    for data in pool:
+    for data in given:
         target(data)
+    pool = given or [b""]
     for _ in range(int(said.get("runs") or RUNS)):
         data = mutator(rng.choice(pool), longest, rng.getrandbits(32))
         target(data)
-        place = rng.randrange(2 * len(files) + 64)
+        place = rng.randrange(2 * len(given) + 64)
         pool[place:place + 1] = [data]  # fmt: skip
-
-
-def files_below(path: Path) -> list[Path]:
-    """A file itself, or the files of a folder."""
-    return [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
 
 
 if __name__ == "__main__":

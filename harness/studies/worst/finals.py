@@ -7,11 +7,13 @@ all alike; of each size the least time counts.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from corpora.families.catalog import families
+from corpora.families.pattern import Pattern
 from corpora.families.user import family_of
 from harness.core.messages import Meter
+from harness.events import Phase
 from harness.studies.growth.cell import Cell
 from harness.studies.growth.claims import growth_of
 from harness.studies.growth.prober import Prober
@@ -19,19 +21,22 @@ from harness.studies.growth.schedule import LEAST_CALL, MOST_CALL
 from harness.studies.worst.gauge import portions
 from harness.studies.worst.patterns import smallest
 from harness.studies.worst.results import Entry
-from harness.studies.worst.state import Aim, Candidate
+from harness.studies.worst.state import CONTROL, PALPABLE, Aim, Candidate
+from harness.studies.worst.target import control_of
 from harness.verdict.exponents import THRESHOLD
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from corpora.families.base import Family
-    from corpora.families.pattern import Pattern
     from harness.core.countdown import Countdown
     from harness.engine.costs import Loaded
+    from harness.events import Event
     from harness.studies.worst.gauge import Gauge
-    from harness.studies.worst.state import Death, Sizes
+    from harness.studies.worst.plan import WorstPlan
+    from harness.studies.worst.results import Report
+    from harness.studies.worst.state import Death, Sizes, State
 
 HEATS, STAY = 2, 5
 """Rounds at a small size after which most of the listed families are out, and how many stay: the
@@ -63,14 +68,65 @@ DEATHS_SHOWN, OF_A_KIND = 6, 2
 """Deaths that are minimised and told: in all, and of one status."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A pattern that stands out, as small as it gets. memory: bytes a byte, None if not known."""
+GROWING, HUNGRY = 2, 1
+"""Candidates for growth and memory that are minimised, besides those for cost."""
 
-    pattern: Pattern
-    aim: Aim
-    origin: str
-    memory: float | None
+MINIMISING = 0.4
+"""Share of the time after the search that goes into minimising."""
+
+
+Found = dict[Pattern, tuple[Aim, Candidate]]
+"""Patterns that stand out, as small as they get, with what each was made of."""
+
+
+def standing_out(states: Sequence[State], sizes: Sizes, most: int) -> list[tuple[Aim, Candidate]]:
+    """What stands out for each aim in all searches, the best first.
+
+    Costs are told as multiples of what prose costs where they were measured, since no two machines
+    are as fast.
+    """
+    found = []
+    for aim, count in {Aim.COST: most, Aim.GROWTH: GROWING, Aim.MEMORY: HUNGRY}.items():
+        best: dict[Pattern, tuple[float, Candidate]] = {}
+        for state in states:
+            unit = state.control if aim is Aim.COST and state.control else 1.0
+            for one in state.ranked(aim, sizes)[:count]:
+                score = sizes.score(one, aim, state.control) / unit
+                known, _ = best.get(one.pattern, (-1.0, one))
+                if score > known:
+                    best[one.pattern] = score, one
+        ranked = sorted(best.values(), key=lambda pair: -pair[0])
+        found += [(aim, one) for _, one in ranked[:count]]
+    return found
+
+
+def finish(
+    report: Report,
+    gauge: Gauge,
+    plan: WorstPlan,
+    states: Sequence[State],
+    countdown: Countdown,
+    announce: Callable[[Event], None],
+) -> None:
+    """Minimise what stands out, and measure it beside what is listed, into a report.
+
+    countdown: of all the time that is left.
+    """
+    announce(Phase("minimising"))
+    minimising, sizes = countdown.part(countdown.left * MINIMISING), plan.sizes
+    gauge.phase, control, memory = countdown, 0.0, PALPABLE / sizes.large
+    with contextlib.suppress(OutOfTime):  # there may be no time even for this
+        control, memory = control_of(gauge, plan.vocabulary, sizes.large)
+    lost = [death for state in states for death in state.deaths.values()]
+    deaths = smallest_deaths(gauge, lost, minimising.part(minimising.left / 2))
+    found = polished(gauge, standing_out(states, sizes, plan.most), sizes, control, minimising)
+    announce(Phase("measuring what was found and what is listed side by side"))
+    known = families()
+    listed = [known[name] for name in plan.families if name != CONTROL]
+    report.compared, report.control, report.listed, stands = finals(
+        gauge, found, known[CONTROL], listed, (sizes.large, sizes.full), countdown
+    )
+    report.found = [one for one in stands if stands_out(one, memory)] + deaths
 
 
 def shares(gauge: Gauge, time: Countdown, count: int) -> Iterator[None]:
@@ -88,12 +144,12 @@ def polished(
     sizes: Sizes,
     control: float,
     time: Countdown,
-) -> list[Found]:
+) -> Found:
     """The smallest patterns for these candidates, each pattern once, in equal shares of time."""
     chosen: dict[Pattern, tuple[Aim, Candidate]] = {}
     for aim, one in candidates:
         chosen.setdefault(one.pattern, (aim, one))
-    found = []
+    found: Found = {}
     for (aim, known), _ in zip(chosen.values(), shares(gauge, time, len(chosen)), strict=True):
 
         def as_bad(
@@ -112,7 +168,7 @@ def polished(
             ]
 
         pattern = smallest(known.pattern, as_bad, lambda: gauge.able)
-        found.append(Found(pattern, aim, known.origin, known.memory(sizes.large)))
+        found.setdefault(pattern, (aim, known))
     return found
 
 
@@ -194,7 +250,7 @@ def heats(gauge: Gauge, listed: Sequence[Family], size: int) -> list[Family]:
 
 def finals(
     gauge: Gauge,
-    found: Sequence[Found],
+    found: Found,
     control: Family,
     listed: Sequence[Family],
     sizes: tuple[int, int],
@@ -207,16 +263,15 @@ def finals(
     """
     small, size = sizes
     still = heats(gauge, listed, small)
-    kinds = {one.pattern: one for one in reversed(found)}  # of those that became one, the first
-    families = [family_of(p.expression(), "", p) for p in reversed(kinds)]
-    rounds, cells = side_by_side(gauge.on, [control, *still, *families], size * BEYOND, countdown)
+    made_of = [family_of(one.expression(), "", one) for one in found]
+    rounds, cells = side_by_side(gauge.on, [control, *still, *made_of], size * BEYOND, countdown)
     first, *lines = [entry_of(one, "listed", size) for one in cells]
     first.kind = "control"
     known, mine = lines[: len(still)], lines[len(still) :]
-    for made, one in zip(mine, reversed(kinds.values()), strict=True):
-        made.kind = one.aim.value
-        made.name, made.origin = f"{one.aim}-{found.index(one) + 1}", one.origin
-        made.pattern, made.memory = one.pattern.to_dict(), one.memory
+    for number, (made, pattern) in enumerate(zip(mine, found, strict=True), 1):
+        aim, one = found[pattern]
+        made.kind, made.name, made.origin = aim.value, f"{aim}-{number}", one.origin
+        made.pattern, made.memory = pattern.to_dict(), one.memory(small)
     for some in (known, mine):
         some.sort(key=lambda one: -(one.a_byte or 0.0))
     return rounds, first, known, mine

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.families import catalog
 from corpora.vocabularies import embedded, sources
 from harness.core.comparisons import SupportsFailed, contracts_of
 from harness.engine import selection
+from harness.engine.planning import Plan
 from harness.engine.selection import SelectionError
+from harness.engine.suites import Budget, Suite
 from harness.studies.bench.plan import parse_size
+from harness.studies.campaigns.units import CampaignPlan
 from harness.studies.worst.patterns import seeds
-from harness.studies.worst.state import Sizes
+from harness.studies.worst.state import CONTROL, Sizes
+from harness.workers import Limits
 from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from corpora.families.base import Family
     from corpora.families.pattern import Pattern
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
-
-CONTROL = "prose"
-"""The family that everybody measures: costs are told as multiples of its."""
 
 ALL = "all"
 """Withholds every family."""
@@ -42,26 +41,44 @@ FAR = 16
 """Times that size up to which a few patterns are tried: 1 MiB, where recursion overflows."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorstPlan:
-    """One search. families: that are listed. withheld: those that it is not told of.
+SECONDS, DEATHS, HANGS = 20.0, 200, 30
+"""Limits of the worker: a request is made of what should be done in three seconds, on a machine
+that may be busy with several times as much; and deaths are what is looked for."""
 
-    size: bytes at which costs are compared. budget: seconds. memory: bytes of the worker.
-    guided: also by lines of the implementation's own source. most: so many results for cost.
-    begin: patterns to begin with, and their origins: like the families that it is told of.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorstPlan(CampaignPlan):
+    """One search: ``plan`` has its implementation, its vocabulary, and its budget of seconds.
+
+    families: names of those that are listed. withheld: those that it is not told of. size: bytes
+    at which costs are compared. guided: also by lines of the implementation's own source. most: so
+    many results for cost. begin: patterns to begin with, and their origins: like the families that
+    it is told of.
     """
 
-    participant: Participant
-    vocabulary: Vocabulary
-    families: Mapping[str, Family]
+    families: Sequence[str]
     withheld: frozenset[str]
     size: int
-    budget: float
-    seed: int
     guided: bool
-    memory: int
     most: int
     begin: Sequence[tuple[str, Pattern]] = ()
+    doing: ClassVar[str] = "searching on"
+
+    @property
+    def participant(self) -> Participant:
+        """Whose worst inputs are searched."""
+        return self.plan.participants[0]
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The one that it is loaded with."""
+        [load] = self.plan.vocabularies.values()
+        return load()
+
+    @property
+    def budget(self) -> float:
+        """Seconds."""
+        return self.plan.budget.seconds or 0.0
 
     @property
     def sizes(self) -> Sizes:
@@ -72,18 +89,13 @@ class WorstPlan:
         return Sizes(full // SMALL, full // LARGE, full, full * FAR)
 
     def identity(self) -> dict[str, Any]:
-        """What decides the search: the state of another one is not gone on with."""
-        return {
-            "implementation": self.participant.spec,
-            "version": self.participant.about.version,
-            "vocabulary": self.vocabulary.fingerprint,
+        """As of any campaign: the search of another identity is not gone on with."""
+        return CampaignPlan.identity(self) | {
+            "spec": self.participant.spec,
             "size": self.size,
-            "seed": self.seed,
             "guided": self.guided,
             "withheld": sorted(self.withheld),
             "families": sorted(self.families),
-            "tokgate": importlib.metadata.version("tokgate"),
-            "python": platform.python_version(),
         }
 
 
@@ -103,7 +115,7 @@ def make_plan(
     if not LEAST_SIZE <= full <= MOST_SIZE:
         raise SelectionError(f"--size {size!r}: give 4KB to 1MB")
     participant = participant_of(impls)
-    vocabulary = vocabulary_for(participant, vocabularies)
+    name, vocabulary = vocabulary_for(participant, vocabularies)
     can = can_be_guided(participant)
     if guided and not can:
         raise SelectionError(
@@ -111,16 +123,22 @@ def make_plan(
         )
     families, withheld = chosen_families(catalog.families().values(), vocabulary, withhold)
     told = [one for name, one in families.items() if name not in withheld]
+    plan = Plan(
+        vocabularies=selection.vocabularies([name]),
+        participants=[participant],
+        generators=(),
+        checks=(),
+        suite=Suite("worst", "a search", "5m", full, 0.0, 0),
+        budget=Budget(seconds=budget),
+        seed=seed,
+        limits=Limits(SECONDS, memory=memory, deaths=DEATHS, hangs=HANGS),
+    )
     return WorstPlan(
-        participant=participant,
-        vocabulary=vocabulary,
-        families=families,
+        plan=plan,
+        families=tuple(families),
         withheld=withheld,
         size=full,
-        budget=budget,
-        seed=seed,
         guided=can if guided is None else guided,
-        memory=memory,
         most=most,
         begin=seeds(told, vocabulary),
     )
@@ -136,8 +154,11 @@ def participant_of(specs: Sequence[str]) -> Participant:
     return present[0]
 
 
-def vocabulary_for(participant: Participant, names: Sequence[str]) -> Vocabulary:
-    """The one named, else the first embedded one that it runs. Raises SelectionError."""
+def vocabulary_for(participant: Participant, names: Sequence[str]) -> tuple[str, Vocabulary]:
+    """The one named, else the first embedded one that it runs, with its name.
+
+    Raises SelectionError.
+    """
     if len(names) > 1:
         raise SelectionError("worst: name one vocabulary with --vocab; a search is about one")
     candidates = names or [*selection.SCALED, *embedded.embedded()]
@@ -145,7 +166,7 @@ def vocabulary_for(participant: Participant, names: Sequence[str]) -> Vocabulary
         vocabulary = sources.resolve(name)
         try:
             if contracts_of(vocabulary, [participant], frozenset(), proper=True):
-                return vocabulary
+                return name, vocabulary
         except SupportsFailed as error:
             raise ImplementationError(f"{participant.name}: {error}") from error
     tried = names[0] if names else "any embedded vocabulary"

@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from corpora.families.pattern import Pattern
+from harness.core import stored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from harness.studies.worst.plan import WorstPlan
+    from harness.studies.worst.state import Aim, Candidate, State
 
 SCHEMA = 1
 """The version of the format of ``worst.json``. It changes with what a reader of the file would
@@ -88,11 +90,36 @@ class Report:
     @classmethod
     def of(cls, plan: WorstPlan, command: str) -> Report:
         """That of a search which has yet to begin."""
-        one, vocabulary = plan.participant, plan.vocabulary.id
+        one, vocabulary, seed = plan.participant, plan.vocabulary.id, plan.plan.seed
         withheld = sorted(plan.withheld)
         return cls(
-            command, one.name, one.about.version, vocabulary, plan.seed, plan.sizes.full, withheld
+            command, one.name, one.about.version, vocabulary, seed, plan.sizes.full, withheld
         )
+
+    def sum_up(self, states: Sequence[State], *, guided: bool) -> None:
+        """Say how far the searches got."""
+        self.generations = sum(one.schedule.number for one in states)
+        self.readings = sum(one.cases for one in states)
+        self.died = sum(one.died for one in states)
+        self.kinds = sum(one.kinds for one in states)
+        self.ended = next((one.ended for one in states if one.ended), "")
+        if guided:
+            self.guided = len({place for one in states for place in one.lines})
+
+    def break_off(self, standing_out: Iterable[tuple[Aim, Candidate]]) -> None:
+        """Tell what stands out so far, as the search measured it."""
+        if self.found:  # the finals had come to their end
+            return
+        made: dict[str, Entry] = {}
+        for aim, one in standing_out:
+            line = one.pattern.expression()
+            samples = sorted(one.samples, key=lambda sample: sample.size)
+            points = [[s.length, s.least / 1e9] for s in samples]
+            made.setdefault(line, Entry(
+                line, aim.value, points=points, expression=line, origin=one.origin,
+                pattern=one.pattern.to_dict(),
+            ))  # fmt: skip
+        self.found += made.values()
 
     def to_json(self) -> str:
         """``worst.json``."""
@@ -100,10 +127,8 @@ class Report:
 
 
 def report_of(data: Mapping[str, Any]) -> Report:
-    """A report from its plain data, as an event has it. Raises TypeError for what is none."""
-    rows = {name: [Entry(**one) for one in data[name]] for name in ("found", "listed")}
-    control = data["control"] and Entry(**data["control"])
-    return Report(**{**data, **rows, "control": control})
+    """A report from its plain data, as an event has it. Raises ValueError for what is none."""
+    return stored.typed(data, Report)
 
 
 def as_families(report: Report) -> list[tuple[str, str, Pattern]]:

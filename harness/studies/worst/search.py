@@ -1,6 +1,6 @@
 """The search: patterns bred towards cost, growth and memory.
 
-A generation is one turn of the loop of a campaign (:mod:`harness.studies.fuzz.loop`), whose
+A generation is one turn of the loop of a campaign (:mod:`harness.studies.campaigns.loop`), whose
 feedback is cost: a batch of patterns is measured at two sizes, once. What would take the place of
 the best of its kind is measured again on fresh inputs, and takes it only if the least of all times
 still says so; the leaders are measured again and again, so that nobody stays there by a disturbance
@@ -12,21 +12,19 @@ place in the code, and Singularity (Wei et al., ESEC/FSE 2018), which searches p
 
 from __future__ import annotations
 
-import contextlib
 import random
 from typing import TYPE_CHECKING
 
 from harness.core.messages import Meter
-from harness.studies.fuzz.loop import Loop
+from harness.studies.campaigns.loop import Loop
 from harness.studies.worst.gauge import SLOWEST
 from harness.studies.worst.state import PALPABLE, Aim, Candidate, State, place_of
-from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.families.pattern import Pattern
-    from harness.studies.fuzz.loop import Maker
+    from harness.studies.campaigns.loop import Maker
     from harness.studies.worst.gauge import Gauge, Reading
     from harness.studies.worst.patterns import Breeder
     from harness.studies.worst.state import Sizes
@@ -85,11 +83,11 @@ Patterns = list[tuple[str, "Pattern"]]
 
 
 class Search:
-    """One search, generation by generation.
+    """One search, generation by generation, from what its state knows.
 
-    seeds: patterns to begin with, and their origins; bred: others follow. guided: what raises the
-    count of any place in the source, run interpreted, is worth a measurement: counts of lines are
-    the same every time, so that no noise hides the first step of a way that leads up.
+    seeds: patterns to begin with, and their origins. guided: what raises the count of any place in
+    the source, run interpreted, is worth a measurement: counts of lines are the same every time, so
+    that no noise hides the first step of a way that leads up.
     """
 
     def __init__(
@@ -98,24 +96,22 @@ class Search:
         gauge: Gauge,
         sizes: Sizes,
         seed: int,
+        state: State,
         seeds: Sequence[tuple[str, Pattern]] = (),
-        state: State | None = None,
         *,
         guided: bool = False,
-        bred: bool = True,
     ) -> None:
-        self.sizes = sizes
-        self.state = State() if state is None else state
+        self.sizes, self.state = sizes, state
         self._breeder, self._gauge, self._seed = breeder, gauge, seed
         begin = [(name, pattern) for name, pattern in seeds if breeder.spells(pattern)]
         makers: dict[str, Maker[Patterns]] = {
-            LISTED: lambda _, place: begin[place * BATCH : (place + 1) * BATCH] or None
+            LISTED: lambda _, place: begin[place * BATCH : (place + 1) * BATCH] or None,
+            DRAWN: self._by_chance(self._drawn),
+            BRED: self._by_chance(self._bred),
         }
-        ways = {DRAWN: self._drawn, BRED: self._bred} if bred else {}
-        ways |= {FOLLOWING: self._followed} if guided else {}
-        for name, way in ways.items():
-            makers[name] = self._by_chance(way)
-        self._loop = Loop(makers, f"worst/{seed}", self.state.arms)
+        if guided:
+            makers[FOLLOWING] = self._by_chance(self._followed)
+        self._loop = Loop(makers, f"worst/{seed}", state.schedule)
 
     def _by_chance(self, way: Callable[[random.Random], Patterns]) -> Maker[Patterns]:
         return lambda number, _: way(random.Random(f"made/{self._seed}/{number}"))
@@ -131,31 +127,22 @@ class Search:
         """The best for an aim, the best first."""
         return self.state.ranked(aim, self.sizes)[:LEADERS]
 
-    def run(self, more: Callable[[], bool], after: Callable[[], None] = lambda: None) -> None:
-        """Generations while ``more`` says so, and there is time; ``after`` is called after each.
-
-        What the end of the time cuts short is no generation: whoever goes on does it again.
-        """
-        with contextlib.suppress(OutOfTime):
-            while more() and not self.over and self.step():
-                after()
-
-    def step(self) -> bool:
-        """One generation; whether anybody had patterns. Raises OutOfTime."""
-        state, number, before = self.state, self.state.generation, self._gauge.readings
-        rng = random.Random(f"{self._seed}/{number}")
-        chosen = self._loop.choose(number)
-        if chosen is not None:
-            arm, patterns = chosen
-            batch = [Candidate(p, origin) for p, origin in self._unknown(patterns).items()]
-            won = self._judged(rng, batch) + (len(batch) if arm == FOLLOWING else 0)
-            self._loop.reward(arm, len(batch), won)
-            if number % DEEP == DEEP - 1:
-                self._deep(rng, batch)
+    def step(self) -> None:
+        """One generation. Raises OutOfTime: what that cuts short is none, and is done again."""
+        before = self._gauge.readings
+        self._loop.turn(self._learn)
         self._doubt()
-        state.generation += 1
-        state.readings += self._gauge.readings - before
-        return chosen is not None
+        self.state.cases += self._gauge.readings - before
+
+    def _learn(self, arm: str, patterns: Patterns) -> tuple[int, float]:
+        """Measure a batch: the feedback of the loop, which is cost."""
+        number = self.state.schedule.number
+        rng = random.Random(f"{self._seed}/{number}")
+        batch = [Candidate(p, origin) for p, origin in self._unknown(patterns).items()]
+        won = self._judged(rng, batch) + (len(batch) if arm == FOLLOWING else 0)
+        if number % DEEP == DEEP - 1:
+            self._deep(rng, batch)
+        return len(batch), won
 
     def _unknown(self, patterns: Patterns) -> dict[Pattern, str]:
         """Those that have no place, and did not kill: to ask them again costs another process."""

@@ -1,26 +1,22 @@
-"""What a search knows, and ``search.json``, where it is kept so that it goes on where it was."""
+"""What a search for the worst input knows: the best pattern of each kind, and who got no answer."""
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
 from corpora.families.pattern import Pattern
-from harness.core import stored
 from harness.core.outcomes import Status
-from harness.core.writing import OutputError, write_whole, writing
-from harness.studies.fuzz.loop import Arm
+from harness.studies.campaigns import state
 from harness.studies.worst.patterns import niche
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-STATE = "search.json"
+CONTROL = "prose"
+"""The family that everybody measures: costs are told as multiples of its."""
 
 PALPABLE = 1 << 20
 """Bytes of memory below which a process's pages, pools and caches are all there is to see."""
@@ -155,26 +151,42 @@ class Death:
 
 
 @dataclass(slots=True)
-class State:
-    """All that a search knows, or what came of it.
+class State(state.State):
+    """All that a search knows. Its cases are readings, of any kind.
 
-    seconds: how long was searched, in all sessions. readings: of inputs, of any kind. control: the
-    control's cost a byte at the larger size. memory: the least bytes of memory a byte that a crowd
-    of patterns took. places: the best of each aim and niche (Mouret and Clune, MAP-Elites, 2015).
-    deaths: by kind; died: how many there were. lines: by place in the source, its greatest count a
-    byte, and whose that was. arms: of the loop.
+    control: the control's cost a byte at the larger size. memory: the least bytes of memory a byte
+    that a crowd of patterns took. places: the best of each aim and niche
+    (Mouret and Clune, MAP-Elites, 2015). deaths: by kind; died: how many there were. lines: by
+    place in the source, its greatest count a byte, and whose that was. ended: why it ended before
+    its time, if it did.
     """
 
-    seconds: float = 0.0
-    generation: int = 0
-    readings: int = 0
+    PAGES: ClassVar[Mapping[str, int]] = {"places": 16, "deaths": 16, "lines": 64}
+
     control: float = 0.0
     memory: float = 0.0
     places: dict[str, Candidate] = field(default_factory=dict)
     deaths: dict[str, Death] = field(default_factory=dict)
     died: int = 0
     lines: dict[str, tuple[float, Pattern]] = field(default_factory=dict)
-    arms: list[Arm] = field(default_factory=list)
+    ended: str = ""
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """Inputs that were measured, kinds that have a place, and deaths."""
+        return {"input": self.cases, "kind": self.kinds, "death": self.died}
+
+    def check(self) -> None:
+        """Who has several places is one candidate again."""
+        known: dict[Pattern, Candidate] = {}
+        self.places = {
+            name: known.setdefault(one.pattern, one) for name, one in self.places.items()
+        }
+
+    def parts(self) -> dict[str, Any]:
+        """As ever, of candidates as they are now: they are measured on and on."""
+        now = replace(self, places=msgspec.to_builtins(self.places))
+        return state.State.parts(now)
 
     def ranked(self, aim: Aim, sizes: Sizes) -> list[Candidate]:
         """The best of each niche for an aim, the best first."""
@@ -211,51 +223,3 @@ class State:
 def place_of(aim: Aim, pattern: Pattern) -> str:
     """The place that a pattern is measured for."""
     return f"{aim.value}/{niche(pattern)}"
-
-
-class _Stored(msgspec.Struct):
-    """A file: of what search it is, and its state."""
-
-    search: dict[str, Any]
-    state: Any
-
-
-class Store:
-    """The state of one search in a folder.
-
-    identity: what decides the search. A state of another one is kept beside it as ``.old``.
-    """
-
-    def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
-        self.path = folder / STATE
-        self._identity = identity
-        with writing(f"--out {folder}"):
-            folder.mkdir(parents=True, exist_ok=True)
-
-    def restored(self) -> State:
-        """The state that is on disk, where it is of the same search; else a new one.
-
-        Raises OutputError, with the field at fault, for what is no state of a search.
-        """
-        try:
-            found = stored.typed(stored.parsed(stored.read(self.path)), _Stored)
-            if found.search != self._identity:
-                self.path.replace(self.path.with_name(STATE + ".old"))
-                return State()
-            state = stored.typed(found.state, State, "state")
-        except FileNotFoundError:
-            return State()
-        except OSError as error:
-            raise OutputError(f"{self.path}: {error.strerror}; name another --out") from error
-        except ValueError as error:
-            raise stored.damaged(self.path, str(error)) from error
-        known: dict[Pattern, Candidate] = {}  # who has several places is one candidate
-        state.places = {
-            name: known.setdefault(one.pattern, one) for name, one in state.places.items()
-        }
-        return state
-
-    def save(self, state: State) -> None:
-        """Write all of it; the file is whole at any time. Raises OutputError."""
-        plain = {"search": self._identity, "state": msgspec.to_builtins(state)}
-        write_whole(self.path, json.dumps(plain))

@@ -1,4 +1,4 @@
-"""Units of a campaign: a target is opened, a round is done, the canary is looked for.
+"""Units of a campaign: a target is opened, a round is done.
 
 An executor has them performed, on this machine or on others. A place keeps the target that was
 opened there last, so that the next round need not load its vocabulary: who asks for a round names
@@ -9,57 +9,136 @@ it.
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
-import math
+import platform
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from corpora.vocabularies import scratch
 from harness.cluster.executor import UnitError
 from harness.core import stored
 from harness.engine.portable import Portable, packed, packed_files, unpacked
 from harness.findings.folder import FindingsFolder
-from harness.studies.fuzz import canary
-from harness.studies.fuzz.state import Round
-from harness.studies.fuzz.target import Target
-from harness.studies.selftest import canary as planted
+from harness.studies.campaigns.state import FORM, Round
 from harness.workers.pool import Stopped, WorkerPool
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
-    from harness.studies.fuzz.plan import FuzzPlan
-    from harness.studies.fuzz.target import Save
+    from harness.engine.planning import Plan
     from impls.interface import Recipe
 
-PLACE, CANARY = "target", "canary"
-"""Under which a place keeps them."""
+    Save = Callable[[str, Violation, Contract], str | None]
+    """Writes a finding's folder; the path of its reproducer."""
+
+PLACE = "target"
+"""Under which a place keeps it."""
 
 MAX_BYTES = 256 << 20
 """The greatest size of what one round came to, unpacked."""
 
 
+class Target(Protocol):
+    """One vocabulary under one seed, in rounds, each of which is kept or lost whole.
+
+    What a round does depends on what was committed before and on nothing else, so that one that was
+    cut off is done again, alike, on any machine. Not thread-safe, but for :meth:`stop`.
+    """
+
+    def limit_by(self, left: Callable[[], float]) -> None:
+        """End with the time of a session; left: the seconds until then."""
+        ...
+
+    def stop(self) -> None:
+        """End what is on, from any thread: its workers are killed."""
+        ...
+
+    def open(self, others: Sequence[bytes] = ()) -> None:
+        """Load the vocabulary, and be ready to go on where it was left.
+
+        others: inputs of other targets, which are asked first. Raises Stopped.
+        """
+        ...
+
+    def ask_again(self) -> Round | None:
+        """What has become of what was found; None where nothing has changed. Raises Stopped."""
+        ...
+
+    def round(self) -> Round | None:
+        """One round; None when there is nothing left to ask.
+
+        Raises Stopped, also where time was up before all had answered: after that the target is not
+        to be used, and a new one goes on from what was committed.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignPlan:
+    """What a campaign does: ``plan`` on each of its vocabularies, in ``shards`` targets each.
+
+    doing: what it does, in words, for whoever watches.
+    """
+
+    plan: Plan
+    shards: int = 1
+    doing: ClassVar[str]
+
+    @property
+    def targets(self) -> dict[str, tuple[str, int]]:
+        """Vocabulary and number of each target, by its name; those with number 0 come first."""
+        return {
+            f"{source}#{shard}": (source, shard)
+            for shard in range(self.shards)
+            for source in self.plan.vocabularies
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """All that decides what the campaign does, as plain data: other values, other campaign.
+
+        Neither the budget, nor how many targets run side by side.
+        """
+        plan = self.plan
+        return {
+            "seed": plan.seed,
+            "vocabulary": {
+                source: load().fingerprint for source, load in plan.vocabularies.items()
+            },
+            "implementation": plan.versions,
+            "timeout": plan.limits.seconds,
+            "memory": plan.limits.memory,
+            "tokgate": importlib.metadata.version("tokgate"),
+            "form of the state": FORM,
+            "python": platform.python_version(),
+        }
+
+
+Open = Callable[[Any, str, Mapping[str, bytes], WorkerPool, "Save"], Target]
+"""Makes a target of a plan, by its name, as it was committed last; of no parts where it never was.
+A finding's folder is written by the last argument."""
+
+
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What all units share. portable: of the plan; None on the machine of the driver, where save
-    writes the folder of a finding."""
+    """What all units share. portable: of the plan; None on the machine of the driver."""
 
-    plan: FuzzPlan
+    plan: CampaignPlan
+    target: Open
     portable: Portable | None = None
-    save: Save | None = None
 
     @classmethod
-    def of(cls, plan: FuzzPlan) -> Campaign:
+    def of(cls, plan: CampaignPlan, target: Open) -> Self:
         """What travels of a campaign. Raises SelectionError for one that cannot."""
         bare = Portable.of(plan.plan)
-        return cls(replace(plan, plan=bare.plan), bare)
+        return cls(replace(plan, plan=bare.plan), target, bare)
 
-    def here(self, vocabularies: Mapping[str, Callable[[], Vocabulary]]) -> FuzzPlan:
+    def here(self, vocabularies: Mapping[str, Callable[[], Vocabulary]]) -> CampaignPlan:
         """Return the campaign on this machine, with some of its vocabularies."""
         if self.portable is None:
             return self.plan
@@ -94,8 +173,8 @@ class Came:
             raise UnitError(f"the result of a round cannot be read: {error}") from error
 
 
-class NodeFolder(FindingsFolder):
-    """A folder whose files are sent elsewhere, where those of other nodes are, too.
+class RoundFolder(FindingsFolder):
+    """A folder whose files are put beside those of other targets, and of other nodes.
 
     What vocabularies are called there depends on what they hold alone.
     """
@@ -115,19 +194,15 @@ class Place:
         self.mark = ""
         self._pool: WorkerPool | None = None
         self._target: Target | None = None
-        self._folder = NodeFolder(Path())
+        self._folder = RoundFolder(Path())
 
-    def open(
-        self, campaign: Campaign, load: Callable[[], Vocabulary], name: str,
-        parts: Mapping[str, bytes],
-    ) -> None:  # fmt: skip
+    def open(self, target: Open, plan: CampaignPlan, name: str, parts: Mapping[str, bytes]) -> None:
         """Take up a target as it was committed last, in place of the one that is open."""
         self.mark = ""
-        plan = campaign.here({name.rpartition("#")[0]: load})
         if self._pool is None or self._pool.stopped:
             self.close()
             self._pool = WorkerPool(plan.plan.participants, plan.plan.limits)
-        self._target = Target(plan, name, campaign.save or self._save, parts, self._pool)
+        self._target = target(plan, name, parts, self._pool, self._save)
 
     def _save(self, name: str, violation: Violation, contract: Contract) -> str | None:
         return self._folder.save_finding(name, violation, contract)
@@ -140,7 +215,7 @@ class Place:
         target.limit_by(lambda: end - time.monotonic())
         self.mark = ""  # what it was is no more, whatever comes of this
         with scratch.temporary("round-") as home:
-            self._folder = NodeFolder(Path(home))
+            self._folder = RoundFolder(Path(home))
             try:
                 done = work(target)
             except Stopped:
@@ -178,7 +253,7 @@ def opened(
 ) -> bytes:
     """Open a target as it was committed last. again: ask again what it has found."""
     place: Place = keep.setdefault(PLACE, Place())
-    place.open(campaign, load, name, parts)
+    place.open(campaign.target, campaign.here({name.rpartition("#")[0]: load}), name, parts)
 
     def work(target: Target) -> Round | None:
         target.open(others)
@@ -192,7 +267,7 @@ def rounded(keep: dict[str, Any], mark: str, left: float) -> bytes:
     place: Place = keep.setdefault(PLACE, Place())
     if place.mark != mark:
         return Came(cold=True).packed()
-    return place.perform(Target.round, left).packed()
+    return place.perform(lambda target: target.round(), left).packed()
 
 
 def closed(keep: dict[str, Any]) -> bytes:
@@ -201,23 +276,3 @@ def closed(keep: dict[str, Any]) -> bytes:
     place.close()
     left, place.left = place.left, {}
     return json.dumps(left).encode()
-
-
-def watched(keep: dict[str, Any], campaign: Campaign) -> bytes:
-    """Look for the canary of a session; gives whether it was found, and what is said of it.
-
-    Rounds of its own follow one another until it is found, or there is no hope.
-    """
-    plan = canary.plan_of(campaign.here({}))
-    [(source, load)] = plan.plan.vocabularies.items()
-    place = keep[CANARY] = Place()
-    place.open(Campaign(plan, None, lambda *_: None), load, f"{source}#0", {})
-    came = place.perform(Target.open, math.inf)
-    found, cases = False, 0
-    while came.mark and not found and cases < canary.ENOUGH_CASES:
-        came = place.perform(Target.round, math.inf)
-        if came.done is None:
-            break
-        found, cases = planted.is_caught(came.done.findings), came.done.cases
-    place.close()
-    return json.dumps([found, canary.said(cases, found=found)]).encode()

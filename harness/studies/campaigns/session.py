@@ -11,20 +11,18 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections import defaultdict, deque
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.cluster.executor import Unit, UnitError
+from harness.cluster.local import LocalExecutor
 from harness.cluster.usage import Usage
-from harness.core.comparisons import algorithm_of
 from harness.engine.state import NamedFailed
 from harness.events import Phase, UnitDone
-from harness.studies.fuzz import units
-from harness.studies.fuzz.arms import SHARED
-from harness.studies.fuzz.examples import open_examples, share_findings
-from harness.studies.fuzz.known import comes_back
-from harness.studies.fuzz.units import Came, Campaign
+from harness.studies.campaigns import units
+from harness.studies.campaigns.units import Came, Campaign
+from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,9 +30,9 @@ if TYPE_CHECKING:
     from harness.cluster.executor import Done, Executor
     from harness.core.countdown import Countdown
     from harness.events import ClusterUsed, Event
-    from harness.studies.fuzz.plan import FuzzPlan
-    from harness.studies.fuzz.state import Kept, Round
-    from harness.studies.fuzz.store import CampaignStore
+    from harness.studies.campaigns.state import Kept, Round
+    from harness.studies.campaigns.store import CampaignStore
+    from harness.studies.campaigns.units import CampaignPlan, Open
 
 TURN_SECONDS = 60.0
 """A target keeps its place for so many seconds where others wait: loading a large vocabulary into
@@ -47,10 +45,8 @@ POLL_SECONDS = 0.2
 GRACE = 30.0
 """Seconds for which the last units are waited for."""
 
-OFFERED = 16
-"""Inputs of its corpus that a target gives to the others of its algorithm."""
-
-CANARY = "the canary"
+BESIDE = "beside the targets"
+"""The unit that is no target's."""
 
 
 class Shows(Protocol):
@@ -92,76 +88,83 @@ class Strand:
     spent: float = 0.0
 
 
-@dataclass(slots=True)
 class Session:
     """Runs the targets of a plan by an executor.
 
-    place: writes files of findings that came from elsewhere, before the commit. shows: is told what
-    is being done, each round once it is committed, and how long the loading took, when the
-    countdown begins. countdown: of the budget; it begins to run when the first vocabulary is
-    loaded. kept: the targets that earlier sessions have committed.
+    executor: performs the rounds elsewhere; None: on this machine. shows: is told what is being
+    done, each round once it is committed, and how long the loading took, when the countdown begins.
+    countdown: of the budget; it begins to run when the first vocabulary is loaded. kept: the
+    targets that earlier sessions have committed. place: writes files of findings, before the
+    commit. committed: called with each round after it. others: inputs that each target is given
+    first. beside: the work of a unit that goes on beside the targets, and is waited for.
 
     A round that was not answered when the time is up is lost: the next session does it again,
     alike. What the user named has a round at least, however late it is.
     cases: those that were committed in this session. gone: ids of findings that no longer show.
-    least: the vocabularies that had their first round after the time. canary: whether it was found,
-    None while nobody knows, and what is said of it.
+    least: the vocabularies that had their first round after the time. besides: what that unit came
+    to, None while nobody knows.
     """
 
-    plan: FuzzPlan
-    store: CampaignStore
-    campaign: Campaign
-    executor: Executor
-    place: Callable[[Mapping[str, bytes]], None]
-    shows: Shows
-    countdown: Countdown
-    kept: Mapping[str, Kept]
-    committed: Callable[[Round], None]
-    cases: int = 0
-    gone: set[str] = field(default_factory=set)
-    least: set[str] = field(default_factory=set)
-    canary: tuple[bool | None, str] = (None, "no canary rode along")
-    _others: dict[str, list[bytes]] = field(default_factory=dict)
-    _waiting: deque[Strand] = field(default_factory=deque)
-    _underway: dict[str, Strand] = field(default_factory=dict)
-    _owed: set[str] = field(default_factory=set)
-    """Targets that go on though the time is over: those that have found something, until that is
-    asked again, and those that the user named, until something was asked."""
-    _places: set[str] = field(default_factory=set)
-    _usage: Usage = field(default_factory=Usage)
+    def __init__(
+        self,
+        plan: CampaignPlan,
+        target: Open,
+        store: CampaignStore,
+        executor: Executor | None,
+        shows: Shows,
+        countdown: Countdown,
+        kept: Mapping[str, Kept[Any]],
+        place: Callable[[Mapping[str, bytes]], None] = lambda files: None,
+        committed: Callable[[Round], None] = lambda done: None,
+        others: Mapping[str, list[bytes]] | None = None,
+        beside: Callable[..., bytes] | None = None,
+    ) -> None:
+        self._plan, self._store, self._shows, self._countdown = plan, store, shows, countdown
+        self._kept, self._put, self._committed = kept, place, committed
+        self._others, self._beside = others or {}, beside
+        jobs = plan.plan.jobs
+        self._executor = executor or LocalExecutor(jobs + (beside is not None))
+        self._campaign = Campaign(plan, target) if executor is None else Campaign.of(plan, target)
+        self._jobs = jobs if executor is None else executor.slots
+        self.cases = 0
+        self.gone: set[str] = set()
+        self.least: set[str] = set()
+        self.besides: bytes | None = None
+        self._waiting: deque[Strand] = deque()
+        self._underway: dict[str, Strand] = {}
+        self._owed: set[str] = set()
+        """Targets that go on though the time is over: those that have found something, until that
+        is asked again, and those that the user named, until something was asked."""
+        self._places: set[str] = set()
+        self._usage = Usage()
 
     @property
     def cluster(self) -> ClusterUsed | None:
         """What the cluster did, where there is one."""
-        return self._usage.summary() if self.campaign.portable else None
+        return self._usage.summary() if self._campaign.portable else None
 
-    def run(self, each: Callable[[], None]) -> dict[str, str]:
+    def run(self, each: Callable[[], None] = lambda: None) -> dict[str, str]:
         """Until the budget is spent; ``each`` is called now and then.
 
         Gives what workers left behind, by implementation. Raises ClusterError, UnitError,
-        LedgerError, OutputError, NamedFailed, KeyboardInterrupt.
+        LedgerError, OutputError, NamedFailed, ImplementationError, KeyboardInterrupt.
         """
-        plan, executor, countdown = self.plan, self.executor, self.countdown
-        jobs = plan.plan.jobs if self.campaign.portable is None else executor.slots
+        executor = self._executor
         try:
             executor.listen(self._tell)
-            if plan.canary:
-                self.canary = None, "the canary was not found yet when the session ended"
-                shared = executor.share("campaign", self.campaign)
-                executor.submit(Unit(CANARY, units.watched, (shared,)))
-            # Where cases are counted, what is asked must not depend on where a session was cut off.
-            if countdown.seconds is not None:
-                self._others = crossing(plan, self.kept)
+            if self._beside is not None:
+                shared = executor.share("campaign", self._campaign)
+                executor.submit(Unit(BESIDE, self._beside, (shared,)))
             self._wait_for_all()
-            turn_seconds = turn(countdown.seconds, jobs, len(plan.targets))
+            turn_seconds = turn(self._countdown.seconds, self._jobs, len(self._plan.targets))
             while self._on:
-                while self._waiting and len(self._underway) < jobs:
+                while self._waiting and len(self._underway) < self._jobs:
                     self._go_on(self._waiting.popleft())
                 self._take(turn_seconds)
                 each()
             return self._left_behind()
         except UnitError as error:
-            if isinstance(error.__cause__, NamedFailed):
+            if isinstance(error.__cause__, NamedFailed | ImplementationError):
                 raise error.__cause__ from None
             raise
         finally:
@@ -172,23 +175,23 @@ class Session:
 
         A session that is too short for all of them has no more than those.
         """
-        for name, (source, _) in self.plan.targets.items():
+        strands = []
+        for name, (source, _) in self._plan.targets.items():
             strand = Strand(name, again=False, cases=0)
-            if name in self.kept:
-                state = self.kept[name].state
-                strand.cases = state.cases
-                strand.again = bool(state.fixed or any(map(comes_back, state.findings)))
-            if strand.again or (self.plan.plan.owed(source) and not strand.cases):
+            if name in self._kept:
+                state = self._kept[name].state
+                strand.again, strand.cases = state.again, state.cases
+            if strand.again or (self._plan.plan.owed(source) and not strand.cases):
                 self._owed.add(name)
-            self._waiting.append(strand)
-        self._waiting = deque(sorted(self._waiting, key=lambda one: one.cases))
+            strands.append(strand)
+        self._waiting = deque(sorted(strands, key=lambda one: one.cases))
 
     @property
     def _on(self) -> bool:
         """Whether there is anything to wait for."""
-        if self.countdown.over:
-            return bool(self._owed) or (bool(self._underway) and self.countdown.late < GRACE)
-        watching = self.plan.canary and self.canary[0] is None
+        if self._countdown.over:
+            return bool(self._owed) or (bool(self._underway) and self._countdown.late < GRACE)
+        watching = self._beside is not None and self.besides is None
         return bool(self._underway or self._waiting) or watching
 
     def _go_on(self, strand: Strand) -> None:
@@ -197,43 +200,42 @@ class Session:
         First it is asked again what it has found, where there is anything. Then it is opened, where
         no place has it, and has round after round.
         """
-        name, plan, countdown = strand.name, self.plan.plan, self.countdown
+        name, plan, countdown = strand.name, self._plan.plan, self._countdown
         owed = name in self._owed
         enough = plan.budget.cases is not None and strand.cases >= plan.budget.cases
         if not strand.again and (enough or (countdown.over and not owed)):
             self._owed.discard(name)
             return
-        source, _ = self.plan.targets[name]
+        source, _ = self._plan.targets[name]
         strand.number += 1
         strand.opens = strand.again or not strand.mark
         if not strand.opens and not countdown.running:
             countdown.start()
-            self.shows.prepared(countdown.prepared)
+            self._shows.prepared(countdown.prepared)
         left = countdown.left if countdown.running and not owed else math.inf
         if strand.opens:
-            given = ("campaign", self.campaign), (source, plan.vocabularies[source])
+            given = ("campaign", self._campaign), (source, plan.vocabularies[source])
             unit = Unit(
                 f"{name}, opening {strand.number}",
                 units.opened,
-                [self.executor.share(*one) for one in given],
-                (name, self.store.parts(name), self._others.get(name, []), left, strand.again),
+                [self._executor.share(*one) for one in given],
+                (name, self._store.parts(name), self._others.get(name, []), left, strand.again),
                 strand.place,
             )
         else:
             known = strand.mark, left
             unit = Unit(f"{name}, round {strand.number}", units.rounded, (), known, strand.place)
-        self.shows.announce(Phase(f"fuzzing {source}"))
+        self._shows.announce(Phase(f"{self._plan.doing} {source}"))
         self._underway[unit.name] = strand
-        self.executor.submit(unit)
+        self._executor.submit(unit)
 
     def _take(self, turn_seconds: float) -> None:
         """Wait for a result, and have its target go on."""
-        done = self.executor.next(POLL_SECONDS)
+        done = self._executor.next(POLL_SECONDS)
         if done is None:
             return
-        if done.name == CANARY:
-            found, said = json.loads(done.result)
-            self.canary = found, said
+        if done.name == BESIDE:
+            self.besides = done.result
             self._count(done, 0)
             return
         strand, came = self._underway.pop(done.name), Came.unpacked(done.result)
@@ -242,8 +244,8 @@ class Session:
         self._places.add(done.place)
         self._count(done, self._commit(strand, came))
         if not strand.opens and not came.cold:
-            if strand.name in self._owed and self.countdown.over:
-                self.least.add(self.plan.targets[strand.name][0])
+            if strand.name in self._owed and self._countdown.over:
+                self.least.add(self._plan.targets[strand.name][0])
             self._owed.discard(strand.name)
         if strand.again:
             strand.again = False
@@ -262,24 +264,20 @@ class Session:
         """Commit what came of a unit, if anything did; how many cases it asked."""
         if came.done is None:
             return 0
-        database, source = self.plan.database, self.plan.targets[strand.name][0]
-        self.place(came.files)
-        self.store.commit([came.done], forget=strand.again)
-        self.committed(came.done)
+        self._put(came.files)
+        self._store.commit([came.done], forget=strand.again)
         new = came.done.cases - strand.cases
         strand.cases, self.cases = came.done.cases, self.cases + new
-        self.shows.publish(came.done, new)
         if strand.again:
             self.gone.update(came.done.gone)
-        elif database and came.done.findings:
-            load = self.plan.plan.vocabularies[source]
-            share_findings(load(), open_examples(database), came.done.findings)
+        self._committed(came.done)
+        self._shows.publish(came.done, new)
         return new
 
     def _tell(self, event: Event) -> None:
-        if self.campaign.portable is not None:
+        if self._campaign.portable is not None:
             self._usage.consume(event)
-            self.shows.announce(event)
+            self._shows.announce(event)
 
     def _count(self, done: Done, cases: int) -> None:
         size = len(done.result)
@@ -290,24 +288,13 @@ class Session:
         left: dict[str, str] = {}
         ends = {f"end of {place}": place for place in sorted(self._places)}
         for name, place in ends.items():
-            self.executor.submit(Unit(name, units.closed, prefers=place))
+            self._executor.submit(Unit(name, units.closed, prefers=place))
         deadline = time.monotonic() + GRACE
         while ends and time.monotonic() < deadline:
-            done = self.executor.next(POLL_SECONDS)
+            done = self._executor.next(POLL_SECONDS)
             if done is not None and ends.pop(done.name, None) is not None:
                 left |= json.loads(done.result)
         return left
-
-
-def crossing(plan: FuzzPlan, kept: Mapping[str, Kept]) -> dict[str, list[bytes]]:
-    """What each target is given of all of its algorithm: what joined their corpora last."""
-    offered: dict[str, list[bytes]] = defaultdict(list)
-    given = {}
-    for name, (source, _) in plan.targets.items():
-        given[name] = offered[algorithm_of(plan.plan.vocabularies[source]())]
-        entries = kept[name].state.corpus if name in kept else []
-        given[name] += [one.data for one in entries if one.origin != SHARED][-OFFERED:]
-    return given
 
 
 def turn(seconds: float | None, threads: int, targets: int) -> float:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
-import json
 import time
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -19,12 +19,12 @@ from harness.core.provenance import now
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.ledger.engine import Base, LedgerError, fault, open_database
-from harness.studies.fuzz.state import Kept
+from harness.studies.campaigns.state import Kept, S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from harness.studies.fuzz.state import Round
+    from harness.studies.campaigns.state import Round
 
 RELEASE_SECONDS = 5.0
 """The lock of a process that was killed may outlive it by so many seconds."""
@@ -47,7 +47,7 @@ class CampaignRow(Base):
 
 
 class PartRow(Base):
-    """A part of the state of a target; see :meth:`harness.studies.fuzz.state.State.parts`."""
+    """A part of the state of a target; see :meth:`harness.studies.campaigns.state.State.parts`."""
 
     __tablename__ = "campaign_parts"
 
@@ -68,13 +68,19 @@ class ReportedRow(Base):
 
 
 class CampaignStore:
-    """One campaign in a database."""
+    """One campaign in a database.
 
-    def __init__(self, where: str, name: str) -> None:
-        """Open the database. Raises LedgerError."""
+    at: what errors begin with. other, anew: what a user may give where the campaign is taken, and
+    where it is damaged. Raises LedgerError.
+    """
+
+    def __init__(
+        self, where: str, name: str, *, at: str = "", other: str = "another --name",
+        anew: str = "give --anew",
+    ) -> None:  # fmt: skip
         self.engine = open_database(where)
-        self.name = name
-        self._shown = self.engine.url.render_as_string(hide_password=True)
+        self.name, self._other, self._anew = name, other, anew
+        self._at = at or f"--ledger {self.engine.url.render_as_string(hide_password=True)}"
         self._id = 0
 
     @contextlib.contextmanager
@@ -86,49 +92,50 @@ class CampaignStore:
         SelectionError if it stays taken.
         """
         digest = hashlib.sha256(self.name.encode("utf-8", "surrogatepass")).hexdigest()
-        with contextlib.ExitStack() as held:
-            if self.engine.dialect.name == "sqlite":
-                path = Path(f"{self.engine.url.database}.{digest[:8]}.lock")
-                with writing(path):
-                    lock = held.enter_context(path.open("w"))
-
-                def taken() -> bool:
-                    try:
-                        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    except BlockingIOError:
-                        return False
-                    except OSError as error:  # not all file systems have locks
-                        raise SelectionError(
-                            f"--ledger {self._shown}: {path} cannot be locked "
-                            f"({error.strerror or error}); put the ledger on a local disk"
-                        ) from error
-                    return True
-            else:  # PostgreSQL, which gives the lock back with the connection
-                key = int(digest[:15], 16)
-                connection = held.enter_context(self.engine.connect())
-                connection.execution_options(isolation_level="AUTOCOMMIT")
-                held.callback(
-                    lambda: connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
-                )
-
-                def taken() -> bool:
-                    return bool(connection.scalar(sa.select(sa.func.pg_try_advisory_lock(key))))
-
+        local = self.engine.dialect.name == "sqlite"
+        with self._file_lock(digest) if local else self._server_lock(digest) as taken:
             deadline = time.monotonic() + RELEASE_SECONDS
             while not taken():
                 if time.monotonic() > deadline:
                     raise SelectionError(
-                        f"--ledger {self._shown}: another process is at the campaign "
-                        f"{self.name!r}; wait for it, or give another --name"
+                        f"{self._at}: another process is at the campaign {self.name!r}; "
+                        f"wait for it, or give {self._other}"
                     )
                 time.sleep(RELEASE_SECONDS / 50)
             yield
 
-    def _identity(self, row: CampaignRow) -> dict[str, Any]:
-        try:
-            return stored.typed(row.identity, dict[str, Any], "identity")
-        except ValueError as error:
-            raise self._unreadable(str(error)) from error
+    @contextlib.contextmanager
+    def _file_lock(self, digest: str) -> Iterator[Callable[[], bool]]:
+        """What tries to take the lock of a file beside the database."""
+        path = Path(f"{self.engine.url.database}.{digest[:8]}.lock")
+        with writing(path):
+            lock = path.open("w")
+
+        def taken() -> bool:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            except OSError as error:  # not all file systems have locks
+                raise SelectionError(
+                    f"{self._at}: {path} cannot be locked ({error.strerror or error}); "
+                    "put the ledger on a local disk"
+                ) from error
+            return True
+
+        with lock:
+            yield taken
+
+    @contextlib.contextmanager
+    def _server_lock(self, digest: str) -> Iterator[Callable[[], bool]]:
+        """What tries to take a lock of PostgreSQL, which gives it back with the connection."""
+        key = int(digest[:15], 16)
+        with self.engine.connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+            try:
+                yield lambda: bool(connection.scalar(sa.select(sa.func.pg_try_advisory_lock(key))))
+            finally:
+                connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
 
     def begin(self, identity: Mapping[str, Any], *, anew: bool) -> None:
         """Go on with the campaign of this name and identity, or begin it.
@@ -142,9 +149,9 @@ class CampaignStore:
                     name=self.name, identity=dict(identity), started=now(), sessions=0, seconds=0.0
                 )
                 session.add(row)
-            elif (known := self._identity(row)) != dict(identity):
+            elif (known := stored.typed(row.identity, dict[str, Any])) != dict(identity):
                 raise SelectionError(
-                    f"--ledger {self._shown}: the campaign {self.name!r} was started with "
+                    f"{self._at}: the campaign {self.name!r} was started with "
                     f"{difference(known, identity)}; give the same options to continue, or "
                     "--anew to start again (what was found stays known)"
                 )
@@ -184,21 +191,24 @@ class CampaignStore:
         with self._session() as session:
             return {row.name: row.value for row in session.scalars(sa.select(PartRow).where(*mine))}
 
-    def targets(self, names: Iterable[str]) -> dict[str, Kept]:
-        """Those of these targets that were ever committed. Raises LedgerError."""
+    def targets(self, names: Iterable[str], kind: type[S]) -> dict[str, Kept[S]]:
+        """Those of these targets that were ever committed. kind: of their state.
+
+        Raises LedgerError.
+        """
         found = {}
         for name in names:
             try:
                 if parts := self.parts(name):
-                    found[name] = Kept(parts)
+                    found[name] = Kept(kind, parts)
             except ValueError as error:
                 raise self._unreadable(f"the state of {name}: {error}") from error
         return found
 
     def _unreadable(self, why: str) -> LedgerError:
         return LedgerError(
-            f"--ledger {self._shown}: the campaign {self.name!r} cannot be read ({why}); "
-            "give --anew to begin another"
+            f"{self._at}: the campaign {self.name!r} cannot be read ({why}); "
+            f"{self._anew} to begin another"
         )
 
     def commit(self, rounds: Iterable[Round], *, forget: bool = False) -> None:
@@ -231,11 +241,11 @@ class CampaignStore:
                 yield session
         except SQLAlchemyError as error:
             raise LedgerError(
-                f"--ledger {self._shown}: {fault(error)}; make room there, or mend the connection, "
-                "and run again: what was committed is there"
+                f"{self._at}: {fault(error)}; make room there, or mend the connection, and run "
+                "again: what was committed is there"
             ) from error
-        except json.JSONDecodeError as error:  # a column of JSON that is none
-            raise self._unreadable(f"a field is not JSON: {error}") from error
+        except ValueError as error:  # the only column of JSON
+            raise self._unreadable(f"identity: {error}") from error
 
 
 def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
@@ -251,10 +261,6 @@ def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
             )
         if ours is None or theirs is None:
             return f"{name} {ours}" if theirs is None else f"no {name} {theirs}"
-        return f"{name} {_short(ours)}, not {_short(theirs)}"
+        words = [", ".join(one) if isinstance(one, list) else str(one) for one in (ours, theirs)]
+        return f"{name} {shorten(words[0], 100)}, not {shorten(words[1], 100)}"
     return "the same options"
-
-
-def _short(value: Any) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text if len(text) <= 100 else f"{text[:97]}..."
