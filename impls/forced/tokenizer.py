@@ -132,7 +132,7 @@ class Tokenizer(AnyTokenizer):
     """
 
     def __init__(self, vocabulary: Vocabulary, *, pretokenize: bool = True) -> None:
-        from impls.bpe.algorithms.plain import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
+        from impls.bpe.backtracking import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
 
         super().__init__(vocabulary, IMPLEMENTATION, Mode(pretokenize=pretokenize))
         self.piece = lru_cache(REMEMBERED_PIECES)(lambda piece: self.encode_pieces([piece])[0])

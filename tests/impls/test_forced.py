@@ -4,11 +4,11 @@ import random
 from itertools import product
 
 import pytest
-from impls.bpe.tables.derivations import derive
 
 from corpora.generators.material import is_text
 from corpora.grammars.finite import FiniteLanguage, Unrestricted
 from corpora.vocabularies import sources
+from impls.bpe.tokens import ordered_merges
 from impls.forced.drop_pretoken import DropPretoken
 from impls.forced.exact import Exact
 from impls.forced.healed import HealedBack
@@ -18,7 +18,6 @@ from impls.forced.printed import Printed
 from impls.forced.spellings import whole_characters
 from impls.forced.tokenizer import Tokenizer
 from impls.interface import Unsupported
-from impls.kernels.merge_tables import merge_tables
 from tests.data import data_path
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary
 from tests.impls.forced_definition import Letters, Unlisted, defined
@@ -214,7 +213,7 @@ def test_llama_3_late_tokens_are_decided_exactly():
     """Tokens whose merges act out of order: whole, begun, and others instead."""
     tokenizer = Tokenizer(loaded("vocabs/llama3.tiktoken.gz#pattern=llama3"))
     exact = Exact(tokenizer)
-    late = list(derive(tokenizer.vocabulary, merge_tables(tokenizer.vocabulary))[1])
+    _, late = ordered_merges(tokenizer.vocabulary)
     assert len(late) == 107
     for spelling in late[::7]:
         text = b'{"a": "x' + spelling
