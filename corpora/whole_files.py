@@ -25,7 +25,7 @@ _swept: set[tuple[int, str]] = set()
 _sweeping = threading.Lock()
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes | memoryview) -> None:
     """Write a file so that it is there whole or not at all, what was there before else.
 
     It is as readable as any file that this process makes. Raises OSError, which leaves no part.

@@ -196,10 +196,8 @@ def test_all_that_is_printed_is_printed_on_a_display() -> None:
 NAMED = {"mkdtemp", "mkstemp", "TemporaryDirectory", "NamedTemporaryFile", "mktemp"}
 """What makes temporary files that have a name, and so stay when their maker is killed."""
 
-NAMING = {
-    Path("corpora/vocabularies/scratch.py"),  # the one place, whose files are swept
-    Path("corpora/vocabularies/tables_on_disk.py"),  # likewise
-}
+NAMING = {Path("corpora/vocabularies/scratch.py")}
+"""The one place, whose files are swept."""
 
 
 def named_temporaries(path: Path) -> set[str]:

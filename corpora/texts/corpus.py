@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import random
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corpora.texts.documents import (
     MAX_DOCUMENT_BYTES,
@@ -18,6 +17,7 @@ from corpora.texts.documents import (
     TextsError,
     pieces,
 )
+from corpora.texts.fields import records
 from corpora.texts.sources import Source, resolve
 from corpora.texts.unpacking import BUFFER, unpacked
 
@@ -145,7 +145,7 @@ class Corpus:
     def _of(self, part: Part, seen: Seen, reading: Reading) -> Iterator[Document]:
         for record in _records(part):
             if isinstance(record, Fault):
-                reading.fault(f"{_place(part, record.number)()}: {record.error}")
+                reading.fault(f"{_place(part, record.number)}: {record.error}")
                 continue
             if not record.data:
                 continue
@@ -154,16 +154,15 @@ class Corpus:
                 continue
             if not record.data.isascii() and not is_utf8(record.data):
                 reading.not_utf8 += 1
-            place = _place(part, record.number)
             reading.documents += 1
             reading.bytes += len(record.data)
             if len(record.data) <= MAX_DOCUMENT_BYTES:
-                yield Document(record.data, place)
+                yield Document(record.data, partial(_place, part, record.number))
                 continue
             reading.cut += 1
             start = 0
             for piece in pieces(record.data):
-                yield Document(piece, partial(_beyond, place, start))
+                yield Document(piece, partial(_place, part, record.number, start))
                 start += len(piece)
 
 
@@ -203,13 +202,12 @@ def _records(part: Part) -> Iterator[Record | Fault]:
     """The records of a part, numbered from its beginning. Raises TextsError."""
     source = part.source
     if source.format is None or source.path is None:
-        yield from source.rows()
+        yield from records(source.rows(), source.field)
         return
     with unpacked(source.path) as stream:
-        if part.end is None:
-            yield from source.format(stream, source.field)
-        else:
-            yield from source.format(_Window(stream, part.start, part.end), source.field)  # type: ignore[arg-type]
+        # A window has of a file what formats ask that can be entered at any line.
+        within: Any = stream if part.end is None else _Window(stream, part.start, part.end)
+        yield from records(source.format(within, source.field), source.field)
 
 
 class _Window:
@@ -233,15 +231,12 @@ class _Window:
         return line
 
 
-def _place(part: Part, number: int) -> Callable[[], str]:
-    return partial(_place_of, part, number)
-
-
-def _place_of(part: Part, number: int) -> str:
-    """The place of a record; lines before the part are counted now."""
+def _place(part: Part, number: int, start: int = 0) -> str:
+    """The place of a record, or of a piece of it; lines before the part are counted now."""
     if part.start and part.source.path is not None:
         number += lines_before(part)
-    return part.source.place(number)
+    place = part.source.place(number)
+    return f"{place} (from byte {start:,} on)" if start else place
 
 
 def lines_before(part: Part) -> int:
@@ -253,7 +248,3 @@ def lines_before(part: Part) -> int:
             count += block.count(b"\n")
             left -= len(block)
     return count + 1
-
-
-def _beyond(place: Callable[[], str], start: int) -> str:
-    return f"{place()} (from byte {start:,} on)" if start else place()

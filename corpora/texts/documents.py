@@ -18,7 +18,14 @@ class TextsError(UserError, ValueError):
 
 
 class RecordError(ValueError):
-    """One record cannot be read: ``str(error)`` says why, and what to do; others are not hurt."""
+    """One record cannot be read: ``str(error)`` says why, and what to do; others are not hurt.
+
+    number: of the record, where the error ends the reading of a file.
+    """
+
+    def __init__(self, message: str, number: int = 1) -> None:
+        super().__init__(message)
+        self.number = number
 
 
 class Record(NamedTuple):

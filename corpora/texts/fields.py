@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from corpora.texts.documents import RecordError
+from corpora.texts.documents import Fault, Record, RecordError
 from corpora.vocabularies.reading import line_of, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 USUAL = ("text", "content", "body", "sentence", "prompt")
 """Names of the field with the text, where the user names none: the first that a record has."""
@@ -23,8 +23,30 @@ NAMES_SHOWN = 8
 """Fields of a record that a message names."""
 
 
+def records(numbered: Iterable[tuple[int, Any]], field: str) -> Iterator[Record | Fault]:
+    """The texts of what a format reads, and what is wrong in the place of each that has none.
+
+    numbered: numbers of records with their texts as bytes, with values that have them in a field
+    (see :func:`texts_of`), or with the RecordError of one.
+    """
+    try:
+        for number, value in numbered:
+            if type(value) is bytes:
+                yield Record(value, number)
+            elif isinstance(value, RecordError):
+                yield Fault(number, value)
+            else:
+                try:
+                    for text in texts_of(value, field):
+                        yield Record(text, number)
+                except RecordError as error:
+                    yield Fault(number, error)
+    except RecordError as error:
+        yield Fault(error.number, error)
+
+
 def decoded(line: bytes) -> Any:
-    """One JSON value. Raises RecordError with what is wrong with it."""
+    """One JSON value, or the RecordError that says what is wrong with it."""
     try:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -33,13 +55,10 @@ def decoded(line: bytes) -> Any:
     try:
         return json.loads(line)
     except UnicodeDecodeError as error:
-        raise RecordError(
-            f"is not UTF-8 at byte {error.start + 1} of the record; JSON has to be"
-        ) from None
+        what = f"is not UTF-8 at byte {error.start + 1} of the record; JSON has to be"
     except (ValueError, RecursionError) as error:
-        raise RecordError(
-            f"is not JSON ({line_of(error)}); mend the line, or take it out"
-        ) from None
+        what = f"is not JSON ({line_of(error)}); mend the line, or take it out"
+    return RecordError(what)
 
 
 def texts_of(record: Any, field: str) -> Iterable[bytes]:
@@ -69,6 +88,18 @@ def usual(names: Collection[str]) -> str:
 def encoded(text: str) -> bytes:
     """The bytes of a text: UTF-8, and those of lone surrogates as if they were characters."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def column_of(names: Sequence[str], field: str) -> str:
+    """The column of a table that has the texts: by its name, by a usual one, or the only one.
+
+    Raises RecordError, naming those that there are.
+    """
+    chosen = field if field in names else field.split(".", maxsplit=1)[0]
+    chosen = chosen or usual(names) or (names[0] if len(names) == 1 else "")
+    if chosen not in names:
+        raise RecordError(without(field, dict.fromkeys(names)))
+    return chosen
 
 
 def without(field: str, record: Any) -> str:

@@ -1,112 +1,82 @@
 """Formats of texts: streams of records, never a whole file in memory but where it says so.
 
-Each function takes a stream of bytes and yields records, or what is wrong with one, numbered as the
-format's own tools would: text and JSONL by line, CSV by the line that a row begins on, JSON by
-record. Whatever is wrong with one record is told instead of it, and the next one is read.
+Each function takes a stream of bytes and yields what :func:`corpora.texts.fields.records` takes,
+numbered as the format's own tools would: text and JSONL by line, CSV by the line that a row begins
+on, JSON by record. Whatever is wrong with one record stands instead of it, and the next one is
+read; a RecordError that is raised ends the file.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
-from corpora.texts.documents import Fault, Record, RecordError
-from corpora.texts.fields import decoded, texts_of, usual
+from corpora.texts.documents import RecordError
+from corpora.texts.fields import column_of, decoded
 from corpora.texts.unpacking import MAX_LINE, lines
 from corpora.vocabularies.reading import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Read = Iterator[Record | Fault]
-    """Records, and in place of each that cannot be read its number and what is wrong with it."""
+    Numbered = Iterator[tuple[int, Any]]
 
-    Format = Callable[[IO[bytes], str], Read]
+    Format = Callable[[IO[bytes], str], Numbered]
 
 
-def by_line(stream: IO[bytes], _field: str = "") -> Read:
+def by_line(stream: IO[bytes], _field: str = "") -> Numbered:
     """Each line is a text, without its end; empty ones are passed over."""
-    number = 0
-    try:
-        for number, line in enumerate(lines(stream), 1):
-            text = line.rstrip(b"\r\n")
-            if text:
-                yield Record(text, number)
-    except RecordError as error:
-        yield Fault(number + 1, error)
+    for number, line in lines(stream):
+        text = line.rstrip(b"\r\n")
+        if text:
+            yield number, text
 
 
-def by_paragraph(stream: IO[bytes], _field: str = "") -> Read:
+def by_paragraph(stream: IO[bytes], _field: str = "") -> Numbered:
     """Lines up to an empty one are a text, with the line ends in it."""
     start, size, gathered = 1, 0, list[bytes]()
-    number = 0
-    try:
-        for number, line in enumerate(lines(stream), 1):
-            if line.strip():
-                if not gathered:
-                    start = number
-                gathered.append(line)
-                size += len(line)
-                if size > MAX_LINE:
-                    raise RecordError(f"is a paragraph of more than {MAX_LINE:,} bytes")
-            elif gathered:
-                yield Record(b"".join(gathered).rstrip(b"\r\n"), start)
-                gathered, size = [], 0
-    except RecordError as error:
-        yield Fault(number, error)
-        return
+    for number, line in lines(stream):
+        if line.strip():
+            if not gathered:
+                start = number
+            gathered.append(line)
+            size += len(line)
+            if size > MAX_LINE:
+                raise RecordError(f"is a paragraph of more than {MAX_LINE:,} bytes", number)
+        elif gathered:
+            yield start, b"".join(gathered).rstrip(b"\r\n")
+            gathered, size = [], 0
     if gathered:
-        yield Record(b"".join(gathered).rstrip(b"\r\n"), start)
+        yield start, b"".join(gathered).rstrip(b"\r\n")
 
 
-def whole_file(stream: IO[bytes], _field: str = "") -> Read:
+def whole_file(stream: IO[bytes], _field: str = "") -> Numbered:
     """The whole file is one text, with all its line ends."""
-    data = stream.read(MAX_LINE + 1)
-    if len(data) > MAX_LINE:
-        yield Fault(1, RecordError(f"has more than {MAX_LINE:,} bytes; read it by line: #by=line"))
-    elif data:
-        yield Record(data, 1)
+    yield 1, _whole(stream, "read it by line: #by=line")
 
 
-def jsonl(stream: IO[bytes], field: str = "") -> Read:
+def jsonl(stream: IO[bytes], _field: str = "") -> Numbered:
     """Each line is a JSON value: a string, or an object with a field."""
-    number = 0
-    try:
-        for number, line in enumerate(lines(stream), 1):
-            if not line.strip():
-                continue
-            try:
-                for text in texts_of(decoded(line), field):
-                    yield Record(text, number)
-            except RecordError as error:
-                yield Fault(number, error)
-    except RecordError as error:
-        yield Fault(number + 1, error)
+    for number, line in lines(stream):
+        if line.strip():
+            yield number, decoded(line)
 
 
-def json_document(stream: IO[bytes], field: str = "") -> Read:
+def json_document(stream: IO[bytes], _field: str = "") -> Numbered:
     """One JSON list of strings or objects, or one object. It is in memory whole."""
+    value = decoded(_whole(stream, "make it JSONL, a record a line"))
+    yield from enumerate(value if isinstance(value, list) else [value], 1)
+
+
+def _whole(stream: IO[bytes], mend: str) -> bytes:
     data = stream.read(MAX_LINE + 1)
     if len(data) > MAX_LINE:
-        yield Fault(
-            1, RecordError(f"has more than {MAX_LINE:,} bytes; make it JSONL, a record a line")
-        )
-        return
-    try:
-        value = decoded(data)
-    except RecordError as error:
-        yield Fault(1, error)
-        return
-    for number, record in enumerate(value if isinstance(value, list) else [value], 1):
-        try:
-            for text in texts_of(record, field):
-                yield Record(text, number)
-        except RecordError as error:
-            yield Fault(number, error)
+        raise RecordError(f"has more than {MAX_LINE:,} bytes; {mend}")
+    return data
 
 
-def csv_rows(stream: IO[bytes], field: str = "") -> Read:
+def csv_rows(stream: IO[bytes], field: str = "") -> Numbered:
     """Rows of values separated by commas (tabs, where the first line has no comma but a tab).
 
     The first row has the names of the columns. Bytes that are not UTF-8 stay as they are.
@@ -115,40 +85,25 @@ def csv_rows(stream: IO[bytes], field: str = "") -> Read:
     csv.field_size_limit(MAX_LINE)
     try:
         head = wrapped.readline(MAX_LINE)
-        tabbed = "," not in head and "\t" in head
-        delimiter = "\t" if tabbed else ","
-        names = next(csv.reader([head.removeprefix("\ufeff")], delimiter=delimiter), [])
         if not head:
             return
+        delimiter = "\t" if "," not in head and "\t" in head else ","
+        names = next(csv.reader([head.removeprefix("\ufeff")], delimiter=delimiter), [])
         if len(names) == 1 and ";" in names[0] and field not in names:
             told = "seems to have its values parted by semicolons; part them by commas or tabs"
-            yield Fault(1, RecordError(told))
-            return
-        chosen = field or usual(names) or (names[0] if len(names) == 1 else "")
-        if chosen not in names:
-            what = f"has no column {field!r}" if field else "has no column of a usual name"
-            shown = ", ".join(name[:40] for name in names[:8])
-            yield Fault(
-                1, RecordError(f"{what}, but {shown}; name one after the path: #field=NAME")
-            )
-            return
-        column = names.index(chosen)
+            raise RecordError(told)
+        column = names.index(column_of(names, field))
         rows = csv.reader(wrapped, delimiter=delimiter)
         number = 2
-        while True:
-            try:
-                row = next(rows, None)
-            except csv.Error as error:
-                yield Fault(number, RecordError(f"is no row of CSV ({line_of(error)}); mend it"))
-                return
-            if row is None:
-                return
+        for row in rows:
             if len(row) > column:
-                yield Record(row[column].encode("utf-8", "surrogateescape"), number)
+                yield number, row[column].encode("utf-8", "surrogateescape")
             elif row:
-                what = f"has {len(row)} values, and column {chosen!r} is number {column + 1}"
-                yield Fault(number, RecordError(f"{what}; mend the row"))
+                what = f"has {len(row)} values, and column {names[column]!r}"
+                yield number, RecordError(f"{what} is number {column + 1}; mend the row")
             number = rows.line_num + 2
+    except csv.Error as error:
+        raise RecordError(f"is no row of CSV ({line_of(error)}); mend it", number) from None
     finally:
         wrapped.detach()
 

@@ -24,7 +24,7 @@ from corpora.vocabularies.reading import line_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from corpora.texts.formats import Format, Read
+    from corpora.texts.formats import Format, Numbered
 
 HUB = "hf:"
 STDIN = "-"
@@ -72,8 +72,8 @@ class Source:
         """The place of a record in a message."""
         return self.numbered.format(name=self.name, number=number)
 
-    def rows(self) -> Read:
-        """The records of a table or a data set. Raises TextsError."""
+    def rows(self) -> Numbered:
+        """The rows of a table or a data set. Raises TextsError."""
         if self.path is None:
             return hub_rows(self.name.removeprefix(HUB), dict(self.options))
         return table_rows(self.path, self.field)

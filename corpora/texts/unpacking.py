@@ -92,9 +92,12 @@ def _wide(stream: IO[bytes]) -> str:
     return next((name for mark, name in WIDE.items() if begins.startswith(mark)), "")
 
 
-def lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Lines with their ends. Raises RecordError for one longer than :data:`MAX_LINE`."""
+def lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Lines with their numbers and ends. Raises RecordError for one longer than MAX_LINE."""
+    number = 1
     while line := stream.readline(MAX_LINE + 1):
         if len(line) > MAX_LINE:
-            raise RecordError(f"is longer than {MAX_LINE:,} bytes; this is no text of lines")
-        yield line
+            what = f"is longer than {MAX_LINE:,} bytes; this is no text of lines"
+            raise RecordError(what, number)
+        yield number, line
+        number += 1

@@ -16,14 +16,14 @@ import atexit
 import contextlib
 import fcntl
 import os
+import shutil
 import stat
+import subprocess
 import tempfile
 import threading
 import weakref
 from pathlib import Path
 from types import TracebackType
-
-from corpora.vocabularies import removal
 
 PREFIX = "tokgate-scratch-"
 """The name of the folder begins with this, in the system's folder for temporary files."""
@@ -62,7 +62,7 @@ class Temporary:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._removed = weakref.finalize(self, removal.remove, name)
+        self._removed = weakref.finalize(self, remove, name)
 
     def cleanup(self) -> None:
         """Remove it now. Nothing is raised; what cannot be removed goes with a later sweep."""
@@ -103,6 +103,24 @@ def sweep(where: Path) -> list[Path]:
                 if _abandoned(path):
                     gone.append(path)
     return gone
+
+
+def remove(path: Path | str) -> bool:
+    """Remove a folder with all that is in it, whatever was put there; whether it is gone.
+
+    Symbolic links are removed and never followed. What cannot be removed stays, with the folders
+    above it. A path that is no folder, a symbolic link above all, stays as well.
+    """
+    with contextlib.suppress(OSError, RecursionError):
+        shutil.rmtree(path)
+    if Path(path).is_dir() and not Path(path).is_symlink():
+        # With a thousand levels it is more than Python's stack, and a folder may forbid its owner
+        # to list it: the system's own tools mind neither.
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+            with contextlib.suppress(OSError):
+                quiet = subprocess.DEVNULL
+                subprocess.run([*command, path], stdout=quiet, stderr=quiet, check=False)
+    return not os.path.lexists(path)
 
 
 def _new(where: Path) -> Path:
@@ -150,7 +168,7 @@ def _abandoned(path: Path) -> bool:
         except OSError:
             return False  # its owner lives
         # The lock is held meanwhile, so that no other sweep is at the same folder.
-        removal.remove(path)
+        remove(path)
         return True
     finally:
         os.close(descriptor)
@@ -166,7 +184,7 @@ def _unmade(path: Path) -> bool:
             return False  # it is being made
         if (path / OWNER).exists():
             return False  # it was made meanwhile
-        removal.remove(path)
+        remove(path)
         return True
     finally:
         os.close(descriptor)
@@ -174,6 +192,6 @@ def _unmade(path: Path) -> bool:
 
 def _remove(process: int, path: Path, descriptor: int) -> None:
     if process == os.getpid():
-        removal.remove(path)
+        remove(path)
         with contextlib.suppress(OSError):
             os.close(descriptor)

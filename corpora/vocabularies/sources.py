@@ -131,9 +131,9 @@ def _from_json(path: Path, content: bytes, pattern: str | None) -> Vocabulary:
         return tekken.from_bytes(content, path.name, str(path))
     # In a tokenizer.json it could be a token, of which a number follows.
     if re.search(rb'"bpe_ranks"\s*:\s*"', content):
-        from corpora.vocabularies import tiktoken_json  # noqa: PLC0415
+        from corpora.vocabularies import tiktoken_file  # noqa: PLC0415
 
-        return tiktoken_json.from_bytes(content, path.name, str(path))
+        return tiktoken_file.from_json(content, path.name, str(path))
     from corpora.vocabularies import tokenizer_json  # noqa: PLC0415
 
     return tokenizer_json.from_bytes(content, path.name, str(path))

@@ -8,16 +8,16 @@ array depends on belongs into the name of its file.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
+import io
 import mmap
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corpora import whole_files
 from corpora.vocabularies.caches import tables_folder
 
 if TYPE_CHECKING:
@@ -30,16 +30,15 @@ if TYPE_CHECKING:
 SMALLEST = 4096
 """Tokens of a vocabulary worth a file: tables of smaller ones are made in milliseconds."""
 
-MAGIC = b"tokgate-bpe-tables\n"
-_DIGEST = hashlib.sha256().digest_size
-_PAYLOAD = -(-(len(MAGIC) + _DIGEST) // 64) * 64
-"""The entries begin at this byte, which is a multiple of a cache line."""
+MAGIC = b"tokgate-tables-npy\n"
 
-_LINE = 16
-"""Entries of a cache line of 64 bytes."""
+LINE = 64
+"""Bytes of a cache line: each array begins on one, behind the header of NumPy's own format."""
 
-_KINDS = tuple(map(np.dtype, ("i4", "i8", "u1", "?", "f4", "f8")))
-_HEAD = 4
+_NPY: Any = np.lib.format
+
+_HEAD = -(-(len(MAGIC) + hashlib.sha256().digest_size) // LINE) * LINE
+"""Bytes before the first array's header."""
 
 
 def kept(
@@ -49,14 +48,7 @@ def kept(
 
     source: of the modules that make it: what another source made is made again.
     """
-    path = tables_folder() / f"{name}.tables"
-    found = _read(path, source)
-    if found is None:
-        made = make()
-        _write(path, made, source)
-        found = _read(path, source)
-        return made if found is None else found
-    return found
+    return kept_arrays(name, lambda: (make(),), source)[0]
 
 
 @cache
@@ -81,62 +73,29 @@ def kept_bytes(vocabulary: Vocabulary, kind: str, make: Callable[[], bytes]) -> 
 def kept_arrays(
     name: str, make: Callable[[], Sequence[NDArray[np.generic]]], source: bytes = b""
 ) -> list[NDArray[Any]]:
-    """Several arrays under one name, each of one or two dimensions; nobody may write to them.
+    """Several arrays under one name; nobody may write to them.
 
     An empty name says that they are not worth a file.
     """
-    if name:
-        return _apart(kept(name, lambda: _together(make()), source))
-    made = [array.view() for array in make()]
-    for array in made:
-        array.flags.writeable = False  # as those of a file: compiled code is another one for others
-    return made
-
-
-def _together(arrays: Sequence[NDArray[np.generic]]) -> NDArray[np.int32]:
-    """One array of several: how many there are, _HEAD entries of each, then these themselves.
-
-    Each begins on a cache line. The entries say its type, its rows, its columns or -1, and where
-    it begins.
-    """
-    at = 1 + _HEAD * len(arrays)
-    heads = []
-    for array in arrays:
-        at = -(-at // _LINE) * _LINE
-        columns = array.shape[1] if array.ndim == 2 else -1
-        heads.append((_KINDS.index(array.dtype), len(array), columns, at))
-        at += -(-array.nbytes // 4)
-    whole = on_a_line(at)
-    whole[0] = len(arrays)
-    whole[1 : 1 + _HEAD * len(arrays)] = np.array(heads, dtype=np.int32).reshape(-1)
-    of_bytes = whole.view(np.uint8)
-    for array, (_, _, _, start) in zip(arrays, heads, strict=True):
-        flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        of_bytes[4 * start : 4 * start + len(flat)] = flat
-    whole.flags.writeable = False
-    return whole
-
-
-def _apart(whole: NDArray[np.int32]) -> list[NDArray[Any]]:
-    """The arrays of :func:`_together`, where they lie."""
-    of_bytes = whole.view(np.uint8)
-    found = []
-    for kind, rows, columns, start in whole[1 : 1 + _HEAD * int(whole[0])].reshape(-1, _HEAD):
-        size = int(rows) * max(1, int(columns)) if columns else 0
-        data = of_bytes[4 * start : 4 * start + size * _KINDS[kind].itemsize].view(_KINDS[kind])
-        found.append(data if columns < 0 else data.reshape(rows, columns))
+    path = tables_folder() / f"{name}.tables" if name else None
+    found = _read(path, source) if path else None
+    if found is None:
+        made = make()
+        found = (_written(path, made, source) if path else None) or [one.view() for one in made]
+        for array in found:
+            array.flags.writeable = False  # as those of a file: compiled code tells them apart
     return found
 
 
 def on_a_line(size: int) -> NDArray[np.int32]:
     """Zeros that begin on a cache line."""
-    room = np.zeros(size + _LINE, dtype=np.int32)
-    skipped = -(room.ctypes.data // room.itemsize) % _LINE
+    room = np.zeros(size + LINE // 4, dtype=np.int32)
+    skipped = -(room.ctypes.data // room.itemsize) % (LINE // 4)
     return room[skipped : skipped + size]
 
 
-def _read(path: Path, source: bytes) -> NDArray[np.int32] | None:
-    """The array, mapped from its file, or None if there is none to be trusted.
+def _read(path: Path, source: bytes) -> list[NDArray[Any]] | None:
+    """The arrays, mapped from their file, or None if there is none to be trusted.
 
     Processes share the memory of what is mapped. Who replaces a file does so by another one, so
     that what was looked at stays as it is.
@@ -146,33 +105,46 @@ def _read(path: Path, source: bytes) -> NDArray[np.int32] | None:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):  # ValueError: it is empty
         return None
-    if len(mapped) < _PAYLOAD or len(mapped) % 4:
-        return None
-    found = np.frombuffer(mapped, dtype=np.int32, offset=_PAYLOAD)
-    if mapped[:_PAYLOAD] != _head(found, source):
-        return None
+    with memoryview(mapped) as content:
+        if mapped[:_HEAD] != _head(content[_HEAD:], source):
+            return None
     # All of it was read for its checksum. What is asked for comes back, from the system's cache.
     mapped.madvise(mmap.MADV_DONTNEED)
+    found = []
+    at = _HEAD
+    while at < len(mapped):
+        mapped.seek(at)
+        _NPY.read_magic(mapped)
+        shape, _, dtype = _NPY.read_array_header_1_0(mapped)
+        count = int(np.prod(shape))
+        data = np.frombuffer(mapped, dtype, count, mapped.tell()) if count else np.empty(0, dtype)
+        data.flags.writeable = False
+        found.append(data.reshape(shape))
+        at = -(-(mapped.tell() + data.nbytes) // LINE) * LINE
     return found
 
 
-def _head(entries: NDArray[np.int32], source: bytes) -> bytes:
-    """What stands before the entries."""
+def _head(content: memoryview, source: bytes) -> bytes:
+    """What stands before the arrays."""
     digest = hashlib.sha256(source)
-    digest.update(entries.view(np.uint8).data)
-    return (MAGIC + digest.digest()).ljust(_PAYLOAD, b"\0")
+    digest.update(content)
+    return (MAGIC + digest.digest()).ljust(_HEAD, b"\0")
 
 
-def _write(path: Path, entries: NDArray[np.int32], source: bytes) -> None:
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-            temporary = Path(file.name)
-            file.write(_head(entries, source))
-            file.write(entries.view(np.uint8).data)
-        temporary.replace(path)
-    except OSError:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
+def _written(
+    path: Path, arrays: Sequence[NDArray[np.generic]], source: bytes
+) -> list[NDArray[Any]] | None:
+    """The arrays as they can be read from their file now; None where it cannot be written."""
+    content = io.BytesIO(bytes(_HEAD))
+    content.seek(_HEAD)
+    for array in arrays:
+        _NPY.write_array(content, np.ascontiguousarray(array), version=(1, 0))
+        content.write(bytes(-content.tell() % LINE))
+    with content.getbuffer() as whole:
+        whole[:_HEAD] = _head(whole[_HEAD:], source)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            whole_files.write(path, whole)
+        except OSError:
+            return None
+    return _read(path, source)

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from corpora.vocabularies import removal, scratch
+from corpora.vocabularies import scratch
 from tests.harness.command import TOKGATE
 
 HOLDER = """
 import sys, time
-from corpora.vocabularies import removal, scratch
+from corpora.vocabularies import scratch
 (scratch.folder() / "worker-x").mkdir()
 print(scratch.folder(), flush=True)
 sys.stdin.read()
@@ -158,7 +158,7 @@ def test_a_folder_of_any_depth_is_removed(tmp_path: Path) -> None:
         nested(Path(name), 3000)
     assert not Path(name).exists()
     nested(tmp_path, 3000)
-    assert removal.remove(tmp_path)
+    assert scratch.remove(tmp_path)
 
 
 def test_a_deep_folder_of_a_killed_process_is_swept(tmp_path: Path) -> None:
@@ -176,9 +176,9 @@ def test_removal_follows_no_link_and_heeds_no_mode(tmp_path: Path) -> None:
     (going / "closed" / "within").mkdir(parents=True)
     (going / "link").symlink_to(kept)
     (going / "closed").chmod(0)
-    assert removal.remove(going)
+    assert scratch.remove(going)
     assert (kept / "below").is_dir()
     (tmp_path / "link").symlink_to(kept)
-    assert not removal.remove(tmp_path / "link")
+    assert not scratch.remove(tmp_path / "link")
     assert (kept / "below").is_dir()
-    assert removal.remove(tmp_path / "nothing")
+    assert scratch.remove(tmp_path / "nothing")

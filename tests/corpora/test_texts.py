@@ -156,7 +156,12 @@ def test_folders_patterns_and_standard_input(tmp_path: Path) -> None:
         ("a.jsonl", b'{"x": 1}', "#field=x", r"a\.jsonl:1: has 1 in its field 'x', which is no"),
         ("a.jsonl", b'{"text": "\xff"}', "", r"a\.jsonl:1: is not UTF-8 at byte 11"),
         ("a.jsonl", b"7", "", r"a\.jsonl:1: is no object \(7\) and no text"),
-        ("a.csv", b"x,y\n1,2\n", "", r"a\.csv:1: has no column of a usual name, but x, y"),
+        (
+            "a.csv",
+            b"x,y\n1,2\n",
+            "",
+            r"a\.csv:1: has no field of a usual name for its text, but x, y",
+        ),
         ("a.txt", b"a", "#field=text", r"read as plain text, which has no fields"),
         ("a.txt", b"a", "#by=page", r"no such way to cut texts; write #by=line"),
         ("a.txt", b"a", "#as=pdf", r"no such format 'pdf'; there are text, jsonl"),

@@ -69,7 +69,7 @@ def test_a_gzipped_rank_file_of_any_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        (b"YQ== 0\nYWI 1\n", "line 2: the token is not base64"),
+        (b"YQ== 0\nYWI 1\n", "line 2: the token 'YWI' is not base64"),
         (b"YQ== 0\nYg==", "line 2: 1 fields"),
         (b"YQ== zero\n", "is not an integer"),
         (b"YQ== -1\n", "is not an integer"),

@@ -28,7 +28,6 @@ INSTRUMENTED = (
                 "limits",
                 "sources",
                 "tiktoken_file",
-                "tiktoken_json",
                 "tekken",
                 "tokenizer_json",
             ),
