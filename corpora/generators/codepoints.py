@@ -33,7 +33,7 @@ _UNIFORM = (
 )
 
 
-class _Scalars(Sequence[str]):
+class Scalars(Sequence[str]):
     """All scalar values in order, without a table."""
 
     def __len__(self) -> int:
@@ -54,12 +54,6 @@ def telling() -> str:
     )
 
 
-def all_scalars(template: str, rng: random.Random) -> Iterator[bytes]:
-    """Each of the 1,112,064 scalar values once in ``template``, scattered over the planes."""
-    scalars = _Scalars()
-    return (template.replace("{}", scalars[i]).encode() for i in scattered(SCALARS, rng))
-
-
 def everywhere(characters: Sequence[str], rng: random.Random) -> Iterator[bytes]:
     """Each of ``characters`` in every template; each pass gives each character another one."""
     templates, count = CODEPOINT_TEMPLATES, len(CODEPOINT_TEMPLATES)
@@ -71,7 +65,7 @@ def everywhere(characters: Sequence[str], rng: random.Random) -> Iterator[bytes]
 
 def _codepoints(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
     """All scalar values and, in every second case, the telling ones: both to the end."""
-    everything = everywhere(_Scalars(), rng)
+    everything = everywhere(Scalars(), rng)
     for case in everywhere(telling(), rng):
         yield case
         yield next(everything)

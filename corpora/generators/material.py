@@ -114,12 +114,8 @@ class Material:
     def by_shape(self) -> Mapping[str, list[bytes]]:
         """Text surfaces by :func:`shape`."""
         found: dict[str, list[bytes]] = {}
-        shapes: dict[str, str] = {}  # there are far fewer strings of classes than tokens
         for surface in self.text:
-            classes = surface.decode(errors="replace").translate(_CLASS_OF)
-            if classes not in shapes:
-                shapes[classes] = _AGAIN.sub(r"\1", classes)
-            found.setdefault(shapes[classes], []).append(surface)
+            found.setdefault(shape(surface.decode(errors="replace")), []).append(surface)
         return found
 
     @cached_property
@@ -131,23 +127,13 @@ class Material:
         most frequent units. Never empty.
         """
         exact: Counter[Units] = Counter()
-        octets: list[int] = []
-        characters: list[str] = []
+        frequent: Counter[bytes] = Counter()
         for surface in self.surfaces:
-            # Sets of numbers and of strings, as units of bytes would be made for each letter.
-            if surface.isascii() or not is_text(surface):
-                used = set(surface)
-                octets += used
-                units = [bytes((octet,)) for octet in used] if len(used) <= 3 else []
-            else:
-                letters = set(surface.decode())
-                characters += letters
-                units = [letter.encode() for letter in letters] if len(letters) <= 3 else []
-            if units:
+            units = set(units_of(surface))
+            frequent.update(units)
+            if len(units) <= 3:
                 # Sorted, for the order of a set differs from process to process.
                 exact[tuple(sorted(units))] += 1
-        frequent = Counter({bytes((octet,)): count for octet, count in Counter(octets).items()})
-        frequent.update({letter.encode(): n for letter, n in Counter(characters).items()})
         found: dict[Units, None] = {}
         for size in (1, 2, 3):
             found.update(dict.fromkeys(_top((u for u in exact if len(u) == size), exact)))

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import hashlib
 import random
-import sysconfig
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
-from pathlib import Path
+from itertools import accumulate, count
 from typing import TYPE_CHECKING
 
 from corpora.families.recipes import whole
 from corpora.generators.locales import LOCALES
 from corpora.generators.material import material
 from corpora.generators.prose import sentences
+from corpora.generators.source import source_files
 from corpora.texts import messages
+from corpora.texts.messages import filled
 from corpora.vocabularies.reading import bounded_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -44,12 +45,12 @@ FULL_STOPS = {"ja": "\u3002", "zh": "\u3002", "hi": "\u0964", "bn": "\u0964"}
 CASED = frozenset(LANGUAGES) - {"ar", "fa", "he", "hi", "bn", "ta", "ko", "ja", "zh"}
 """Sentences begin with a capital."""
 
-SKIPPED = frozenset({"site-packages", "dist-packages", "__pycache__", "test", "tests", "idlelib"})
-"""Folders of the standard library without its own source, or that distributions leave out."""
-
-
 MAX_TEXT_BYTES = 1 << 28
 """Bytes of a user's own text, which is held in memory whole; a measurement takes parts of it."""
+
+
+DRAWN = 256
+"""Tokens that are drawn at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,34 +81,26 @@ def _spellable(data: bytes, alphabet: bytes, size: int) -> bytes:
 
 
 @cache
-def _library() -> tuple[tuple[Path, ...], tuple[int, ...]]:
-    """Python's standard library: its files by name, and the bytes before each."""
-    root = Path(sysconfig.get_path("stdlib"))
-    found = [
-        path
-        for path in root.rglob("*.py")
-        if not SKIPPED.intersection(path.relative_to(root).parts[:-1])
-    ]
-    files = sorted(found, key=lambda path: path.relative_to(root).as_posix())
-    return tuple(files), tuple(accumulate((path.stat().st_size for path in files), initial=0))
+def _starts() -> tuple[int, ...]:
+    """The bytes before each file of the library, and of all of them."""
+    return tuple(accumulate((path.stat().st_size for path in source_files()), initial=0))
 
 
 def _source(vocabulary: Vocabulary, size: int, seed: int) -> bytes:
-    files, starts = _library()
+    files, starts = source_files(), _starts()
     # As many bytes on for each seed that texts of neighbouring seeds have nothing in common; from
     # the beginning of a line, as a file may be longer than a text.
     begin = seed * (size + (1 << 16)) % starts[-1]
-    at = bisect_right(starts, begin) - 1
-    rest = files[at].read_bytes()[begin - starts[at] :].decode("utf-8", "ignore")
-    parts = [(rest.partition("\n")[2] if begin > starts[at] else rest).encode()]
-    missing = size + 1 - len(parts[0])
-    at += 1
-    while missing > 0:
-        text = files[at % len(files)].read_bytes().decode("utf-8", "ignore").encode()
-        parts.append(text)
-        missing -= len(text)
-        at += 1
-    return b"".join(parts)
+    first = bisect_right(starts, begin) - 1
+
+    def texts() -> Iterator[bytes]:
+        for place in count(first):
+            data = files[place % len(files)].read_bytes()
+            if place == first and begin > starts[first]:
+                data = data[begin - starts[first] :].partition(b"\n")[2]
+            yield data.decode("utf-8", "ignore").encode()
+
+    return filled(size, texts())
 
 
 @cache
@@ -128,12 +121,7 @@ def _multilingual(vocabulary: Vocabulary, size: int, seed: int) -> bytes:
     rng = random.Random(f"multilingual {seed}")
     tables = _frequencies()
     paragraph = _made_up(rng) if tables is None else _of_words(rng, tables)
-    parts: list[bytes] = []
-    missing = size + 1
-    while missing > 0:
-        parts.append(paragraph().encode())
-        missing -= len(parts[-1])
-    return b"".join(parts)
+    return filled(size, (paragraph().encode() for _ in count()))
 
 
 def _of_words(
@@ -166,13 +154,7 @@ def _tokens(vocabulary: Vocabulary, size: int, seed: int) -> bytes:
     rng = random.Random(f"tokens {seed}")
     # As a text spells them: of SentencePiece's escaped spaces, spaces.
     tokens = [t.replace("\u2581".encode(), b" ") for t in material(vocabulary).text] or [b"a"]
-    mean = sum(map(len, tokens)) / len(tokens)
-    parts: list[bytes] = []
-    missing = size + 1
-    while missing > 0:
-        parts += rng.choices(tokens, k=int(missing / mean) + 8)
-        missing = size + 1 - sum(map(len, parts))
-    return b"".join(parts)
+    return filled(size, (b"".join(rng.choices(tokens, k=DRAWN)) for _ in count()))
 
 
 @cache
@@ -200,7 +182,7 @@ TEXTS = {
         Text(
             "messages",
             "messages that people translated: Django's, in about a hundred languages",
-            lambda vocabulary, size, seed: messages.text(size + 1, seed),
+            lambda vocabulary, size, seed: messages.text(size, seed),
         ),
         Text("multilingual", f"words of {len(LANGUAGES)} languages by frequency", _multilingual),
         Text("tokens", "random tokens of the vocabulary, valid UTF-8 ones", _tokens),

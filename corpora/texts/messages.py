@@ -11,6 +11,10 @@ import random
 import re
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PACKAGE = "django"
 
@@ -50,14 +54,24 @@ def languages() -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((name, tuple(texts)) for name, texts in sorted(by_language.items()) if texts)
 
 
-def text(size: int, seed: int) -> bytes:
-    """At least ``size`` bytes: a few messages of a language, then of another, as the seed says."""
-    rng = random.Random(f"messages {seed}")
-    parts: list[bytes] = []
+def filled(size: int, parts: Iterator[bytes]) -> bytes:
+    """The first of the parts, of which there is no end, that have more than ``size`` bytes."""
+    found: list[bytes] = []
     missing = size
-    while missing > 0:
-        _, messages = rng.choice(languages())
-        at = rng.randrange(len(messages))
-        parts.append(("\n".join(messages[at : at + rng.randint(3, 30)]) + "\n").encode())
-        missing -= len(parts[-1])
-    return b"".join(parts)
+    while missing >= 0:
+        found.append(next(parts))
+        missing -= len(found[-1])
+    return b"".join(found)
+
+
+def text(size: int, seed: int) -> bytes:
+    """More than ``size`` bytes: a few messages of a language, then of another, by the seed."""
+    rng = random.Random(f"messages {seed}")
+
+    def some() -> Iterator[bytes]:
+        while True:
+            _, messages = rng.choice(languages())
+            at = rng.randrange(len(messages))
+            yield ("\n".join(messages[at : at + rng.randint(3, 30)]) + "\n").encode()
+
+    return filled(size, some())

@@ -33,9 +33,9 @@ def tables_folder(environment: Mapping[str, str] | None = None) -> Path:
     return _folder(TABLES, "tables", environment)
 
 
-def packages_folder(environment: Mapping[str, str] | None = None) -> Path:
+def packages_folder() -> Path:
     """Return where files that were fetched of packages are kept; only the harness writes there."""
-    return _folder(PACKAGES, "packages", environment)
+    return _folder(PACKAGES, "packages", None)
 
 
 def _folder(variable: str, name: str, environment: Mapping[str, str] | None) -> Path:

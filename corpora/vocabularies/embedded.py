@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import VocabularyError
+from corpora.vocabularies.reading import read_bytes
 from corpora.vocabularies.toys import TOYS
 
 if TYPE_CHECKING:
@@ -120,27 +121,24 @@ def load(name: str) -> Vocabulary:
     if name in TOYS:
         return TOYS[name][1]()
     if name in TOY_FILES:
-        from corpora.vocabularies import tokenizer_json  # noqa: PLC0415
+        from corpora.vocabularies import tokenizer_json  # noqa: PLC0415 (only where it is asked)
 
         document = json.loads((_DATA / f"{name}.json").read_text("utf-8"))
         # Without the white space of the file, as the content is a part of its fingerprint.
         content = json.dumps(document, ensure_ascii=False).encode()
         return tokenizer_json.from_bytes(content, name, None)
-    if name in _TRAINED:
-        from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
+    from corpora.vocabularies import sentencepiece_model, tekken  # noqa: PLC0415 (likewise)
 
-        return sentencepiece_model.load(_DATA / _TRAINED[name][0], vocabulary_id=name)
-    # Found without importing: mistral_common's own import takes seconds.
+    path = _DATA / _TRAINED[name][0] if name in _TRAINED else _of_mistral(name)
+    read = tekken.from_bytes if path.suffix == ".json" else sentencepiece_model.from_bytes
+    return read(read_bytes(path), name, str(path))
+
+
+def _of_mistral(name: str) -> Path:
+    """The file, found without importing: mistral_common's own import takes seconds."""
     spec = importlib.util.find_spec("mistral_common")
     if spec is None or not spec.submodule_search_locations:
         raise VocabularyError(
             name, "the package mistral-common is not installed", "pip install mistral-common"
         )
-    path = Path(next(iter(spec.submodule_search_locations))) / "data" / _MISTRAL[name][0]
-    if path.suffix == ".json":
-        from corpora.vocabularies import tekken  # noqa: PLC0415
-
-        return tekken.load(path, vocabulary_id=name)
-    from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
-
-    return sentencepiece_model.load(path, vocabulary_id=name)
+    return Path(next(iter(spec.submodule_search_locations))) / "data" / _MISTRAL[name][0]

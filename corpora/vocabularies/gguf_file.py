@@ -33,13 +33,12 @@ from corpora.vocabularies.model import (
     VocabularyError,
 )
 from corpora.vocabularies.patterns import GGUF_IGNORE_MERGES, GGUF_PRE, PATTERNS, splits_of
-from corpora.vocabularies.reading import read_bytes, shown, shown_json
+from corpora.vocabularies.reading import shown, shown_json
 from corpora.vocabularies.sentencepiece_model import from_pieces
 from corpora.vocabularies.tokenizer_json_out import merge_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 _T = TypeVar("_T")
 
@@ -69,15 +68,6 @@ are the unknown piece, BOS and EOS."""
 
 
 # --- reading --------------------------------------------------------------------------------------
-
-
-def load(path: Path, *, pattern: str | None = None, vocabulary_id: str | None = None) -> Vocabulary:
-    """The vocabulary of a GGUF file.
-
-    ``pattern`` names the pre-tokenizer for a ``tokenizer.ggml.pre`` that is not known here; it
-    wins over the file's.
-    """
-    return from_bytes(read_bytes(path), vocabulary_id or path.name, str(path), pattern=pattern)
 
 
 def from_bytes(

@@ -118,38 +118,33 @@ def rows_of(ways: Iterable[tuple[int, int, int, int, int]]) -> NDArray[np.int32]
 # --- merges ---------------------------------------------------------------------------------------
 
 
-def merges_from_ranks(tokens: Sequence[bytes | None], ranks: Sequence[int] | None = None) -> Merges:
-    """The merge of each multi-byte token, by rank (``ranks[i]`` of token i, by default its id).
+def merges_from_ranks(tokens: Sequence[bytes | None]) -> Merges:
+    """The merge of each multi-byte token, by rank: its id.
 
     A token whose bytes lower-ranked tokens leave in more than two parts has no merge: encoding
     does not reach it from its own bytes alone. Of tokens with the same bytes the first counts.
     """
 
     def tell(digest: Digest) -> None:
-        digest(repr((tuple(tokens), ranks)).encode())
+        digest(repr(tuple(tokens)).encode())
 
-    return _kept("merges", len(tokens), tell, lambda: by_rank(tokens, ranks))
+    return _kept("merges", len(tokens), tell, lambda: _by_rank(tokens))
 
 
-def by_rank(
-    tokens: Sequence[bytes | None], ranks: Sequence[int] | None = None
-) -> list[tuple[int, int, int]]:
-    """The merges of :func:`merges_from_ranks`, derived anew."""
-    of_id = range(len(tokens)) if ranks is None else ranks
+def _by_rank(tokens: Sequence[bytes | None]) -> list[tuple[int, int, int]]:
     ids: dict[bytes, int] = {}
     for token_id, token in enumerate(tokens):
         if token:
             ids.setdefault(token, token_id)
-    rank_of = {token: of_id[token_id] for token, token_id in ids.items()}
     found = []
     for token_id, token in enumerate(tokens):
         if token is not None and len(token) > 1:
-            cuts = cuts_by_rank(token, rank_of, of_id[token_id])
+            cuts = cuts_by_rank(token, ids, token_id)
             if len(cuts) == 3:
                 left, right = ids.get(token[: cuts[1]]), ids.get(token[cuts[1] :])
                 if left is not None and right is not None:
                     found.append((left, right, token_id))
-    return sorted(found, key=lambda merge: of_id[merge[2]])
+    return found
 
 
 def merges_from_scores(pieces: Sequence[Piece], source: str = "pieces") -> Merges:

@@ -17,18 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora.errors import UserError
+from corpora.plain_text import printable_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-
-
-def printable(text: str) -> str:
-    """The text with line breaks, escape sequences and the like escaped: names come from files."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 class VocabularyError(UserError):
@@ -41,7 +35,7 @@ class VocabularyError(UserError):
         self.source = source
         self.fault = fault
         self.mend = mend
-        super().__init__(printable(f"{source}: {fault}; {mend}"))
+        super().__init__(printable_line(f"{source}: {fault}; {mend}"))
 
     def __reduce__(self) -> tuple[type[VocabularyError], tuple[str, str, str]]:
         # The default rebuilds from the joined message, which is not what __init__ takes.

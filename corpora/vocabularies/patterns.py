@@ -17,8 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpora.plain_text import printable_line
 from corpora.vocabularies.limits import MAX_PATTERN, MAX_STEPS, check_count
-from corpora.vocabularies.model import VocabularyError, printable
+from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.pattern_spellings import plain_spelling
 from corpora.vocabularies.reading import read_bytes
 
@@ -88,70 +89,87 @@ PATTERNS: dict[str, tuple[str, ...]] = {
 }
 """The patterns by the names that may follow ``#pattern=``."""
 
-GGUF_PRE: dict[str, str] = {
-    "gpt-2": "gpt2",
-    "phi-2": "gpt2",
-    "jina-es": "gpt2",
-    "jina-de": "gpt2",
-    "jina-v1-en": "gpt2",
-    "jina-v2-es": "gpt2",
-    "jina-v2-de": "gpt2",
-    "jina-v2-code": "gpt2",
-    "roberta-bpe": "gpt2",
-    "modern-bert": "gpt2",
-    "gigachat": "gpt2",
-    "a.x-4.0": "gpt2",
-    "mellum": "gpt2",
-    "olmo": "gpt2",
-    "mpt": "gpt2",
-    "jais": "gpt2",
-    "trillion": "gpt2",
-    "granite-docling": "gpt2",
-    "exaone4": "gpt2",
-    "llama-bpe": "llama3",
-    "llama3": "llama3",
-    "llama-v3": "llama3",
-    "falcon3": "llama3",
-    "falcon-h1": "llama3",
-    "pixtral": "llama3",
-    "midm-2.0": "llama3",
-    "lfm2": "llama3",
-    "dbrx": "llama3",
-    "smaug-bpe": "llama3",
-    "glm4": "llama3",
-    "chatglm-bpe": "llama3",
-    "qwen2": "qwen2",
-    "qwen35": "qwen35",
-    "deepseek-r1-qwen": "qwen2",
-    "kormo": "qwen2",
-    "stablelm2": "qwen2",
-    "megrez": "qwen2",
-    "hunyuan": "qwen2",
-    "solar-open": "qwen2",
-    "grok-2": "qwen2",
-    "gpt-4o": "o200k_base",
-    "llama4": "o200k_base",
-    "minimax-m2": "o200k_base",
-    "tekken": "tekken",
-    "deepseek-coder": "deepseek_coder",
-    "deepseek-v3": "deepseek_v3",
-    "hunyuan-dense": "deepseek_v3",
-    "falcon": "falcon",
-    "starcoder": "starcoder",
-    "refact": "starcoder",
-    "command-r": "starcoder",
-    "smollm": "starcoder",
-    "codeshell": "starcoder",
-    "exaone": "starcoder",
-    "minerva-7b": "starcoder",
-    "bloom": "bloom",
-    "gpt3-finnish": "bloom",
-    "poro-chat": "bloom",
-    "viking": "viking",
-    "default": "llama_cpp_default",
+_GGUF_NAMES: dict[str, tuple[str, ...]] = {
+    "gpt2": (
+        "gpt-2",
+        "phi-2",
+        "jina-es",
+        "jina-de",
+        "jina-v1-en",
+        "jina-v2-es",
+        "jina-v2-de",
+        "jina-v2-code",
+        "roberta-bpe",
+        "modern-bert",
+        "gigachat",
+        "a.x-4.0",
+        "mellum",
+        "olmo",
+        "mpt",
+        "jais",
+        "trillion",
+        "granite-docling",
+        "exaone4",
+    ),
+    "llama3": (
+        "llama-bpe",
+        "llama3",
+        "llama-v3",
+        "falcon3",
+        "falcon-h1",
+        "pixtral",
+        "midm-2.0",
+        "lfm2",
+        "dbrx",
+        "smaug-bpe",
+        "glm4",
+        "chatglm-bpe",
+    ),
+    "qwen2": (
+        "qwen2",
+        "deepseek-r1-qwen",
+        "kormo",
+        "stablelm2",
+        "megrez",
+        "hunyuan",
+        "solar-open",
+        "grok-2",
+    ),
+    "qwen35": ("qwen35",),
+    "o200k_base": (
+        "gpt-4o",
+        "llama4",
+        "minimax-m2",
+    ),
+    "tekken": ("tekken",),
+    "deepseek_coder": ("deepseek-coder",),
+    "deepseek_v3": (
+        "deepseek-v3",
+        "hunyuan-dense",
+    ),
+    "falcon": ("falcon",),
+    "starcoder": (
+        "starcoder",
+        "refact",
+        "command-r",
+        "smollm",
+        "codeshell",
+        "exaone",
+        "minerva-7b",
+    ),
+    "bloom": (
+        "bloom",
+        "gpt3-finnish",
+        "poro-chat",
+    ),
+    "viking": ("viking",),
+    "llama_cpp_default": ("default",),
 }
-"""Values of ``tokenizer.ggml.pre`` to names in :data:`PATTERNS`, as ``llama-vocab.cpp`` reads
-them; where several say the same, first the one to write."""
+"""The values of ``tokenizer.ggml.pre`` for each of :data:`PATTERNS`, as ``llama-vocab.cpp`` reads
+them; first the one to write."""
+
+GGUF_PRE = {name: pattern for pattern, names in _GGUF_NAMES.items() for name in names}
+"""The pattern of each value of ``tokenizer.ggml.pre``."""
 
 GGUF_IGNORE_MERGES = frozenset(
     {
@@ -311,7 +329,7 @@ def checked_split(pattern: str, source: str, field: str) -> str:
     try:
         regex.compile(pattern)
     except (regex.error, ValueError, OverflowError, RecursionError) as error:
-        fault = printable(" ".join(str(error).split())[:120])
+        fault = printable_line(" ".join(str(error).split())[:120])
         raise VocabularyError(
             source, f"{field} is no regular expression ({fault})", "mend it, or get another copy"
         ) from None

@@ -19,8 +19,9 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from corpora.plain_text import printable_line
 from corpora.vocabularies.limits import COPY, LARGER, MAX_FILE_BYTES, MAX_JSON_COMMAS
-from corpora.vocabularies.model import VocabularyError, printable
+from corpora.vocabularies.model import VocabularyError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +64,7 @@ def shown(value: object) -> str:
 def shown_json(value: object) -> str:
     """A value of a JSON file as it stands there, short and on one line."""
     try:
-        text = printable(json.dumps(value, ensure_ascii=False, default=str))
+        text = printable_line(json.dumps(value, ensure_ascii=False, default=str))
     except RecursionError:
         text = "(nested too deeply to show)"
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
@@ -72,7 +73,7 @@ def shown_json(value: object) -> str:
 def line_of(error: BaseException) -> str:
     """The message of an exception, short and on one line; its type's name where it has none."""
     text = getattr(error, "strerror", None) or str(error)
-    return printable(" ".join(text.split())[:120]) or type(error).__name__
+    return printable_line(" ".join(text.split())[:120]) or type(error).__name__
 
 
 def open_regular(path: Path) -> IO[bytes]:
@@ -152,17 +153,14 @@ def _unpacked(file: IO[bytes], most: int, source: str) -> bytes:
         ) from None
 
 
-def decode_json(content: bytes | msgspec.Raw, kind: type[_T], source: str, at: str = "") -> _T:
-    """JSON as a value of a type; ``at`` is the path of the field that ``content`` is of.
-
-    Raises VocabularyError with the path of the field at fault.
-    """
-    if isinstance(content, bytes) and content.count(b",") > MAX_JSON_COMMAS:
+def decode_json(content: bytes, kind: type[_T], source: str) -> _T:
+    """JSON as a value of a type. Raises VocabularyError with the path of the field at fault."""
+    if content.count(b",") > MAX_JSON_COMMAS:
         raise VocabularyError(source, f"has more than {MAX_JSON_COMMAS:,} values", LARGER)
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:
-        raise VocabularyError(source, fault_of(error, at), COPY) from None
+        raise VocabularyError(source, fault_of(error), COPY) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise VocabularyError(source, f"is not JSON ({line_of(error)})", COPY) from None
 
@@ -181,7 +179,7 @@ def fault_of(error: msgspec.ValidationError, at: str = "") -> str:
     path = path.removesuffix("`").removeprefix("$")
     place = at + path if at else path.removeprefix(".")
     message = f"{message[:1].lower()}{message[1:]}"
-    return printable(f"{place}: {message}" if place else message)[:300]
+    return printable_line(f"{place}: {message}" if place else message)[:300]
 
 
 LONGEST_QUOTE = 80

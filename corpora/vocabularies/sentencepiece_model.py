@@ -24,20 +24,14 @@ from corpora.vocabularies.model import (
     VocabularyError,
 )
 from corpora.vocabularies.pieces import Pieces
-from corpora.vocabularies.reading import read_bytes, shown
+from corpora.vocabularies.reading import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from corpora.vocabularies.model import Piece
 
 _MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
-
-
-def load(path: Path, *, vocabulary_id: str | None = None) -> Vocabulary:
-    """The vocabulary of a ``.model``. Scores may be NaN: the preflight reports them."""
-    return from_bytes(read_bytes(path, MAX_PROTO_BYTES), vocabulary_id or path.name, str(path))
 
 
 def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
@@ -114,9 +108,9 @@ def from_pieces(
     *,
     algorithm: Algorithm,
     normalizer: Normalizer,
-    byte_fallback: bool,
+    byte_fallback: bool = False,
     file_format: str,
-    source_path: str | None,
+    source_path: str | None = None,
     unk_id: int | None = None,
 ) -> Vocabulary:
     """A vocabulary from its pieces; also for GGUF, which has the same pieces in arrays.

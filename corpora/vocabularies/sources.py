@@ -9,15 +9,11 @@ from codecs import BOM_UTF8
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from corpora.vocabularies import embedded
 from corpora.vocabularies.embedded import RANDOM, TOY_FILES
 from corpora.vocabularies.model import NativeFile, Vocabulary, VocabularyError
 from corpora.vocabularies.reading import GGUF_MAGIC, HALF, line_of, read_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _HUB_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 """The files that are asked of an ``hf:`` repository, in this order."""
@@ -100,18 +96,20 @@ def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
         raise VocabularyError(
             source, "begins with a byte order mark", "save it as UTF-8 without one"
         )
+    # Each reader loads its library: only the one that is needed.
     if content.startswith(GGUF_MAGIC):
-        from corpora.vocabularies import gguf_file  # noqa: PLC0415 (each reader loads its library)
+        from corpora.vocabularies import gguf_file  # noqa: PLC0415
 
         return gguf_file.from_bytes(content, name, source, pattern=pattern)
     if content[:4096].lstrip()[:1] == b"{":
-        return _from_json(path, content, pattern)
+        _no_pattern(source, pattern, "the file carries its own pre-tokenizer")
+        return _from_json(content, name, source)
     if _is_rank_file(path, content):
         from corpora.vocabularies import tiktoken_file  # noqa: PLC0415
 
         return tiktoken_file.from_bytes(content, name, source, pattern=pattern)
     if ".model" in path.suffixes or _is_protobuf(content):
-        _no_pattern(path, pattern, "SentencePiece models split nothing before")
+        _no_pattern(source, pattern, "SentencePiece models split nothing before")
         from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
 
         return sentencepiece_model.from_bytes(content, name, source)
@@ -123,25 +121,20 @@ def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
     )
 
 
-def _from_json(path: Path, content: bytes, pattern: str | None) -> Vocabulary:
-    _no_pattern(path, pattern, "the file carries its own pre-tokenizer")
-    if path.name.startswith("tekken") or b'"token_bytes"' in content[:4096]:
-        from corpora.vocabularies import tekken  # noqa: PLC0415
+def _from_json(content: bytes, name: str, source: str) -> Vocabulary:
+    from corpora.vocabularies import tekken, tiktoken_file, tokenizer_json  # noqa: PLC0415
 
-        return tekken.from_bytes(content, path.name, str(path))
+    if name.startswith("tekken") or b'"token_bytes"' in content[:4096]:
+        return tekken.from_bytes(content, name, source)
     # In a tokenizer.json it could be a token, of which a number follows.
     if re.search(rb'"bpe_ranks"\s*:\s*"', content):
-        from corpora.vocabularies import tiktoken_file  # noqa: PLC0415
-
-        return tiktoken_file.from_json(content, path.name, str(path))
-    from corpora.vocabularies import tokenizer_json  # noqa: PLC0415
-
-    return tokenizer_json.from_bytes(content, path.name, str(path))
+        return tiktoken_file.from_json(content, name, source)
+    return tokenizer_json.from_bytes(content, name, source)
 
 
-def _no_pattern(path: Path, pattern: str | None, why: str) -> None:
+def _no_pattern(source: str, pattern: str | None, why: str) -> None:
     if pattern is not None:
-        raise VocabularyError(str(path), f"#pattern={pattern} does not apply", f"drop it: {why}")
+        raise VocabularyError(source, f"#pattern={pattern} does not apply", f"drop it: {why}")
 
 
 def _is_rank_file(path: Path, content: bytes) -> bool:
@@ -211,48 +204,27 @@ def _from_hub(source: str) -> Vocabulary:
     name, mark, revision = source.removeprefix("hf:").partition("@")
     if mark and not revision:
         raise VocabularyError(source, "the revision after @ is empty", "give hf:org/name@revision")
-    download = _hub_download(source)
-    missing: str | None = None
-    for file in _HUB_FILES:
-        try:
-            path = download(name, file, revision or None)
-        except FileNotFoundError:
-            continue
-        except Exception as error:
-            missing = line_of(error)
-            break
-        vocabulary = load_path(path)
-        return _renamed(vocabulary, name)
-    raise VocabularyError(
-        source,
-        f"cannot be fetched ({missing})" if missing else f"has none of {', '.join(_HUB_FILES)}",
-        "check the name, the network, and HF_TOKEN for gated repositories",
-    )
-
-
-def _hub_download(source: str) -> Callable[[str, str, str | None], Path]:
-    """A function (repository, file, revision) to local path; FileNotFoundError if it has none."""
     try:
-        import huggingface_hub  # noqa: PLC0415 (an extra)
-        from huggingface_hub.errors import EntryNotFoundError  # noqa: PLC0415
+        import huggingface_hub as hub  # noqa: PLC0415 (an extra)
+        from huggingface_hub import errors  # noqa: PLC0415
     except ImportError:
         raise VocabularyError(
             source, "needs the package huggingface-hub", "pip install 'tokgate[hub]'"
         ) from None
-
-    def download(repository: str, file: str, revision: str | None) -> Path:
+    fault = f"has none of {', '.join(_HUB_FILES)}"
+    for file in _HUB_FILES:
         try:
-            return Path(huggingface_hub.hf_hub_download(repository, file, revision=revision))
-        except EntryNotFoundError as error:
-            if "LocalEntryNotFound" in type(error).__name__:
-                raise  # no network, and nothing cached: not the same as "no such file"
-            raise FileNotFoundError(file) from None
-
-    return download
-
-
-def _renamed(vocabulary: Vocabulary, name: str) -> Vocabulary:
-    return replace(vocabulary, id=name)
+            path = Path(hub.hf_hub_download(name, file, revision=revision or None))
+        except Exception as error:
+            # No network, and nothing cached, is not the same as "no such file".
+            unseen = isinstance(error, errors.LocalEntryNotFoundError)
+            if isinstance(error, errors.EntryNotFoundError) and not unseen:
+                continue
+            fault = f"cannot be fetched ({line_of(error)})"
+            break
+        return replace(load_path(path), id=name)
+    mend = "check the name, the network, and HF_TOKEN for gated repositories"
+    raise VocabularyError(source, fault, mend)
 
 
 def _suggest(name: str) -> str:

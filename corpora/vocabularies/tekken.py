@@ -14,11 +14,11 @@ import msgspec
 from corpora.vocabularies.limits import COPY, MAX_IDS
 from corpora.vocabularies.model import Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import checked_split
-from corpora.vocabularies.reading import decode_json, read_bytes, shown
+from corpora.vocabularies.reading import decode_json, shown
 from corpora.vocabularies.tiktoken_file import from_ranks
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 OLD_SPECIAL_TOKENS = (
     "<unk>",
@@ -69,11 +69,6 @@ class _File(msgspec.Struct):
     config: _Config | None = None
     vocab: list[_Token] | None = None
     special_tokens: list[_Special] | None = None
-
-
-def load(path: Path, *, vocabulary_id: str | None = None) -> Vocabulary:
-    """The vocabulary of a tekken.json."""
-    return from_bytes(read_bytes(path), vocabulary_id or path.name, str(path))
 
 
 def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:

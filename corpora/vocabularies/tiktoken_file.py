@@ -24,11 +24,10 @@ from corpora.vocabularies.patterns import (
     special_tokens_of,
     splits_and_own_spelling,
 )
-from corpora.vocabularies.reading import decode_json, read_bytes, shown
+from corpora.vocabularies.reading import decode_json, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 
 NO_PATTERN = (
@@ -45,14 +44,6 @@ class _File(msgspec.Struct):
     pat_str: str
     special_tokens: dict[str, int]
     bpe_ranks: str
-
-
-def load(path: Path, *, pattern: str | None = None, vocabulary_id: str | None = None) -> Vocabulary:
-    """The vocabulary of a rank file; ``pattern``: see :func:`patterns.splits_of`.
-
-    Without a pattern a text is one piece. Ranks need not be contiguous: gaps are None tokens.
-    """
-    return from_bytes(read_bytes(path), vocabulary_id or path.name, str(path), pattern=pattern)
 
 
 def from_bytes(

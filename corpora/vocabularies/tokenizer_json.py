@@ -37,13 +37,12 @@ from corpora.vocabularies.model import (
     WordPieceRules,
 )
 from corpora.vocabularies.pieces import Pieces
-from corpora.vocabularies.reading import HALF, decode_json, read_bytes, shown, shown_json
+from corpora.vocabularies.reading import HALF, decode_json, shown, shown_json
 from corpora.vocabularies.sentencepiece_model import byte_of, spellings
 from corpora.vocabularies.tokenizer_json_added import check_added, kept
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from pathlib import Path
 
     from corpora.vocabularies.tokenizer_json_added import Kept
 
@@ -104,11 +103,6 @@ _UNKNOWN = {"WordPiece": "[UNK]", "WordLevel": "<unk>"}
 
 _WORDPIECE_FIELDS = {"unk_token", "continuing_subword_prefix", "max_input_chars_per_word"}
 """Without any of these the library takes no model for WordPiece."""
-
-
-def load(path: Path, *, vocabulary_id: str | None = None) -> Vocabulary:
-    """The vocabulary of a tokenizer.json."""
-    return from_bytes(read_bytes(path), vocabulary_id or path.name, str(path))
 
 
 def from_document(document: Json, vocabulary_id: str, source: str | None) -> Vocabulary:

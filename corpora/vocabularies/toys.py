@@ -118,9 +118,7 @@ def _unigram() -> Vocabulary:
         pieces,
         algorithm=Algorithm.UNIGRAM,
         normalizer=Normalizer(escape_whitespaces=True),
-        byte_fallback=False,
         file_format="toy",
-        source_path=None,
     )
 
 
@@ -140,7 +138,6 @@ def _characters() -> Vocabulary:
         normalizer=Normalizer(add_dummy_prefix=True, escape_whitespaces=True),
         byte_fallback=True,
         file_format="toy",
-        source_path=None,
     )
 
 
@@ -155,7 +152,6 @@ def _wordpiece() -> Vocabulary:
         WordPieceRules(max_word=12),
         unk_id=texts.index("[UNK]"),
         file_format="toy",
-        source_path=None,
     )
 
 

@@ -47,7 +47,7 @@ def make(
     unk_id: int,
     added: Iterable[AddedToken] = (),
     file_format: str,
-    source_path: str | None,
+    source_path: str | None = None,
 ) -> Vocabulary:
     """A vocabulary from the text of each id, None for holes; special tokens are no tokens.
 

@@ -19,6 +19,7 @@ from corpora.generators import (
     tokens,
 )
 from corpora.generators.catalog import generators
+from corpora.generators.characters import CODEPOINT_TEMPLATES
 from corpora.generators.drawing import encodable
 from corpora.generators.material import is_text
 from tests.corpora.generator_vocabularies import byte_level, toy, unigram
@@ -63,9 +64,11 @@ class TestRepeats:
 
 class TestCodepoints:
     def test_all_scalar_values_appear(self) -> None:
-        cases = codepoints.all_scalars("{}", random.Random(1))
-        text = b"".join(cases).decode()
+        scalars = codepoints.Scalars()
+        text = "".join(scalars[place] for place in range(len(scalars)))
         assert len(text) == len(set(text)) == codepoints.SCALARS == 1_112_064
+        cases = codepoints.everywhere(text[:4000], random.Random(1))
+        assert len([*cases]) == 4000 * len(CODEPOINT_TEMPLATES)
         assert not any("\ud800" <= c <= "\udfff" for c in set(text))
 
     def test_a_short_run_samples_planes_and_classes(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from corpora.vocabularies import gguf_metadata, sources
-from corpora.vocabularies.gguf_file import load, pre_name, to_gguf, trouble, written
+from corpora.vocabularies.gguf_file import pre_name, to_gguf, trouble, written
 from corpora.vocabularies.model import (
     AddedToken,
     Algorithm,
@@ -66,7 +66,7 @@ PIECES: dict[str, Any] = {
 def read(folder: Path, model: str, fields: dict[str, Any]) -> Vocabulary:
     """The vocabulary of a file with these fields; None takes one out."""
     given = {name: value for name, value in fields.items() if value is not None}
-    return load(by_the_package(folder / "x.gguf", model, given))
+    return load_path(by_the_package(folder / "x.gguf", model, given))
 
 
 # Reading
@@ -89,7 +89,7 @@ def test_gzipped_and_with_another_pattern(tmp_path: Path) -> None:
     packed = tmp_path / "x.gguf.gz"
     fingerprint = read(tmp_path, "gpt2", BPE).fingerprint
     packed.write_bytes(gzip.compress((tmp_path / "x.gguf").read_bytes()))
-    assert load(packed).fingerprint == fingerprint
+    assert load_path(packed).fingerprint == fingerprint
     assert load_path(packed, "gpt2").splits == PATTERNS["gpt2"]
 
 
@@ -181,7 +181,7 @@ def test_a_truncated_file(tmp_path: Path) -> None:
 def read_back(vocabulary: Vocabulary, folder: Path) -> Vocabulary:
     path = folder / "written.gguf"
     path.write_bytes(to_gguf(vocabulary))
-    return load(path)
+    return load_path(path)
 
 
 def random_bpe(rng: random.Random) -> Vocabulary:
@@ -268,7 +268,7 @@ def test_other_formats_come_back_with_what_gguf_says_otherwise(name: str, tmp_pa
 @pytest.mark.data
 @pytest.mark.parametrize("name", [thorough("deepseek-coder"), "llama-spm", "bert-bge"])  # large
 def test_llama_cpps_own_come_back(name: str, tmp_path: Path) -> None:
-    vocabulary = load(data_path(f"gguf/ggml-vocab-{name}.gguf"))
+    vocabulary = load_path(data_path(f"gguf/ggml-vocab-{name}.gguf"))
     assert read_back(vocabulary, tmp_path).fingerprint == vocabulary.fingerprint
 
 

@@ -17,7 +17,7 @@ import pytest
 from corpora.families import user
 from corpora.grammars.corpus import CorpusError, read_cases
 from corpora.texts import benchmarks as texts
-from corpora.vocabularies import limits, sources, tokenizer_json
+from corpora.vocabularies import limits, sources
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.reading import FileError, read_toml
 
@@ -339,6 +339,6 @@ def test_a_header_that_claims_gigabytes(tmp_path: Path) -> None:
 def test_a_step_that_nobody_knows_is_told_in_plain_text(tmp_path: Path) -> None:
     """It may be one of a newer library, which is for that library to say."""
     document = {**bpe(), "normalizer": {"type": "\n\x1b[31m", "deep": [["\x1b"]]}}
-    [step] = tokenizer_json.load(written(tmp_path / "tokenizer.json", document)).unexpressed
+    [step] = sources.load_path(written(tmp_path / "tokenizer.json", document)).unexpressed
     assert step.isprintable()
     assert step.startswith("normalizer ")

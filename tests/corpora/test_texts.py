@@ -160,7 +160,7 @@ def test_folders_patterns_and_standard_input(tmp_path: Path) -> None:
             "a.csv",
             b"x,y\n1,2\n",
             "",
-            r"a\.csv:1: has no field of a usual name for its text, but x, y",
+            r"a\.csv:1: has no field of a usual name .*, but x, y",
         ),
         ("a.txt", b"a", "#field=text", r"read as plain text, which has no fields"),
         ("a.txt", b"a", "#by=page", r"no such way to cut texts; write #by=line"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from corpora.vocabularies import sentencepiece_model, tekken, tiktoken_file, tokenizer_json
+from corpora.vocabularies import tokenizer_json
 from corpora.vocabularies.byte_alphabet import CHARACTERS, spell, unspell
 from corpora.vocabularies.model import (
     Algorithm,
@@ -49,7 +49,7 @@ def refusal(call: Any, *args: Any, **options: Any) -> str:
 def test_a_rank_file_with_gaps(tmp_path: Path) -> None:
     path = tmp_path / "x.tiktoken"
     path.write_bytes(b"YQ== 0\nYg== 2\nYWI= 5\n\n")
-    vocabulary = tiktoken_file.load(path, pattern="gpt2")
+    vocabulary = load_path(path, pattern="gpt2")
     assert vocabulary.tokens == (b"a", None, b"b", None, None, b"ab")
     assert vocabulary.merges.merged.tolist() == [5]
     assert vocabulary.splits == PATTERNS["gpt2"]
@@ -122,7 +122,7 @@ def write(path: Path, document: Any) -> Path:
 
 
 def test_tekken_puts_special_tokens_first(tmp_path: Path) -> None:
-    vocabulary = tekken.load(write(tmp_path / "tekken.json", tekken_document()))
+    vocabulary = load_path(write(tmp_path / "tekken.json", tekken_document()))
     assert len(vocabulary) == 268
     assert vocabulary.tokens[:10] == (None,) * 10
     assert vocabulary.tokens[10] == b"\x00"
@@ -159,7 +159,7 @@ def test_tekken_fills_up_its_own_special_tokens(tmp_path: Path) -> None:
 )
 def test_damaged_tekken(tmp_path: Path, change: Json, fault: str) -> None:
     path = write(tmp_path / "tekken.json", tekken_document(**change))
-    assert fault in refusal(tekken.load, path)
+    assert fault in refusal(load_path, path)
 
 
 # SentencePiece
@@ -240,9 +240,9 @@ def test_a_model_of_characters_is_bpe_unless_it_has_longer_pieces(
 def test_a_corrupt_model(tmp_path: Path) -> None:
     path = tmp_path / "x.model"
     path.write_bytes(proto().SerializeToString()[:-3])
-    assert "corrupt" in refusal(sentencepiece_model.load, path)
+    assert "corrupt" in refusal(load_path, path)
     path.write_bytes(b"\x12\x00")
-    assert "no pieces" in refusal(sentencepiece_model.load, path)
+    assert "no pieces" in refusal(load_path, path)
 
 
 def test_a_model_cut_between_two_pieces(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_a_model_cut_between_two_pieces(tmp_path: Path) -> None:
     whole.ClearField("normalizer_spec")
     path = tmp_path / "x.model"
     path.write_bytes(whole.SerializeToString())
-    assert "trainer_spec is missing" in refusal(sentencepiece_model.load, path)
+    assert "trainer_spec is missing" in refusal(load_path, path)
 
 
 # tokenizer.json
@@ -405,7 +405,7 @@ def test_what_the_plain_model_says_is_not_said_to_be_missing() -> None:
 def test_damaged_json(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_bytes(content)
-    assert str(path) in refusal(tokenizer_json.load, path)
+    assert str(path) in refusal(load_path, path)
 
 
 def llama_document() -> Json:

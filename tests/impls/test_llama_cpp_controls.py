@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from corpora.vocabularies import gguf_file
 from corpora.vocabularies.gguf_controls import ENDS, ROLES, UNLESS, controls_of
 from corpora.vocabularies.model import PieceType
+from corpora.vocabularies.sources import load_path
 from impls.adapters import llama_cpp, mistral_common, sentencepiece
 from impls.interface import Mode
 from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE
@@ -66,7 +66,7 @@ def test_a_token_that_is_named_by_its_id_is_not_looked_for() -> None:
 
 
 def load(path: Path, texts: Sequence[str], kind: PieceType, **more: object) -> Vocabulary:
-    return gguf_file.load(written(path, texts, kind, **more))
+    return load_path(written(path, texts, kind, **more))
 
 
 def test_a_user_defined_end_is_no_symbol_of_the_text(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_byte_level_bpe_has_them_as_special_tokens(tmp_path: Path) -> None:
         "token_type": [1, 1, 1, 4],
         "merges": ["a b"],
     }
-    vocabulary = gguf_file.load(by_the_package(tmp_path / "x.gguf", "gpt2", fields))
+    vocabulary = load_path(by_the_package(tmp_path / "x.gguf", "gpt2", fields))
     assert vocabulary.special_tokens == {"<|fim_prefix|>": 3}
     assert vocabulary.tokens[3] is None
 
@@ -101,7 +101,7 @@ def test_one_that_merges_build_is_what_text_yields_too(tmp_path: Path) -> None:
         "token_type": [1, 1, 1],
         "merges": ["<eo s>"],
     }
-    vocabulary = gguf_file.load(by_the_package(tmp_path / "x.gguf", "gpt2", fields))
+    vocabulary = load_path(by_the_package(tmp_path / "x.gguf", "gpt2", fields))
     assert not vocabulary.unexpressed
     assert vocabulary.special_tokens == {"<eos>": 2}
     assert vocabulary.tokens[2] == b"<eos>"

@@ -10,6 +10,7 @@ from hypothesis import given
 
 from corpora.vocabularies import sentencepiece_model
 from corpora.vocabularies.model import Piece, PieceType
+from corpora.vocabularies.sources import load_path
 from impls.adapters.sentencepiece import IMPLEMENTATION as ENGINE
 from impls.interface import Mode
 from impls.spm.encoder import SENTENCEPIECE
@@ -120,7 +121,7 @@ def real_models():
 
 
 def assert_real(path, inputs):
-    vocabulary = sentencepiece_model.load(path)
+    vocabulary = load_path(path)
     rng = random.Random(17)
     engine, ours = ENGINE.load(vocabulary), SENTENCEPIECE.load(vocabulary)
     assert_alike(vocabulary, engine, ours, random_inputs(vocabulary, rng, inputs), rng)

@@ -78,7 +78,6 @@ def _pieces(rng: random.Random, vocabulary: Vocabulary) -> Vocabulary:
         normalizer=vocabulary.normalizer,
         byte_fallback=vocabulary.byte_fallback,
         file_format=vocabulary.format,
-        source_path=None,
     )
 
 

@@ -84,7 +84,6 @@ def _drawn(rng: random.Random, algorithm: Algorithm, texts: list[str]) -> Vocabu
         normalizer=_normalizer(rng),
         byte_fallback=fallback,
         file_format="drawn",
-        source_path=None,
     )
 
 

@@ -76,5 +76,4 @@ def wordpiece(rng: random.Random) -> Vocabulary:
         rules,
         unk_id=1,
         file_format="drawn",
-        source_path=None,
     )

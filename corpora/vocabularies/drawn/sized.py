@@ -29,9 +29,9 @@ SHORT = 700
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def of_size(algorithm: Algorithm, size: int, seed: int = 0) -> Vocabulary | None:
+def of_size(algorithm: Algorithm, size: int) -> Vocabulary | None:
     """A random vocabulary of ``size`` tokens, 500 at the least; None for no such algorithm."""
-    rng = random.Random(f"{algorithm} {size} {seed}")
+    rng = random.Random(f"{algorithm} {size} 0")
     if algorithm is Algorithm.BPE:
         return _byte_level(rng, size)
     if algorithm is Algorithm.UNIGRAM:
@@ -81,9 +81,7 @@ def _unigram(rng: random.Random, size: int) -> Vocabulary:
         [*RESERVED, *pieces],
         algorithm=Algorithm.UNIGRAM,
         normalizer=Normalizer(),
-        byte_fallback=False,
         file_format="drawn",
-        source_path=None,
     )
 
 
@@ -99,5 +97,4 @@ def _wordpiece(rng: random.Random, size: int) -> Vocabulary:
         WordPieceRules(True, True, True, True, "##", 100),
         unk_id=1,
         file_format="drawn",
-        source_path=None,
     )
