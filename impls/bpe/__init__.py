@@ -1,1 +1,1 @@
-"""Byte-pair encoding: its definition, its algorithms, their tables, and what makes them fast."""
+"""Byte-pair encoding: a file for each algorithm, for each of their tables, and for each service."""
