@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About
     from impls.kernels.encoding import Kernel
-    from impls.pretokenize.pieces import PlainCutter
 
 
 class BacktrackingImplementation(ServingImplementation):
@@ -40,12 +39,6 @@ class BacktrackingImplementation(ServingImplementation):
         if lacking() is None:
             return super()._module()
         return cast("Kernel", import_module(PLAIN_KERNEL))
-
-    def cutter(self, vocabulary: Vocabulary) -> PlainCutter:
-        """What cuts inputs into pieces, by many bytes at once."""
-        from impls.fast.scanner.cutter import FastCutter  # noqa: PLC0415 - Numba
-
-        return FastCutter(vocabulary)
 
     def block(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
         """The fast kernel's is kept on disk."""

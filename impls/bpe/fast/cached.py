@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
     from impls.kernels.encoding import EncodePieces
-    from impls.pretokenize.pieces import PlainCutter
 
 
 class CachedImplementation(BpeImplementation):
@@ -54,12 +53,6 @@ class CachedImplementation(BpeImplementation):
             return encode_remembering(block, cache, data, ends, given, ids, id_ends)
 
         return encode_pieces
-
-    def cutter(self, vocabulary: Vocabulary) -> PlainCutter:
-        """What cuts inputs into pieces, by many bytes at once."""
-        from impls.fast.scanner.cutter import FastCutter  # noqa: PLC0415 - Numba
-
-        return FastCutter(vocabulary)
 
     def block(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
         """That of backtracking, kept on disk."""
