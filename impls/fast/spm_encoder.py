@@ -30,10 +30,10 @@ class FastEncoder(SpmEncoder):
 
         super().__init__(vocabulary, variant)
         spec = vocabulary.normalizer
-        plain = Normalizer(add_dummy_prefix=spec.add_dummy_prefix, escape_whitespaces=True)
+        alike = Normalizer(add_dummy_prefix=spec.add_dummy_prefix, escape_whitespaces=True)
         symbols = Pieces.of(vocabulary.pieces).of_types(PieceType.USER_DEFINED)
-        # SentencePiece's normalizer does no more to UTF-8 then than llama.cpp's.
-        self._escapes_alone = spec == plain and not symbols
+        # Then SentencePiece's normalizer does no more to UTF-8 than llama.cpp's.
+        self._escapes_alone = spec == alike and not symbols
         self._over_bytes = over_bytes(vocabulary, variant, self.lexicon, self._reading)
 
     def normalized(

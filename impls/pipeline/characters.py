@@ -121,10 +121,3 @@ def lowered(text: str) -> str:
     """Each character by itself, without context."""
     settled(text)
     return "".join(map(str.lower, text))
-
-
-def in_form(text: str, form: str) -> str:
-    """The text in a normalization form. Unsupported where that depends on Unicode's version."""
-    from impls.pretokenize import pieces  # noqa: PLC0415 - Numba takes a second
-
-    return pieces.in_form(text, form)

@@ -16,6 +16,7 @@ from impls.interface import Unsupported
 from impls.pipeline import characters
 from impls.pipeline.errors import Undefined, field_of
 from impls.pipeline.expressions import spans_of
+from impls.pretokenize.unicode_version import in_form
 from impls.wordpiece.variants import CJK
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def normalizer_of(step: Json) -> Normalizer:
     """One step. Raises Undefined."""
     kind = step["type"]
     if kind in ("NFC", "NFD", "NFKC", "NFKD"):
-        return lambda text: characters.in_form(text, kind)
+        return lambda text: in_form(text, kind)
     if kind == "Replace":
         return _replace(step)
     if kind == "Strip":
@@ -147,7 +148,7 @@ def _bert(step: Json) -> Normalizer:
         if step.get("handle_chinese_chars", True):
             text = "".join(f" {c} " if c in _CHINESE else c for c in text)
         if strip_accents:
-            text = characters.without_nonspacing_marks(characters.in_form(text, "NFD"))
+            text = characters.without_nonspacing_marks(in_form(text, "NFD"))
         return characters.lowered(text) if lowercase else text
 
     return normalize

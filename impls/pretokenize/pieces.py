@@ -8,12 +8,10 @@ known for the pattern, which is about ten times as fast.
 from __future__ import annotations
 
 import re
-import sys
-import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import regex
@@ -21,7 +19,7 @@ import regex
 from impls.interface import Unsupported
 from impls.kernels.merge_tables import EMPTY
 from impls.pretokenize.special_tokens import SpecialTexts
-from impls.pretokenize.unicode_version import as_of_unicode_16
+from impls.pretokenize.unicode_version import as_of_unicode_16, in_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -161,7 +159,6 @@ def _special_texts(ids: Mapping[str, int]) -> SpecialTexts:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
 def _decode(data: bytes) -> str:
@@ -188,34 +185,6 @@ def _normalized(data: bytes, ends: NDArray[np.int64], form: str) -> tuple[bytes,
         texts.append(in_form(text, form).encode())
         start = end
     return b"".join(texts), np.cumsum([len(text) for text in texts], dtype=np.int64)
-
-
-@lru_cache(maxsize=1)
-def versioned() -> re.Pattern[str]:
-    """Characters of which normalization makes other texts in other versions of Unicode.
-
-    Those that came after Unicode 3.2, the oldest that Python has tables of, and decompose, combine,
-    or are what such a one decomposes to. The libraries have tables of different ages: tokenizers
-    leaves U+32FF, of 2019, as it is. That is no mistake of anybody's whom the answer would blame.
-    """
-    old, found = unicodedata.ucd_3_2_0, set()
-    for code in range(sys.maxunicode + 1):
-        character = chr(code)
-        if old.category(character) != "Cn":
-            continue
-        parts = unicodedata.decomposition(character).split()
-        if parts or unicodedata.combining(character):
-            found.add(character)
-            texts = (chr(int(part, 16)) for part in parts if not part.startswith("<"))
-            found.update(text for text in texts if old.category(text) == "Cn")
-    return re.compile(f"[{''.join(map(re.escape, sorted(found)))}]")
-
-
-def in_form(text: str, form: str) -> str:
-    """The text in a normalization form. Unsupported where that depends on Unicode's version."""
-    if not text.isascii() and versioned().search(text):
-        raise Unsupported(f"{form} of this text depends on the version of Unicode")
-    return unicodedata.normalize(cast("_Form", form), text)
 
 
 def byte_lengths(pieces: Iterable[str], *, of_ascii: bool) -> Iterable[int]:

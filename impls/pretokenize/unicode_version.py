@@ -8,10 +8,17 @@ run, characters that are newer are replaced by stand-ins that are still what tho
 
 from __future__ import annotations
 
+import re
 import sys
+import unicodedata
 from functools import lru_cache
+from typing import Literal, cast
 
 import numpy as np
+
+from impls.interface import Unsupported
+
+Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 UNICODE_VERSION = 16
 """Decides the pre-tokens, and so is part of the declared version of whoever uses them."""
@@ -72,3 +79,31 @@ def all_code_points_as_of_unicode_16() -> str:
         ord(stand_in) for stand_in in _STAND_INS.values()
     ]
     return codes.tobytes().decode("utf-32-le", "surrogatepass")
+
+
+@lru_cache(maxsize=1)
+def versioned() -> re.Pattern[str]:
+    """Characters of which normalization makes other texts in other versions of Unicode.
+
+    Those that came after Unicode 3.2, the oldest that Python has tables of, and decompose, combine,
+    or are what such a one decomposes to. The libraries have tables of different ages: tokenizers
+    leaves U+32FF, of 2019, as it is. That is no mistake of anybody's whom the answer would blame.
+    """
+    old, found = unicodedata.ucd_3_2_0, set()
+    for code in range(sys.maxunicode + 1):
+        character = chr(code)
+        if old.category(character) != "Cn":
+            continue
+        parts = unicodedata.decomposition(character).split()
+        if parts or unicodedata.combining(character):
+            found.add(character)
+            texts = (chr(int(part, 16)) for part in parts if not part.startswith("<"))
+            found.update(text for text in texts if old.category(text) == "Cn")
+    return re.compile(f"[{''.join(map(re.escape, sorted(found)))}]")
+
+
+def in_form(text: str, form: str) -> str:
+    """The text in a normalization form. Unsupported where that depends on Unicode's version."""
+    if not text.isascii() and versioned().search(text):
+        raise Unsupported(f"{form} of this text depends on the version of Unicode")
+    return unicodedata.normalize(cast("Form", form), text)

@@ -135,10 +135,11 @@ class SpmEncoder:
         """The texts of the parts as the variant normalizes them, and their ends."""
         if self._rules is None:
             return escaped(data, ends, given, self._prefix)
-        from impls.unigram.normalizer import prepare  # noqa: PLC0415 - as above
+        from impls.unigram.normalizer import prepare  # noqa: PLC0415 - Numba
 
         codes, none = np.frombuffer(data, dtype=np.uint8), np.empty(0, dtype=np.int64)
         text, segments, _ = prepare(self._rules, 0, none, codes, ends, given)
+        text.flags.writeable = False  # as above, so that one code is compiled for both
         return text, segments[:, 0].copy()
 
     def parts(

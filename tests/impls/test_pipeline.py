@@ -20,7 +20,7 @@ from impls.interface import Mode, Unsupported
 from impls.pipeline.characters import UNSETTLED
 from impls.pipeline.encoder import IMPLEMENTATION, NAME, Encoder, read
 from impls.pipeline.errors import Undefined
-from impls.pretokenize.pieces import versioned
+from impls.pretokenize.unicode_version import versioned
 from tests.breadth import thorough
 from tests.impls.pipeline_documents import PARTS, TEXTS, charsmap, content, documents
 

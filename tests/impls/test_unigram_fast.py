@@ -100,6 +100,15 @@ def test_drawn_vocabularies(part: int) -> None:
     assert taken >= 4
 
 
+def test_short_inputs() -> None:
+    for number in range(4):
+        rng = random.Random(f"short {number}")
+        vocabulary = random_vocabulary(rng)
+        assert_alike(vocabulary, random_inputs(vocabulary, rng, 15))
+        vocabulary = worded(rng, byte_fallback=number == 0)
+        assert_alike(vocabulary, random_inputs(vocabulary, rng, 15))
+
+
 @pytest.mark.data
 @pytest.mark.thorough  # large vocabularies
 @pytest.mark.parametrize("name", ["t5_base", "albert_fixture", "sp_test_ja_model"])

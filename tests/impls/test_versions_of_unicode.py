@@ -14,7 +14,7 @@ from corpora.vocabularies.model import Normalizer
 from corpora.vocabularies.sources import resolve
 from impls import registry
 from impls.interface import Mode, Unsupported
-from impls.pretokenize.pieces import versioned
+from impls.pretokenize.unicode_version import versioned
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 

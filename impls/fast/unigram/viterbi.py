@@ -277,7 +277,7 @@ def _trace(
     """Read the best path back, and append its ids to ``ids[:at]``; returns where they end."""
     piece_ids, unknown_id = known.piece_ids, known.unknown_id
     left, end = at, len(text)
-    unknown_from = NOWHERE  # where a run of unknown characters ends that goes on
+    joined = False  # the token behind is the unknown one, which takes what is unknown before it
     while end > 0:
         piece = (int(ways[end]) & PIECE) - 1
         token = unknown_id if piece == NOWHERE else int(piece_ids[piece])
@@ -285,16 +285,15 @@ def _trace(
         if token != unknown_id:
             ids[at] = token
             at += 1
-            unknown_from = NOWHERE
+            joined = False
         elif len(known.byte_ids) > 0:
             for place in range(end - 1, start - 1, -1):
                 ids[at] = known.byte_ids[int(text[place])]
                 at += 1
-        else:
-            if unknown_from == NOWHERE:
-                ids[at] = unknown_id
-                at += 1
-            unknown_from = start
+        elif not joined:
+            ids[at] = unknown_id
+            at += 1
+            joined = True
         end = start
     ids[left:at] = ids[left:at][::-1].copy()
     return at
