@@ -16,10 +16,10 @@ from corpora.vocabularies.patterns import PATTERNS
 from impls.forced.spellings import whole_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from corpora.vocabularies.model import Vocabulary
     from impls.forced.interface import Context, GrammarState
-    from impls.forced.tokenizer import Tokenizer
 
 LETTERS = "abBsStTmMdDlLrRvVeE"
 """The letters of contractions, and one small and one capital letter that are of none."""
@@ -148,12 +148,16 @@ def _seconds(grammar: GrammarState) -> frozenset[str]:
 class Boundaries:
     """The boundaries of pre-tokens at the end of texts, remembered.
 
-    tokenizer: whose pre-tokens they are.
+    piece_ends: where the pre-tokens of a text end. size: how many bytes an id spells.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        vocabulary = tokenizer.vocabulary
-        self._piece_ends, self._size = tokenizer.piece_ends, tokenizer.size
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        piece_ends: Callable[[bytes], list[int]],
+        size: Callable[[int], int],
+    ) -> None:
+        self._piece_ends, self._size = piece_ends, size
         self._form = vocabulary.normalizer.form
         # An added token that comes to its end takes all of its pre-tokens back.
         added = any(not token.special for token in vocabulary.added_tokens)

@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm, Normalizer, Piece, PieceType
+from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.forced.futures import Token, tokens_of
 from impls.interface import Mode, Unsupported
 from impls.spm.encoder import SENTENCEPIECE as SPM
@@ -30,8 +31,9 @@ class Segments:
     How long a run of unknown characters is its one token does not tell. So a vocabulary without
     byte fallback is given it: in bytes such a run has its length.
 
-    Raises Unsupported for UNUSED pieces of BPE: they are split as they were offered last anywhere
-    in the text, so that nothing before its end is ever sure.
+    Raises Unsupported for pieces with the names of bytes where there is no byte fallback, and for
+    UNUSED pieces of BPE: they are split as they were offered last anywhere in the text, so that
+    nothing before its end is ever sure.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -40,6 +42,10 @@ class Segments:
         self._unknown = None if vocabulary.byte_fallback else vocabulary.unk_id
         tokens = vocabulary.tokens
         if self._unknown is not None:
+            if any(byte_of(one.text) is not None for one in pieces):
+                raise Unsupported(
+                    f"forced tokens of {vocabulary.id}: pieces that only look like bytes"
+                )
             added = [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in BYTES]
             pieces, tokens = [*pieces, *added], (*tokens, *(bytes((byte,)) for byte in BYTES))
         bare = replace(

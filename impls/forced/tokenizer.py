@@ -146,7 +146,7 @@ class Tokenizer(AnyTokenizer):
 
     def boundaries(self) -> Boundaries:
         """The boundaries of its pre-tokens, for texts of which each begins the next."""
-        return Boundaries(self)
+        return Boundaries(self.vocabulary, self.piece_ends, self.size)
 
     @cached_property
     def spellings(self) -> Spellings:

@@ -257,6 +257,10 @@ def test_what_is_unsound_is_refused():
     pieces = [Piece("a", -1.0, PieceType.NORMAL), Piece("aa", -1.0, PieceType.UNUSED)]
     with pytest.raises(Unsupported, match="UNUSED"):
         PieceTokenizer(spm(pieces))
+    with pytest.raises(Unsupported, match="look like bytes"):
+        PieceTokenizer(
+            spm([Piece("a", -1.0, PieceType.NORMAL), Piece("<0x41>", -2.0, PieceType.NORMAL)])
+        )
     assert PieceTokenizer(toy)
 
 
