@@ -34,9 +34,9 @@ class FastImplementation(BpeImplementation):
 
     def cutter(self, vocabulary: Vocabulary) -> Cutter:
         """What cuts inputs into pieces, by a compiled scanner where there is one."""
-        from impls.pretokenize.pieces import Cutter  # noqa: PLC0415 - `regex` is not needed to list names
+        from impls.fast.scanner.cutter import FastCutter  # noqa: PLC0415 - `regex` is not needed to list names
 
-        return Cutter(vocabulary)
+        return FastCutter(vocabulary)
 
 
 def encoder_of(vocabulary: Vocabulary) -> EncodePieces:

@@ -1,1 +1,1 @@
-"""SentencePiece's unigram, faster: without this package all stays as it is."""
+"""What exists for the speed of unigram alone: without it all stays as it is."""

@@ -1,4 +1,4 @@
-"""``unigram.sentencepiece.fast``: SentencePiece's unigram by a Viterbi algorithm that pulls."""
+"""``unigram.sentencepiece.fast``: SentencePiece's unigram by words, with a cache of them."""
 
 from __future__ import annotations
 
@@ -20,28 +20,21 @@ if TYPE_CHECKING:
 
 
 class FastEncoder(UnigramEncoder):
-    """The plain encoder's ids, sooner, where the vocabulary admits it."""
+    """The plain encoder's ids. Each thread remembers words, where the vocabulary admits it."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        from impls.fast.unigram.viterbi import make_pulling  # noqa: PLC0415 - Numba takes a second
+        from impls.fast.unigram.remembering import by_words  # noqa: PLC0415 - Numba takes a second
 
         super().__init__(vocabulary, SENTENCEPIECE)
-        self.pulling = make_pulling(vocabulary, self.lexicon)
+        self._words = by_words(vocabulary, self.lexicon)
 
     def encode_batch(
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """All inputs in one call; see ``EncodesBatches``."""
-        from impls.fast.unigram.viterbi import encode_texts  # noqa: PLC0415 - as above
-
-        if self.pulling is None:
+        """All inputs in one compiled call; see ``EncodesBatches``."""
+        if self._words is None:
             return super().encode_batch(data, ends, mode)
-        text, segments, _ = self.segments(data, ends)
-        text_ends = segments[:, 0]
-        longest = int(np.diff(text_ends, prepend=0).max(initial=0)) + 1
-        # Zeros that are not written to take no memory.
-        best, ways = np.zeros(longest, dtype=np.float32), np.empty(longest, dtype=np.int64)
-        return encode_texts(self.pulling, text, text_ends, best, ways)
+        return self._words(np.frombuffer(data, dtype=np.uint8), ends)
 
 
 class FastImplementation(Implementation):

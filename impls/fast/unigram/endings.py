@@ -2,8 +2,8 @@
 
 Viterbi's algorithm may push the sum of a place to where pieces from there end, or pull it from
 where the pieces begin that end there. The plain kernel pushes. To pull is quicker: the sum of a
-place stays in a register until it is known, and the first two steps back from an ASCII character
-are one look into a table.
+place stays in a register until it is known, and the first steps backwards are the same for all
+texts, so that they stand in tables and take no branch that no branch predictor can foresee.
 
 An entry is a node of the double array of reversed pieces, as it lies there: its base, and above it
 ``(piece + 1) << 9 | (byte + 1)`` (:mod:`impls.kernels.trie`). A node without children has the base
@@ -18,7 +18,9 @@ import numpy as np
 
 from impls.compiled.jit import njit
 from impls.kernels.layout import INDEX
-from impls.kernels.trie import LABEL_BITS, LABEL_MASK, build_trie
+from impls.kernels.trie import LABEL_BITS, LABEL_MASK
+from impls.kernels.utf8 import lead_length
+from impls.unigram.trie import double_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,32 +30,77 @@ if TYPE_CHECKING:
 _LABEL_AT = 32
 _PIECE_AT = _LABEL_AT + LABEL_BITS
 
+_PAGE = 64
+"""Characters of a page: those that differ in the last byte alone."""
+_ASCII_PAGES = 2
+_NO_PAGE = _ASCII_PAGES
+"""The page of characters that end no piece."""
+_FIRST_LEAD = 0xC0
+"""The first byte with which a character of several bytes may begin."""
+_TWO_BYTES = 1 << 10
+"""Where the pages of characters of two bytes stand, behind those of three."""
+
 
 class Endings(NamedTuple):
-    """Tables of entries (int64).
+    """Tables of entries.
 
-    nodes: by slot of the double array; the root's is the first. singles: after each ASCII
-    character. pairs: after an ASCII character and the byte before it, by ``character << 8 | byte``.
+    nodes: by slot of the double array. pairs: by ``last byte << 8 | byte before``, of ASCII last
+    bytes. pages: which page of ``characters`` a character of two or three bytes is on.
+    characters: of characters, after their bytes: of ASCII, then page by page. foreign: by the first
+    byte of characters beyond ASCII, how many bytes they have, if no piece has any of them; else 0.
     """
 
     nodes: NDArray[np.int64]
-    singles: NDArray[np.int64]
     pairs: NDArray[np.int64]
+    pages: NDArray[np.int64]
+    characters: NDArray[np.int64]
+    foreign: NDArray[np.uint8]
 
 
 def make_endings(pieces: Iterable[bytes]) -> Endings:
-    """The tables of some pieces, none empty and at least one, numbered in this order."""
-    trie, _ = build_trie([text[::-1] for text in pieces])
-    nodes = trie.view(np.int64)
-    singles = _below(nodes, int(nodes[0]))[:0x80]
-    pairs = np.stack([_below(nodes, int(entry)) for entry in singles])
-    return Endings(nodes, singles, pairs.reshape(-1))
+    """The tables of some pieces, at least one of them not empty, numbered in this order."""
+    texts = [text for text in pieces if text]
+    array, _ = double_array({text[::-1]: number for number, text in enumerate(texts)})
+    nodes = array.view(np.int64)
+    labels = np.arange(1, 257)
+    pairs = np.zeros((0x80, 256), dtype=np.int64)
+    for last in range(0x80):
+        base = _walked(nodes, bytes([last])) & INDEX
+        if base:
+            below = nodes[base ^ np.arange(256)]
+            pairs[last] = np.where(below >> _LABEL_AT & LABEL_MASK == labels, below, 0)
+    pages = np.full(_TWO_BYTES + (1 << 5), _NO_PAGE, dtype=np.int64)
+    characters = [np.zeros(_PAGE, dtype=np.int64) for _ in range(_ASCII_PAGES + 1)]
+    for character in {text.decode()[-1].encode() for text in texts}:
+        page = character[0] >> 6
+        if len(character) > 1:
+            number = _page_number(character)
+            if number is None:
+                continue
+            if pages[number] == _NO_PAGE:
+                pages[number] = len(characters)
+                characters.append(np.zeros(_PAGE, dtype=np.int64))
+            page = int(pages[number])
+        characters[page][character[-1] & (_PAGE - 1)] = _walked(nodes, character[::-1])
+    foreign = np.array([lead_length(lead) for lead in range(256)], dtype=np.uint8)
+    foreign[:_FIRST_LEAD] = 0
+    foreign[[*{byte for text in texts for byte in text}]] = 0
+    return Endings(nodes, pairs.reshape(-1), pages, np.concatenate(characters), foreign)
 
 
-def _below(nodes: NDArray[np.int64], entry: int) -> NDArray[np.int64]:
-    """The entries of the children of a node by each byte."""
-    found = nodes[(entry & INDEX) ^ np.arange(256)]
-    return np.where(found >> _LABEL_AT & LABEL_MASK == np.arange(1, 257), found, 0)
+def _page_number(character: bytes) -> int | None:
+    """Where the page of a character of several bytes is told; None for one of four."""
+    if len(character) == 2:
+        return _TWO_BYTES + (character[0] & 0x1F)
+    return (character[0] & 0xF) << 6 | character[1] & 0x3F if len(character) == 3 else None
+
+
+def _walked(nodes: NDArray[np.int64], text: bytes) -> int:
+    entry = int(nodes[0])
+    for byte in text:
+        below = int(nodes[(entry & INDEX) ^ byte])
+        entry = below if below >> _LABEL_AT & LABEL_MASK == byte + 1 else 0
+    return entry
 
 
 @njit
@@ -67,3 +114,16 @@ def step(nodes: NDArray[np.int64], entry: int, byte: int) -> int:
 def piece_of(entry: int) -> int:
     """The piece that an entry ends, and 1; 0 for none."""
     return (entry >> _PIECE_AT) & INDEX
+
+
+@njit
+def page_of(lead: int, second: int, length: int) -> int:
+    """Where in ``pages`` the page of a character of two or three bytes is told."""
+    # No array is passed on where there is a branch: it would be counted, at each character.
+    return lead & 0x1F | _TWO_BYTES if length == 2 else (lead & 0xF) << 6 | second & 0x3F
+
+
+@njit
+def on_page(page: int, low: int) -> int:
+    """Where a character stands in ``characters`` that is on a page and ends in this byte."""
+    return page * _PAGE | low & (_PAGE - 1)
