@@ -127,26 +127,29 @@ class WorstProgress(Progress):
 
     def __init__(self, console: Console, budget: float) -> None:
         super().__init__(console)
-        self._budget, self._best = budget, ""
+        self._budget, self._doing, self._best = budget, "", ""
         self._targets: dict[str, Round] = {}
 
     def announce(self, event: Event) -> None:
         """What is being done, or what happens on a cluster."""
         if isinstance(event, Phase):
-            self._watch(event.text)
+            self._doing = event.text
+            self._watch()
         else:
             self.consume(event)
 
     def publish(self, done: Round, cases: int) -> None:
         """A generation is committed."""
         self._targets[done.target] = done
-        facts: Counter[str] = Counter()
-        for one in self._targets.values():
-            facts.update(one.facts)
         for event in map(Event.from_json, done.events):
             if isinstance(event, Phase):
                 self._best = event.text
-        self._watch(", ".join(plural(count, name) for name, count in facts.items() if count))
+        self._watch()
 
-    def _watch(self, what: str) -> None:
-        self.watch(min(self.spent / self._budget, 1.0), what, self._best)
+    def _watch(self) -> None:
+        facts: Counter[str] = Counter()
+        for one in self._targets.values():
+            facts.update(one.facts)
+        counts = [plural(count, name) for name, count in facts.items() if count]
+        share = min(self.spent / self._budget, 1.0) if self._targets else 0.0
+        self.watch(share, ", ".join([self._doing, *counts]), self._best)

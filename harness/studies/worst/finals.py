@@ -87,16 +87,15 @@ def standing_out(states: Sequence[State], sizes: Sizes, most: int) -> list[tuple
     """
     found = []
     for aim, count in {Aim.COST: most, Aim.GROWTH: GROWING, Aim.MEMORY: HUNGRY}.items():
-        best: dict[Pattern, tuple[float, Candidate]] = {}
+        scored = []
         for state in states:
             unit = state.control if aim is Aim.COST and state.control else 1.0
-            for one in state.ranked(aim, sizes)[:count]:
-                score = sizes.score(one, aim, state.control) / unit
-                known, _ = best.get(one.pattern, (-1.0, one))
-                if score > known:
-                    best[one.pattern] = score, one
-        ranked = sorted(best.values(), key=lambda pair: -pair[0])
-        found += [(aim, one) for _, one in ranked[:count]]
+            best = state.ranked(aim, sizes)[:count]
+            scored += [(sizes.score(one, aim, state.control) / unit, one) for one in best]
+        kinds: dict[Pattern, Candidate] = {}  # several searches may begin with the same
+        for _, one in sorted(scored, key=lambda pair: -pair[0]):
+            kinds.setdefault(one.pattern, one)
+        found += [(aim, one) for one in [*kinds.values()][:count]]
     return found
 
 
