@@ -114,11 +114,3 @@ def test_who_joins_was_not_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         monkeypatch, tmp_path, "--vocab=toy_bytes", f"--impl={path}:Linear", "--check=scaling"
     )
     assert [one.name for one in plan.participants] == ["linear"]  # it compares nothing
-
-
-def test_the_line_names_who_joins_and_where() -> None:
-    path = Path(__file__).with_name("planted.py")
-    [one] = joiners(
-        [sources.resolve("toy_bytes")], selection.participants([f"{path}:Linear"])[0], installed
-    )
-    assert one.line.startswith("tiktoken joins this run, to compare with on toy_bytes: ")

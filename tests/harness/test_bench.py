@@ -304,24 +304,6 @@ class TestBatches:
 
 
 class TestCommand:
-    @pytest.mark.thorough  # a whole benchmark; its parts have quick tests
-    def test_batches_and_threads(self, tmp_path: Path) -> None:
-        done = tokgate(
-            "bench", *FEW, "--mode=threads", "--threads=2", "--document=100",
-            "--impl=tiktoken", "--impl=bpe.heap", folder=tmp_path,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        whole = recorded(tmp_path)
-        assert whole["complete"] and whole["schema"] == 1
-        assert (whole["started"]["document"], whole["started"]["threads"]) == (100, 2)
-        assert {(c["mode"], c["row"], c["answer"]) for c in whole["cells"]} == {
-            (mode, row, "equal")
-            for mode in ("batch", "threads")
-            for row in ("tiktoken", "bpe.heap")
-        }
-        assert "× one thread" in done.stdout
-        assert len(whole["vocabularies"]) == 1
-
     @pytest.mark.thorough  # whole benchmarks, by the clock
     def test_planted_implementations_are_told_apart(self, plugin: str, tmp_path: Path) -> None:
         names = ("Planted", "Slow", "Wrong", "Crashing", "Growing", "Unloadable")

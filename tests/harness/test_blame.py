@@ -28,26 +28,6 @@ def blamed(summary: dict[str, Any]) -> set[tuple[tuple[str, ...], bool]]:
     return {(tuple(one["culprits"]), one["undecided"]) for one in summary["findings"]}
 
 
-@pytest.mark.thorough  # a whole run
-def test_the_users_own_is_blamed_before_a_library(tmp_path: Path) -> None:
-    summary = run(tmp_path, WRONG, RIGHT, "bpe.table")
-    assert blamed(summary) == {(("mini-always-wrong",), False)}
-    # Nothing is known of its inside, and nothing is said.
-    assert {one["stage"] for one in summary["findings"]} <= {"text", "ids"}
-    assert all(one["explanation"] is None for one in summary["findings"])
-
-
-@pytest.mark.thorough  # several whole processes; test_standing.py has the rule for equals
-def test_of_two_candidates_the_reference_that_joins_says_who_is_wrong(tmp_path: Path) -> None:
-    pairs = [run(tmp_path / name, *specs) for name, specs in
-             (("a", (WRONG, RIGHT)), ("b", (RIGHT, WRONG)))]  # fmt: skip
-    for summary in pairs:
-        assert blamed(summary) == {(("mini-always-wrong",), False)}
-    # One finding, whichever was named first: the same names of buckets, and so the same ids.
-    buckets = [{v["bucket"] for f in one["findings"] for v in f["variants"]} for one in pairs]
-    assert buckets[0] & buckets[1]
-
-
 @pytest.mark.thorough  # whole runs; test_standing.py has the rule for equals
 def test_between_two_references_nobody_is_blamed_and_it_can_be_replayed(tmp_path: Path) -> None:
     both = (f"--reference={WRONG}", f"--reference={RIGHT}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-import pytest
 
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
@@ -49,15 +48,6 @@ def calls(
         )
         found[size] = [call] * 3
     return found
-
-
-@pytest.mark.parametrize("parse", [0.5, 3.0, 20.0, 1000.0])
-def test_true_words_are_believed_however_slow_the_protocol_is(parse: float) -> None:
-    for work in (1.0, 50.0, 2000.0):
-        for write in (1.0, 4.0, 7.0):
-            for slow in (1.0, 5.0):
-                told = calls(work, work, parse, write=write, slow=slow)
-                assert judge_told(told) is Verdict.LINEAR, (work, write, slow)
 
 
 def test_random_programs_that_say_the_truth_are_never_accused() -> None:

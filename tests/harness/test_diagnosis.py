@@ -11,7 +11,6 @@ from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import Violation
 from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Status
 from harness.core.partition import Part
-from harness.core.pretokens import piece_ends
 from harness.findings.describing import difference
 from harness.findings.diagnosis import (
     bucket,
@@ -108,11 +107,6 @@ def test_stages(
     for box in ("mine", *boxes):
         assert said(box) == seen
     assert said("mine", swapped=True) == seen
-
-
-def test_ends_of_pre_tokens() -> None:
-    assert piece_ends(BYTES, b"the  12") == {3, 4, 7}
-    assert piece_ends(BYTES, b"\xff") == set()
 
 
 def test_special_tokens() -> None:

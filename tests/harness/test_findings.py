@@ -155,28 +155,6 @@ def test_what_a_known_minimum_explains_is_counted_after_a_question() -> None:
     assert len(scene.found) == 1
 
 
-def test_a_known_minimum_does_not_hide_another_cause_beside_it() -> None:
-    def bad(data: bytes) -> list[int]:
-        return [0 if byte in b"!z" else byte for byte in data]
-
-    scene = Scene(ref=right, bad=bad)
-    scene.check("equivalence", b"a!a", b"x!z", b"!!")
-    assert scene.found == [
-        ("equivalence/bpe/raw/text/P/bad", b"!"),
-        ("equivalence/bpe/raw/text/L/bad", b"z"),
-    ]
-
-
-def test_an_empty_minimum_claims_the_empty_input_alone() -> None:
-    def bad(data: bytes) -> list[int]:
-        return [7] if not data else wrong_at(b"e")(data)
-
-    expected = Expectation("equivalence/bpe/raw/*/empty/bad", {"bad": SpecifierSet()}, "known")
-    scene = Scene([expected], ref=right, bad=bad)
-    scene.check("equivalence", b"", b"tea")
-    assert {data for _, data in scene.found} == {b"", b"e"}
-
-
 @pytest.mark.parametrize("chance", [0.01, 0.1])
 def test_a_flaky_answer_is_determinism_and_never_equivalence(chance: float) -> None:
     dice = random.Random(3)
@@ -297,18 +275,6 @@ def test_what_is_expected_whatever_its_kind_is_not_minimised_again(
     scene.tracker.limit_by(lambda: 60.0)
     assert scene.check("equivalence", b"!", b"a1", b"ab1") == ["equivalence/bpe/raw/text/P/bad"] * 3
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
-
-
-def test_ill_formed_input_does_not_hide_another_fault() -> None:
-    def bad(data: bytes) -> list[int]:
-        strict = data.decode(errors="ignore").encode() == data
-        return [*data] if strict and b"1" not in data else [0]
-
-    scene = Scene(ref=right, bad=bad)
-    assert scene.check("equivalence", b"\xff", b"\xc0a1") == [
-        "equivalence/bpe/raw/text/bytes/bad",
-        "equivalence/bpe/raw/text/N/bad",
-    ]
 
 
 FAULTS: dict[str, Encode_] = {

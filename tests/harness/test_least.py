@@ -17,7 +17,7 @@ from harness.checks.base import Observation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine import selection
-from harness.engine.least import MOST_ASKED, MOST_FOR_CHECKS, Share, named_on
+from harness.engine.least import MOST_ASKED, MOST_FOR_CHECKS, Share
 from harness.engine.planning import Plan
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
@@ -29,7 +29,7 @@ from harness.studies.checks import Checks
 from harness.studies.selftest.mutants import plugins
 from harness.verdict.coverage import LEAST_CASES, Coverage
 from impls.interface import About, Mode
-from tests.harness.test_feed import Workers, contract
+from tests.harness.pools import Workers, contract
 
 VOCABULARIES = ("toy_bytes", "toy_ties")
 
@@ -252,10 +252,3 @@ def test_nobody_is_asked_on_beside_one_that_answers_nothing() -> None:
     assert share.with_companions(terms, ["a"], ()).names == ["a", "b"]
     share.note(seen(terms, 1, ref=True, a=False, b=False), ())
     assert share.with_companions(terms, ["a"], ()).names == ["ref", "a"]
-
-
-def test_who_was_named_is_examined_or_all_on_a_named_vocabulary() -> None:
-    present = ["a", "b"]
-    assert named_on(plan(1.0, named=["b"]), "toy_bytes", present) == ["b"]
-    assert named_on(plan(1.0, vocabularies=["toy_bytes"]), "toy_bytes", present) == present
-    assert named_on(plan(1.0, vocabularies=["toy_bytes"]), "toy_ties", present) == []

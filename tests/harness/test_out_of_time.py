@@ -29,7 +29,6 @@ from harness.studies.selftest.program import TRIGGER
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits
 from harness.workers.pool import OutOfTime, WorkerPool
-from impls.interface import Died
 from tests.harness.fuzz_campaign import run, small_plan
 from tests.harness.samples import contract
 from tests.harness.test_confirming import LATE, in_turn
@@ -149,23 +148,6 @@ def test_a_hang_that_was_sure_when_the_time_was_up_is_a_finding() -> None:
     scene = Watched(ref=right, bad=in_turn(LATE))
     scene.consider("survival", b"text!")
     assert scene.found == [("survival/bpe/raw/timed-out/any/bad", b"text!")]
-
-
-def test_a_time_out_is_not_tried_again_for_a_smaller_input_over_and_over() -> None:
-    tried: list[bytes] = []
-
-    def bad(data: bytes) -> list[int]:
-        if b"!" in data:
-            tried.append(data)
-            raise Died("timed-out", "no answer within 8.0 s of CPU time")
-        return list(data)
-
-    scene = Scene(ref=right, bad=bad)
-    scene.check("survival", b"some longer text with one mark! in it")
-    # In the batch, when it is confirmed, and in one round of smaller inputs.
-    smaller = {data for data in tried if len(data) < 37}
-    assert len(smaller) <= 2
-    assert not scene.tracker.findings[0].minimal
 
 
 def test_the_last_line_says_why_a_run_took_longer() -> None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
-from harness.cli import application as cli
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
-from harness.engine.suites import SUITES
 from harness.events import Measured
 from harness.studies.growth.claims import Found, reconcile
 from harness.studies.growth.measurement import Measurement
@@ -53,27 +49,6 @@ def test_a_lying_program_is_found_out_and_it_is_said() -> None:
     assert found.exponent is not None and found.exponent > 1.5
     assert "it says of itself that" in found.note and "0.001 ms" in found.note
     assert "ms of CPU time" in found.note
-
-
-def test_an_honest_one_is_told_by_its_own_word() -> None:
-    found = measured(f"{PROGRAM} --honest")
-    assert found.verdict == "superlinear", found
-    assert "it says of itself" not in found.note
-
-
-@pytest.mark.thorough  # a whole run
-def test_the_gate_fails_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # It ends as soon as its one cell is decided, whose calls are short by the size of the inputs.
-    monkeypatch.setitem(SUITES, "smoke", replace(SUITES["smoke"], scaling_bytes=32 << 10))
-    arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--budget", "600s"]
-    arguments += ["--family", "letter-run", "--impl", f"cmd:{PROGRAM}", "--out", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", ["tokgate", *arguments])
-    with pytest.raises(SystemExit) as exited:
-        cli.main()
-    assert exited.value.code == 1
-    # Its lists may take more memory than it is allowed, too.
-    reasons = json.loads((tmp_path / "summary.json").read_text())["reasons"]
-    assert any(one.startswith("lying is beyond its limit on") for one in reasons), reasons
 
 
 class TestReconciled:

@@ -13,7 +13,7 @@ from itertools import product
 
 import pytest
 
-from harness.studies.growth.cell import PROOFS, proof_of
+from harness.studies.growth.cell import PROOFS
 from harness.studies.growth.prober import STEP_SIZES
 from harness.verdict.exponents import (
     LEAST_POINTS,
@@ -118,16 +118,6 @@ def test_the_exponents_interval_holds_the_truth(noise: float, kind: Noise) -> No
     assert held >= 0.9 * CELLS
 
 
-def test_exact_powers_are_their_exponents() -> None:
-    for power in (0.5, 1.0, 1.5, 2.0, 3.0):
-        growth = judge({int(n): float(n**power) for n in SIZES})
-        assert growth.exponent == pytest.approx(power)
-        assert growth.low == pytest.approx(power)
-        assert growth.high == pytest.approx(power)
-        expected = SUPERLINEAR if power > THRESHOLD else LINEAR
-        assert growth.verdict is expected
-
-
 def test_overhead_is_taken_off() -> None:
     # Beside an overhead of 50 us a quadratic term looks flat.
     points = {int(n): 50e-6 + float(n**2) * 1e-12 for n in SIZES}
@@ -213,13 +203,6 @@ class TestBesideAReference:
         if law == "n log n":
             assert without[SUPERLINEAR] > 0, without
 
-    @pytest.mark.parametrize("machine", ["deep", "threefold late"])
-    def test_nor_are_they_accused_over_a_wide_range(self, machine: str) -> None:
-        for seed in range(CELLS):
-            times = measured("n log n", LARGE, machine, 0.15, seed, preempted)
-            beside = measured("n", LARGE, "one step", 0.15, seed + 10**6, preempted)
-            assert looked(times, LARGE, beside) is not SUPERLINEAR, seed
-
     @pytest.mark.parametrize("kind", (*NOISES, preempted))
     @pytest.mark.parametrize("law", ["n", "n^1.5", "n^2"])
     def test_the_reference_shields_nobody(self, kind: Noise, law: str) -> None:
@@ -240,15 +223,6 @@ class TestBesideAReference:
         dear = judge(square, noise=MOST_NOISE)
         assert dear.verdict is SUPERLINEAR
         assert dear.strength == pytest.approx(judge(square).strength / MOST_NOISE)
-
-
-def test_what_shows_strongly_needs_fewer_rounds() -> None:
-    strengths = [strength for strength, _, _ in PROOFS]
-    assert strengths == sorted(strengths, reverse=True)
-    assert [proof_of(strength) for strength in (1.01, 2.5, 50.0)] == [
-        proof[1:] for proof in reversed(PROOFS)
-    ]
-    assert all(rounds > agreeing for _, rounds, agreeing in PROOFS)
 
 
 def test_what_soars_at_the_end_has_the_exponent_of_its_end() -> None:

@@ -254,13 +254,3 @@ class TestAnswersThatAreKept:
         kinds = [one for one in FITTING if one.name in ("letter-run", "newlines")]
         cells, _, _ = measured({"mine": answer}, ["mine"], 20.0, kinds, [])
         assert "linear" not in {one.verdict for one in cells.values()}
-
-    def test_no_text_is_asked_twice(self, clock: Clock) -> None:
-        def law(data: bytes) -> float:
-            return 2_000 + 10 * len(data) + len(data) ** 2 / 500  # many rounds
-
-        kinds = [one for one in FITTING if one.name in ("letter-run", "newlines", "digits")]
-        cells, pool, _ = measured({"mine": on(clock, law)}, ["mine"], 60.0, kinds, [])
-        assert max(one.rounds for one in cells.values()) > FIRST_LOOK
-        asked = Counter(data for _, data in pool.asked if len(data) > 128)
-        assert sum(times > 1 for times in asked.values()) <= len(cells)  # the cached figures

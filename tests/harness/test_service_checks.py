@@ -122,21 +122,6 @@ def test_each_mistake_is_caught_and_named(mistake):
     assert mistake.stages[0] in shown[mistake.check]
 
 
-@pytest.mark.parametrize(
-    ("name", "check", "stage", "mode"),
-    [
-        ("specials.always-on", "specials", "off", TEXT),
-        ("decoding.strips-space", "streaming", "decode", RAW),
-        ("ways.strips-short", "single-ids", "decode", RAW),
-        ("caches.batch-only", "batch", "single", RAW),
-    ],
-)
-def test_mistakes_planted_for_others_show_here_too(name, check, stage, mode):
-    local = Local(resolve(mistakes()[name].vocabulary), [mistakes()[name].spec], mode)
-    inputs = [*texts(), *(b"number %d" % number for number in range(400))]
-    assert found(local, inputs, [check]) == {check: {stage}}
-
-
 PLAIN = "harness.studies.selftest.plain.bpe:PlainServices"
 ENGINES = ["tiktoken", "tokenizers", "bpe.heap"]
 

@@ -19,18 +19,16 @@ import impls.interface
 from corpora.generators.base import Case
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
-from harness.checks.base import Observation, Violation
+from harness.checks.base import Violation
 from harness.checks.questions import examine
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
-from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
+from harness.core.outcomes import Inputs, Results, Unsupported
 from harness.engine import judging
 from harness.engine.examiner import Session
 from harness.engine.examples import Exercise, exercises
-from harness.engine.feed import TELLING, Feed, Flight, Part, telling_inputs
 from harness.engine.planning import Plan, Tally
 from harness.engine.state import RunState
-from harness.engine.streams import Batch
 from harness.engine.suites import Budget
 from harness.events import Measured
 from harness.events.running import Explained
@@ -45,10 +43,9 @@ from harness.studies.checks import MOMENT, Checks
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.bounds import judge_growth
 from harness.verdict.expectations import Expectation
-from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
+from harness.workers.pool import OutOfTime, WorkerPool
 from harness.workers.reasons import ABANDONED, NO_ROOM
 from tests.harness.fuzz_campaign import small_plan
-from tests.harness.test_feed import contract
 from tests.harness.test_findings import RAW, Encode_, right, wrong_at
 from tests.harness.test_out_of_time import Silent, Watched
 from tests.harness.test_scaling_measured import (
@@ -298,146 +295,6 @@ def test_a_machine_without_room_for_a_process_breaks_no_bound(
     assert (judged.outcome != "fail") is kept
 
 
-# The pace.
-
-
-class ByHand:
-    """An pool whose answers come when the test says so; abandoned: is set when anybody is."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, int, Future[Results]]] = []
-        self.abandoned = threading.Event()
-        self.names: list[str] = []
-
-    def ask(self, contract: Contract, inputs: Inputs) -> Pending:
-        futures: dict[str, Asked] = {}
-        for name in contract.names:
-            future: Future[Results] = Future()
-            self.asked.append((name, len(inputs), future))
-            futures[name] = Asked(future)
-        return Pending(contract, inputs, futures, threading.Event())
-
-    def answer(self, *names: str) -> None:
-        for name, count, future in self.asked:
-            if name in names and not future.done():
-                future.set_result(Results.of([Encoded(())] * count))
-
-    def abandon(self, names: Sequence[str]) -> None:
-        self.names += names
-        if names:
-            self.abandoned.set()
-
-    def withdrawn(self) -> dict[str, str]:
-        return {}
-
-
-def feed_of(pool: ByHand, judging: Callable[[Observation], Any], *names: str) -> Feed:
-    def judge_batch(seen: Observation, batch: Batch) -> int:
-        judging(seen)
-        return 0
-
-    return Feed(cast("WorkerPool", pool), [contract(*names)], lambda one, batch: True, judge_batch)
-
-
-def batch(number: int, size: int = 100, count: int = 100) -> Batch:
-    return Batch("one", 0, number, number * count, [b"x" * size] * count)
-
-
-def test_who_has_not_shown_its_pace_is_asked_few_bytes() -> None:
-    pool = ByHand()
-    judged: list[int] = []
-    feed = feed_of(pool, lambda seen: judged.append(len(seen.inputs)), "a", "b", "slow")
-    few = telling_inputs(batch(0).inputs)
-    assert few * 100 >= TELLING > (few - 1) * 100
-    feed.offer(batch(0))
-    assert [(name, count) for name, count, _ in pool.asked] == [
-        ("a", few), ("b", few), ("slow", few),
-    ]  # fmt: skip
-    pool.answer("a", "b")
-    feed.rates |= {"a": 1e9, "b": 1e9}
-    before = len(pool.asked)
-    feed.offer(batch(1))
-    # The rest of the first batch is asked now, of the slow one again no more than a little.
-    most = {name: max(n for one, n, _ in pool.asked[before:] if one == name) for name in ("a",)}
-    assert most["a"] > few
-    assert all(count == few for name, count, _ in pool.asked if name == "slow")
-    pool.answer("a", "b", "slow")
-    feed.judged(feed.finish(lambda name, waited: False))
-    assert sum(judged) == 200
-
-
-def test_what_was_held_back_is_asked_when_there_are_no_more_batches() -> None:
-    pool = ByHand()
-    judged: list[int] = []
-    feed = feed_of(pool, lambda seen: judged.append(len(seen.inputs)), "a", "b")
-
-    def over() -> bool:
-        pool.answer("a", "b")
-        return False
-
-    feed.run(iter([batch(0)]), over)
-    pool.answer("a", "b")
-    feed.judged(feed.finish(lambda name, waited: False))
-    assert sum(judged) == 100
-
-
-def test_all_that_was_answered_by_the_end_is_judged() -> None:
-    pool = ByHand()
-    judged: list[int] = []
-
-    def slowly(seen: Observation) -> None:
-        time.sleep(0.05)
-        judged.append(len(seen.inputs))
-
-    feed = feed_of(pool, slowly, "a", "b")
-    feed.rates |= {"a": 1e9, "b": 1e9}
-    for number in range(12):
-        feed.offer(batch(number))
-    pool.answer("a", "b")
-    assert feed.finish(lambda name, waited: False) == []
-    feed.judged([])
-    assert sum(judged) == 1200
-
-
-def test_who_owes_is_abandoned_before_its_judges_are_waited_for() -> None:
-    pool = ByHand()
-    told: list[bool] = []
-    feed = feed_of(pool, lambda seen: told.append(pool.abandoned.wait(30)), "a", "b")
-    feed.rates |= {"a": 1e9, "b": 1e9}
-    feed.offer(batch(0))
-    pool.answer("a", "b")
-    feed.offer(batch(1))
-    assert feed.finish(lambda name, waited: False) == ["a", "b"]
-    feed.judged(["a", "b"])
-    assert pool.names == ["a", "b"]
-    assert told == [True]
-
-
-def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -> None:
-    class Soon:
-        """Answered from so many looks on."""
-
-        looks = 0
-
-        @property
-        def done(self) -> bool:
-            self.looks += 1
-            return self.looks > 3
-
-    pool = ByHand()
-    judged: list[list[str]] = []
-    feed = feed_of(pool, lambda seen: judged.append(list(seen.results)), "a", "b")
-    asked = contract("a", "b")
-    pending = pool.ask(asked, Inputs.of(batch(0).inputs))
-    pool.answer("a", "b")
-    futures = {"a": pending.futures["a"], "b": cast("Asked", Soon())}
-    both = dict.fromkeys("ab", replace(pending, futures=futures))
-    feed._flights.append(Flight(asked, batch(0), 0.0, both, [Part(0, 100, ["a", "b"])]))
-    assert feed.finish(lambda name, waited: False) == ["b"]
-    feed.judged(["b"])
-    assert judged == [["a"]]
-
-
 # The campaign.
 
 
@@ -534,24 +391,3 @@ def test_no_judge_goes_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(ValueError, match="a fault"):
         check(monkeypatch, scripted)
     assert scripted.did == ["kill", "close"]
-
-
-def test_a_closed_feed_has_ended_its_judges() -> None:
-    pool = ByHand()
-    done: list[int] = []
-
-    def slowly(seen: Observation) -> None:
-        time.sleep(0.05)
-        done.append(1)
-
-    feed = feed_of(pool, slowly, "a", "b")
-    feed.rates |= {"a": 1e9, "b": 1e9}
-    for number in range(12):
-        feed.offer(batch(number))
-    pool.answer("a", "b")
-    feed._judge_answered()
-    feed.close()
-    ended = len(done)
-    assert 0 < ended < 12
-    time.sleep(0.2)
-    assert len(done) == ended

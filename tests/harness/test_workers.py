@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,7 +27,6 @@ from harness.core.outcomes import (
 )
 from harness.workers import Limits, Worker, kept, rows
 from harness.workers.tracebacks import EACH_REQUEST
-from impls.standard_error import LOG_TAIL
 from tests.harness.plugged import RAW, Make, ask, plugged
 
 QUICK = Limits(seconds=1.0, memory=1 << 30)
@@ -275,17 +271,6 @@ def test_no_circle_of_the_vocabulary_before_stays(make: Make, vocabulary: Vocabu
     assert ask(worker, b"") == [Encoded((1,))]
 
 
-def test_the_end_of_standard_error_is_kept(make: Make) -> None:
-    (outcome,) = ask(make(), b"log!")
-    assert said(outcome).endswith("the end")
-    assert LOG_TAIL <= len(said(outcome)) <= LOG_TAIL + 200
-
-
-def test_what_it_prints_stays_out_of_the_way(make: Make, capfd: pytest.CaptureFixture[str]) -> None:
-    assert ask(make("Prints"), b"a", b"b") == [of(b"a"), of(b"b")]
-    assert capfd.readouterr().out == ""
-
-
 def test_withdrawn_after_so_many_deaths_and_back_with_the_next_vocabulary(
     make: Make, vocabulary: Vocabulary
 ) -> None:
@@ -370,36 +355,3 @@ def test_a_kill_from_another_thread_ends_a_waiting_request(make: Make) -> None:
     time.sleep(0.5)
     worker.stop()
     assert statuses(rows(future.result(timeout=300))) == ["unsupported", "unsupported"]
-
-
-def test_no_orphans_after_the_harness_is_killed(tmp_path: Path) -> None:
-    plugin = tmp_path / "plugin.py"
-    plugin.write_text(PLUGIN)
-    program = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
-    script = f"""
-        import sys, time
-        from corpora.vocabularies import sources
-        from harness.core.messages import Encode
-        from harness.core.outcomes import Inputs
-        from harness.workers import Limits, Worker
-        from impls.interface import Mode
-        v = sources.resolve("toy_bytes")
-        workers = [
-            Worker("a", "{plugin}:Plain", Limits()),
-            Worker("b", "cmd:{sys.executable} {program} --kind correct", Limits()),
-        ]
-        print([w.load(v).result().error for w in workers], flush=True)
-        workers[0].ask(Encode(Inputs.of([b"hang"]), Mode(pretokenize=False)))
-        time.sleep(60)
-    """
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True
-    ) as parent:
-        assert parent.stdout is not None
-        assert parent.stdout.readline() == "[None, None]\n"
-        family = psutil.Process(parent.pid).children(recursive=True)
-        assert len(family) >= 3
-        parent.send_signal(signal.SIGKILL)
-    gone, alive = psutil.wait_procs(family, timeout=60)
-    assert not alive
-    assert len(gone) == len(family)
