@@ -16,7 +16,7 @@ from harness.cluster.local import LocalExecutor
 from harness.engine import selection
 from harness.engine.portable import packed, portable
 from harness.engine.steps import conduct
-from harness.events import ClusterUsed, Event, Searched, SearchGathered, UnitDone, read_events
+from harness.events import ClusterUsed, Searched, SearchGathered, UnitDone, read_events
 from harness.studies.worst.plan import WorstPlan
 from harness.studies.worst.run import WorstStudy
 from harness.studies.worst.session import Watcher
@@ -30,7 +30,7 @@ FOUND: dict[str, Any] = msgspec.to_builtins(
 )
 
 
-def planned(budget: float) -> WorstPlan:
+def planned(budget):
     """A search of what is slow on punctuation, which is told of no family."""
     [participant], _ = selection.participants([SLOW])
     vocabulary = resolve("toy_bytes")
@@ -40,8 +40,8 @@ def planned(budget: float) -> WorstPlan:
     )
 
 
-def study(plan: WorstPlan, out: Path, made: list[LocalExecutor], slots: int = 2) -> WorstStudy:
-    def opened() -> LocalExecutor:
+def study(plan, out, made, slots=2):
+    def opened():
         made.append(LocalExecutor(slots))
         return made[-1]
 
@@ -49,8 +49,8 @@ def study(plan: WorstPlan, out: Path, made: list[LocalExecutor], slots: int = 2)
 
 
 @pytest.mark.thorough  # whole searches, by the clock
-def test_two_searches_are_one_report(tmp_path: Path) -> None:
-    made: list[LocalExecutor] = []
+def test_two_searches_are_one_report(tmp_path):
+    made = []
     finished = conduct(study(planned(20.0), tmp_path, made), tmp_path, [])
     assert finished.complete
     events = list(read_events(tmp_path / "run.jsonl"))
@@ -69,24 +69,24 @@ def test_two_searches_are_one_report(tmp_path: Path) -> None:
     assert not (tmp_path / "search.json").exists()
 
 
-def test_what_was_searched_is_not_searched_again(tmp_path: Path) -> None:
+def test_what_was_searched_is_not_searched_again(tmp_path):
     kept = [SearchGathered(number, 3, FOUND) for number in (0, 2)]
     begun = study(planned(2.0), tmp_path, [], slots=2)
     assert list(begun.kept([*kept, ClusterUsed(0, 0, 0, 0, 0, [])])) == kept
     begun.plan(kept)
-    told: list[Event] = []
+    told = []
     begun.step("search", told.append)
     # As many searches as at first, whatever cluster there is now.
     [other] = [one for one in told if isinstance(one, SearchGathered)]
     assert (other.number, other.searches) == (1, 3)
 
 
-def test_the_searches_of_a_cluster_are_no_state_of_one_alone(tmp_path: Path) -> None:
+def test_the_searches_of_a_cluster_are_no_state_of_one_alone(tmp_path):
     alone = WorstStudy(planned(2.0), tmp_path, "", Watcher())
     assert alone.identity() != study(planned(2.0), tmp_path, []).identity()
 
 
-def test_each_search_has_a_seed_of_its_own() -> None:
+def test_each_search_has_a_seed_of_its_own():
     plan = planned(1.0)
     bare, plug_in = portable_plan(plan), portable(plan.participant)
     plans = [plan_here(bare, plug_in, plan.vocabulary, number, 1.0) for number in range(3)]
@@ -100,7 +100,7 @@ def test_each_search_has_a_seed_of_its_own() -> None:
     "found",
     [[], {**FOUND, "places": [{}]}, {**FOUND, "deaths": [1]}, {**FOUND, "readings": None}],
 )
-def test_what_no_search_found_is_refused(found: dict[str, Any]) -> None:
+def test_what_no_search_found_is_refused(found):
     with pytest.raises(UnitError, match="cannot be read"):
         found_by("search 1 of 1", packed(found, {}))
     with pytest.raises(UnitError, match="cannot be read"):

@@ -1,7 +1,5 @@
 """Each fault of an implementation is called what it is, and costs nobody else anything."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.breadth import thorough_from
@@ -27,12 +25,12 @@ TRIED = [
 
 
 @pytest.mark.parametrize(("fault", "step", "transport"), thorough_from(4, TRIED))
-def test_a_fault_is_named_and_nothing_is_left(fault: str, step: str, transport: str) -> None:
+def test_a_fault_is_named_and_nothing_is_left(fault, step, transport):
     row = tried(fault, step, transport)
     assert row.good, row
 
 
-def test_the_table_would_show_a_wrong_verdict() -> None:
+def test_the_table_would_show_a_wrong_verdict():
     # A harmless fault that is taken for a harmful one would have to be named.
     from tests.faults.table import _named
 

@@ -1,10 +1,7 @@
 """Who is blamed by the real command, with whatever they are compared, in whatever order."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,22 +11,22 @@ MUTANTS = Path(__file__).parents[1] / "mutants" / "in_process.py"
 WRONG, RIGHT = f"{MUTANTS}:AlwaysWrong", f"{MUTANTS}:Correct"
 
 
-def run(out: Path, *specs: str, options: tuple[str, ...] = ()) -> dict[str, Any]:
+def run(out, *specs, options=()):
     """The summary of a short run of these implementations, in this order."""
     impls = [f"--impl={spec}" for spec in specs]
     short = ("--suite=smoke", "--vocab=toy_bytes", "--generator=edge", "--check=equivalence")
     done = tokgate("run", *short, "--budget=60cases", f"--out={out}", *impls, *options)
     assert done.returncode == 1, done.stderr
-    summary: dict[str, Any] = json.loads((out / "summary.json").read_text())
+    summary = json.loads((out / "summary.json").read_text())
     return summary
 
 
-def blamed(summary: dict[str, Any]) -> set[tuple[tuple[str, ...], bool]]:
+def blamed(summary):
     return {(tuple(one["culprits"]), one["undecided"]) for one in summary["findings"]}
 
 
 @pytest.mark.thorough  # whole runs; test_standing.py has the rule for equals
-def test_between_two_references_nobody_is_blamed_and_it_can_be_replayed(tmp_path: Path) -> None:
+def test_between_two_references_nobody_is_blamed_and_it_can_be_replayed(tmp_path):
     both = (f"--reference={WRONG}", f"--reference={RIGHT}")
     summary = run(tmp_path / "a", WRONG, RIGHT, options=both)
     assert blamed(summary) == {(("mini-always-wrong", "mini-correct"), True)}

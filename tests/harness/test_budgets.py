@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -14,7 +11,6 @@ import pytest
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
 from harness.core import exit_statuses
-from harness.core.comparisons import Contract
 from harness.core.countdown import Countdown
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
@@ -22,18 +18,15 @@ from harness.engine import selection
 from harness.engine.steps import conduct
 from harness.engine.suites import Budget
 from harness.studies.forced import hunt as hunting
-from harness.studies.forced.adversary import Caught, Round
+from harness.studies.forced.adversary import Caught
 from harness.studies.forced.hunt import Hunt
 from harness.studies.forced.jobs import Task
-from harness.studies.fuzz.record import Record
-from harness.studies.fuzz.state import Round as Committed
 from harness.studies.selftest import hunts
 from harness.studies.selftest.groups import Hunted, Shown
 from harness.studies.selftest.run import Selftest, make_plan
 from harness.studies.worst.gauge import Gauge
 from harness.studies.worst.plan import WorstPlan, chosen_families
 from harness.studies.worst.results import Report
-from harness.studies.worst.search import Search
 from harness.studies.worst.session import Session, Watcher
 from harness.studies.worst.state import Store
 from harness.workers.pool import OutOfTime
@@ -46,10 +39,10 @@ from tests.harness.planted_costs import Planted, on, runs
 class Clock:
     """A clock that moves when it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.at = 0.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.at
 
 
@@ -63,7 +56,7 @@ class Slow(Planted):
     a_request: float
     end: float = float("inf")
 
-    def gauge(self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter) -> Any:
+    def gauge(self, name, contract, inputs, meter):
         if self.clock.at + self.a_request > self.end:
             self.clock.at = self.end
             raise OutOfTime
@@ -71,20 +64,20 @@ class Slow(Planted):
         return super().gauge(name, contract, inputs, meter)
 
 
-def slow(clock: Clock, a_request: float) -> Slow:
+def slow(clock, a_request):
     gauge = Slow(runs(b"#"))
     gauge.clock, gauge.a_request = clock, a_request
     return gauge
 
 
-def worst_plan(budget: float) -> WorstPlan:
+def worst_plan(budget):
     [participant], _ = selection.participants(["bpe.naive"])
     vocabulary = sources.resolve("toy_bytes")
     suiting, hidden = chosen_families(families().values(), vocabulary, ["all"])
     return WorstPlan(participant, vocabulary, suiting, hidden, 16 << 10, budget, 0, False, 1, 3)
 
 
-def sit(folder: Path, clock: Clock, gauge: Slow, budget: float = 60.0) -> tuple[Session, Report]:
+def sit(folder, clock, gauge, budget=60.0):
     plan = worst_plan(budget)
     report = Report("tokgate worst", "bpe.naive", "1", "toy_bytes", 0, 16 << 10, [])
     store = Store(folder, plan.identity())
@@ -97,9 +90,7 @@ def sit(folder: Path, clock: Clock, gauge: Slow, budget: float = 60.0) -> tuple[
 
 
 @pytest.mark.parametrize("a_request", [0.1, 7.0])
-def test_a_search_ends_with_its_budget_however_slow_the_requests(
-    tmp_path: Path, a_request: float
-) -> None:
+def test_a_search_ends_with_its_budget_however_slow_the_requests(tmp_path, a_request):
     clock = Clock()
     gauge = slow(clock, a_request)
     sitting, report = sit(tmp_path, clock, gauge)
@@ -116,7 +107,7 @@ def test_a_search_ends_with_its_budget_however_slow_the_requests(
     assert a_request > 1 or report.found
 
 
-def test_a_generation_that_is_cut_short_is_done_again(tmp_path: Path) -> None:
+def test_a_generation_that_is_cut_short_is_done_again(tmp_path):
     clock = Clock()
     first, _ = sit(tmp_path / "cut", clock, slow(clock, 1.3), budget=40.0)
     first.run()
@@ -125,7 +116,7 @@ def test_a_generation_that_is_cut_short_is_done_again(tmp_path: Path) -> None:
     other, clock = tmp_path / "whole", Clock()
 
     class Enough(Watcher):
-        def searching(self, search: Search, seconds: float) -> None:
+        def searching(self, search, seconds):
             if search.state.generation == kept["state"]["generation"]:
                 raise KeyboardInterrupt
 
@@ -139,9 +130,9 @@ def test_a_generation_that_is_cut_short_is_done_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough  # a whole search
-def test_what_is_found_is_reported_when_it_is_broken_off(tmp_path: Path) -> None:
+def test_what_is_found_is_reported_when_it_is_broken_off(tmp_path):
     class Interrupting(Watcher):
-        def doing(self, what: str) -> None:
+        def doing(self, what):
             raise KeyboardInterrupt
 
     clock = Clock()
@@ -153,7 +144,7 @@ def test_what_is_found_is_reported_when_it_is_broken_off(tmp_path: Path) -> None
     assert verdict(report).startswith("broken off before")
 
 
-def test_what_is_not_asked_is_no_failure_of_the_implementation() -> None:
+def test_what_is_not_asked_is_no_failure_of_the_implementation():
     clock = Clock()
     countdown = Countdown(1.0, clock).start()
     gauge = Gauge(on(Planted(dies=lambda data: Status.CRASHED)), countdown)
@@ -168,9 +159,7 @@ def test_what_is_not_asked_is_no_failure_of_the_implementation() -> None:
 # A session of a campaign.
 
 
-def session(
-    folder: Path, budget: Budget, clock: Clock, committed: Callable[[Committed], None]
-) -> Record:
+def session(folder, budget, clock, committed):
     plan = small_plan(600, impls=("bpe.heap",))
     plan = replace(plan, plan=replace(plan.plan, budget=budget))
     where = str(folder / "x.db")
@@ -178,11 +167,11 @@ def session(
 
 
 @pytest.mark.thorough  # three whole campaigns
-def test_rounds_past_the_end_are_lost_and_the_next_session_does_them_alike(tmp_path: Path) -> None:
+def test_rounds_past_the_end_are_lost_and_the_next_session_does_them_alike(tmp_path):
     clock = Clock()
     commits = 0
 
-    def a_second_each(done: Committed) -> None:
+    def a_second_each(done):
         nonlocal commits
         commits += 1
         clock.at += 1.0
@@ -198,11 +187,11 @@ def test_rounds_past_the_end_are_lost_and_the_next_session_does_them_alike(tmp_p
     )
 
 
-def test_a_session_without_a_round_says_so(tmp_path: Path) -> None:
+def test_a_session_without_a_round_says_so(tmp_path):
     class Late(Clock):
         """Each look at it takes longer than the budget."""
 
-        def __call__(self) -> float:
+        def __call__(self):
             self.at += 10.0
             return self.at
 
@@ -218,15 +207,13 @@ def test_a_session_without_a_round_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_selftest_names_how_many_it_had_no_time_for(
-    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_selftest_names_how_many_it_had_no_time_for(jobs, tmp_path, monkeypatch):
     clock = Clock()
 
     def perform(
-        keep: object, names: list[str], suite: object, seed: int, share: float,
-        began: Callable[[], object],
-    ) -> bytes:  # fmt: skip
+        keep, names, suite, seed, share,
+        began,
+    ) :  # fmt: skip
         began()
         clock.at += 20.0
         hunted = Hunted(dict.fromkeys(names, Shown()), {}, [], 20.0)
@@ -244,16 +231,14 @@ def test_a_selftest_names_how_many_it_had_no_time_for(
 # The search for grammars.
 
 
-def test_the_hunt_for_grammars_ends_with_its_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_hunt_for_grammars_ends_with_its_budget(tmp_path, monkeypatch):
     clock = Clock()
     task = Task(sources.resolve("toy_merges"), ["exact"], "flexible", 0, 60.0, 1 << 30)
 
     def results(
-        task: Task, jobs: Iterable[Round], processes: int, stopped: Callable[[], bool],
-        ready: Callable[[], None], left: Callable[[str], None],
-    ) -> Generator[tuple[Round, Caught]]:  # fmt: skip
+        task, jobs, processes, stopped,
+        ready, left,
+    ) :  # fmt: skip
         clock.at += 100.0  # loading
         ready()
         for job in jobs:
@@ -264,7 +249,7 @@ def test_the_hunt_for_grammars_ends_with_its_budget(
 
     monkeypatch.setattr(hunting, "results", results)
     hunt = Hunt(task, Budget(seconds=30.0), tmp_path)
-    told: list[float] = []
+    told = []
     ended = hunt.search(lambda *_: None, Countdown(30.0, clock), told.append)
     assert ended is None
     assert told == [100.0]

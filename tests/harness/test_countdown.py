@@ -1,7 +1,5 @@
 """The time that a budget gives, by a clock of our own."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -12,19 +10,19 @@ from harness.core.countdown import Countdown, seconds_text
 class Clock:
     """A clock that moves when it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.at = 100.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.at
 
 
 @pytest.fixture
-def clock() -> Clock:
+def clock():
     return Clock()
 
 
-def test_what_comes_before_the_first_case_is_counted_apart(clock: Clock) -> None:
+def test_what_comes_before_the_first_case_is_counted_apart(clock):
     countdown = Countdown(60.0, clock)
     clock.at += 500
     assert not countdown.over
@@ -41,7 +39,7 @@ def test_what_comes_before_the_first_case_is_counted_apart(clock: Clock) -> None
     assert (endless.over, endless.left) == (False, math.inf)
 
 
-def test_a_part_ends_no_later_than_the_whole(clock: Clock) -> None:
+def test_a_part_ends_no_later_than_the_whole(clock):
     countdown = Countdown(60.0, clock).start()
     clock.at += 50
     part, short = countdown.part(30.0), countdown.part(2.0)
@@ -55,5 +53,5 @@ def test_a_part_ends_no_later_than_the_whole(clock: Clock) -> None:
 @pytest.mark.parametrize(
     ("seconds", "said"), [(None, "until Ctrl-C"), (45.0, "for 45 s"), (3600.0, "for 60 min")]
 )
-def test_in_words(seconds: float | None, said: str) -> None:
+def test_in_words(seconds, said):
     assert seconds_text(seconds) == said

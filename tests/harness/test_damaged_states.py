@@ -1,13 +1,9 @@
 """States of searches with fields of wrong types: one line with the file, the field and the mend."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import zlib
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -34,7 +30,7 @@ from tests.harness.command import tokgate
 NESTED = "[" * 50_000
 
 
-def put(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
+def put(tree, path, value):
     """A copy of plain data with one value replaced, or taken out where it is ``...``."""
     made = json.loads(json.dumps(tree))
     place = made
@@ -59,13 +55,13 @@ KNOWN = SearchState(
 SEARCH = {"search": IDENTITY, "state": msgspec.to_builtins(KNOWN)}
 
 
-def restored(content: str | bytes, folder: Path) -> SearchState:
+def restored(content, folder):
     path = folder / SEARCH_STATE
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return Store(folder, IDENTITY).restored()
 
 
-def test_a_state_of_a_search_is_read_back(tmp_path: Path) -> None:
+def test_a_state_of_a_search_is_read_back(tmp_path):
     state = restored(json.dumps(SEARCH), tmp_path)
     assert state == KNOWN
     assert state.places["cost/r0L"] is state.places["growth/r0L"], "one candidate in two places"
@@ -88,7 +84,7 @@ PLACE = ("state", "places", "cost/r0L")
         (put(SEARCH, ("state", "lines", "3", 1), 1), "lines[...][1]: expected `object`"),
     ],
 )
-def test_a_damaged_state_of_a_search_is_said(content: Any, told: str, tmp_path: Path) -> None:
+def test_a_damaged_state_of_a_search_is_said(content, told, tmp_path):
     if isinstance(content, dict):
         content = json.dumps(content)
     with pytest.raises(OutputError) as caught:
@@ -101,7 +97,7 @@ def test_a_damaged_state_of_a_search_is_said(content: Any, told: str, tmp_path: 
     assert (tmp_path / SEARCH_STATE).is_file()
 
 
-def test_a_state_of_another_search_is_put_aside(tmp_path: Path) -> None:
+def test_a_state_of_another_search_is_put_aside(tmp_path):
     assert restored(json.dumps(put(SEARCH, ("search", "seed"), 1)), tmp_path) == SearchState()
     assert (tmp_path / f"{SEARCH_STATE}.old").is_file()
 
@@ -113,7 +109,7 @@ RESULT = Walked(1, 1, 2, tallies={"exact": Tally()}, witnesses=[WITNESS])
 KINDS = {"schema": (tuple[str], Walked)}
 
 
-def lines_of(folder: Path) -> tuple[Path, dict[str, Any]]:
+def lines_of(folder):
     """A journal with one line, and what that has."""
     path = folder / "journal.jsonl"
     journal = Journal(path, {"seed": 0}, KINDS)
@@ -123,8 +119,8 @@ def lines_of(folder: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def test_a_journal_is_read_back_but_for_what_was_cut_off_and_what_is_of_other_work(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     path, line = lines_of(tmp_path)
     other = json.dumps({**line, "of": "another", "done": 7})
     path.write_text(f"{json.dumps(line)}\n{other}\n{json.dumps(line)[:30]}")
@@ -143,9 +139,7 @@ def test_a_journal_is_read_back_but_for_what_was_cut_off_and_what_is_of_other_wo
         (("done", "witnesses", 0, "forced"), "a", "forced: expected `str` matching"),
     ],
 )
-def test_a_damaged_line_of_a_journal_is_said(
-    where: tuple[Any, ...], value: Any, told: str, tmp_path: Path
-) -> None:
+def test_a_damaged_line_of_a_journal_is_said(where, value, told, tmp_path):
     path, line = lines_of(tmp_path)
     damaged = json.dumps(put(line, where, value)) if where else value
     path.write_text(f"{json.dumps(line)}\n{damaged}\n")
@@ -184,23 +178,21 @@ PARTS = {name: json.loads(encoded(part)) for name, part in STATE.parts().items()
         (("causes/000000",), {}, "expected `array`"),
     ],
 )
-def test_a_damaged_state_of_a_campaign_is_said(
-    path: tuple[Any, ...], value: Any, told: str
-) -> None:
+def test_a_damaged_state_of_a_campaign_is_said(path, value, told):
     parts = {name: json.dumps(one).encode() for name, one in put(PARTS, path, value).items()}
     with pytest.raises(StateError) as caught:
         State.of(parts)
     assert told in str(caught.value)
 
 
-def test_what_unpacks_to_much_is_said() -> None:
+def test_what_unpacks_to_much_is_said():
     with pytest.raises(ValueError, match="more than 1,000 bytes"):
         stored.unzipped(zlib.compress(bytes(1001)), 1000)
     assert stored.unzipped(zlib.compress(bytes(1000)), 1000) == bytes(1000)
 
 
 @pytest.mark.parametrize("content", [bytes(MAP_SIZE - 1), b"\xff" * MAP_SIZE])
-def test_a_map_that_is_none_is_said(content: bytes) -> None:
+def test_a_map_that_is_none_is_said(content):
     with pytest.raises(ValueError, match=r"behaviour|bytes"):
         Map(content)
 
@@ -212,7 +204,7 @@ FUZZ = (
 
 
 @pytest.mark.thorough  # whole commands
-def test_a_command_says_what_is_damaged_in_one_line(tmp_path: Path) -> None:
+def test_a_command_says_what_is_damaged_in_one_line(tmp_path):
     options = [*FUZZ, f"--ledger={tmp_path / 'c.db'}", f"--out={tmp_path / 'out'}"]
     first = tokgate(*options)
     assert first.returncode == 0, first.stderr
@@ -241,7 +233,7 @@ def test_a_command_says_what_is_damaged_in_one_line(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_a_database_that_is_none_is_said(tmp_path: Path) -> None:
+def test_a_database_that_is_none_is_said(tmp_path):
     path = tmp_path / "c.db"
     path.write_bytes(b"garbage " * 1000)
     with pytest.raises(LedgerError, match="not a database"):

@@ -1,7 +1,5 @@
 """The benchmark of false alarms: its plan, its judgement of made-up records, its table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,16 +1,11 @@
 """Nobody waits for a slow implementation, it is not left out, and nothing is judged in its name."""
 
-from __future__ import annotations
-
 import itertools
 import time
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import cast
 
 import pytest
 
-from harness.checks.base import Observation
 from harness.core.outcomes import Inputs
 from harness.engine.feed import (
     PATIENCE,
@@ -22,22 +17,21 @@ from harness.engine.feed import (
     telling_inputs,
 )
 from harness.engine.streams import Batch
-from harness.workers.pool import Asked
 from tests.harness.pools import ByHand, Fed, Workers
 
 
-def batch(number: int, size: int = 100, count: int = 100) -> Batch:
+def batch(number, size=100, count=100):
     return Batch("one", 0, number, number * count, [b"x" * size] * count)
 
 
-def endless(size: int = 100) -> Iterator[Batch]:
+def endless(size=100):
     """Batches of three generators in turn, of ten inputs each."""
     for number in itertools.count():
         for generator in ("one", "two", "three"):
             yield replace(batch(number, size, 10), generator=generator)
 
 
-def soon(name: str, waited: float) -> bool:
+def soon(name, waited):
     """Everybody is waited for, but not for ever."""
     return waited < 5
 
@@ -45,7 +39,7 @@ def soon(name: str, waited: float) -> bool:
 # Workers that take time.
 
 
-def test_a_slow_one_does_not_starve_the_others_and_equals_are_asked_alike() -> None:
+def test_a_slow_one_does_not_starve_the_others_and_equals_are_asked_alike():
     workers = Workers({"a": 0.001, "b": 0.001, "slow": 2.0})
     fed = Fed(workers, *workers.pace)
     fed.run(endless(), 3.0)
@@ -55,9 +49,7 @@ def test_a_slow_one_does_not_starve_the_others_and_equals_are_asked_alike() -> N
 
 
 @pytest.mark.parametrize(("reference", "gone"), [(0.3, False), (0.001, True)])
-def test_nothing_is_compared_without_the_reference_that_is_to_be_had(
-    reference: float, gone: bool
-) -> None:
+def test_nothing_is_compared_without_the_reference_that_is_to_be_had(reference, gone):
     # Two that are known to differ from the reference in one way each would differ from each other.
     workers = Workers(
         {"a": 0.001, "b": 0.001, "trusted": reference}, given_up={"trusted"} if gone else set()
@@ -69,7 +61,7 @@ def test_nothing_is_compared_without_the_reference_that_is_to_be_had(
     assert gone or all("trusted" in names for _, names, _ in fed.judged)
 
 
-def test_one_that_never_answers_costs_the_others_its_patience_only() -> None:
+def test_one_that_never_answers_costs_the_others_its_patience_only():
     workers = Workers({"a": 0.001, "b": 0.001, "hangs": 1000.0})
     fed = Fed(workers, *workers.pace)
     fed.run(endless(), 1.0 + PATIENCE)
@@ -80,7 +72,7 @@ def test_one_that_never_answers_costs_the_others_its_patience_only() -> None:
 
 
 @pytest.mark.thorough  # it takes seconds
-def test_of_two_the_fast_one_waits() -> None:
+def test_of_two_the_fast_one_waits():
     # Alone it would compare with nobody.
     fed = Fed(Workers({"a": 0.001, "slow": 0.5}), "a", "slow")
     fed.run(endless(), 2.0)
@@ -88,14 +80,14 @@ def test_of_two_the_fast_one_waits() -> None:
     assert fed.cases()["a"] <= 2 * fed.cases()["slow"] + 60
 
 
-def test_who_was_behind_is_asked_later_about_what_everybody_is_asked() -> None:
+def test_who_was_behind_is_asked_later_about_what_everybody_is_asked():
     workers = Workers({"a": 0.001, "b": 0.001, "late": 0.001})
     fed = Fed(workers, *workers.pace)
 
-    def certain() -> list[list[str]]:
+    def certain():
         return [names for generator, names, _ in fed.judged if generator == "certain"]
 
-    def stream() -> Iterator[Batch]:
+    def stream():
         yield from itertools.islice(endless(200), 20)
         with workers.turns["late"]:
             yield from itertools.islice(endless(200), 3)
@@ -110,11 +102,11 @@ def test_who_was_behind_is_asked_later_about_what_everybody_is_asked() -> None:
     assert certain() == [["a", "b"], ["a", "b", "late"]]
 
 
-def test_no_batch_is_taken_that_is_not_sent_and_what_was_not_answered_is_kept() -> None:
+def test_no_batch_is_taken_that_is_not_sent_and_what_was_not_answered_is_kept():
     fed = Fed(Workers({"a": 0.001, "hangs": 1000.0}), "a", "hangs")
-    taken: list[Batch] = []
+    taken = []
 
-    def stream() -> Iterator[Batch]:
+    def stream():
         for one in endless():
             taken.append(one)
             yield one
@@ -127,8 +119,8 @@ def test_no_batch_is_taken_that_is_not_sent_and_what_was_not_answered_is_kept() 
     assert {one.start for one in taken} <= asked
 
 
-def test_a_judge_that_fails_is_heard() -> None:
-    def judging(seen: Observation) -> None:
+def test_a_judge_that_fails_is_heard():
+    def judging(seen):
         raise ValueError("no")
 
     fed = Fed(Workers({"a": 0.0, "b": 0.0}), "a", "b", judging=judging)
@@ -140,20 +132,18 @@ def test_a_judge_that_fails_is_heard() -> None:
 
 
 @pytest.fixture
-def pool() -> ByHand:
+def pool():
     return ByHand()
 
 
-def known(fed: Fed, *names: str) -> Fed:
+def known(fed, *names):
     """These have shown that they are fast."""
     fed.feed.rates |= dict.fromkeys(names, 1e9)
     return fed
 
 
-@pytest.mark.parametrize("references", [frozenset[str](), frozenset({"late"})])
-def test_at_the_end_nothing_is_judged_without_the_reference(
-    references: frozenset[str], pool: ByHand
-) -> None:
+@pytest.mark.parametrize("references", [frozenset(), frozenset({"late"})])
+def test_at_the_end_nothing_is_judged_without_the_reference(references, pool):
     fed = known(Fed(pool, "a", "b", "late", references=references), "a", "b", "late")
     fed.feed.offer(batch(0))
     pool.answer("a", "b")
@@ -161,7 +151,7 @@ def test_at_the_end_nothing_is_judged_without_the_reference(
     assert [names for _, names, _ in fed.judged] == ([] if references else [["a", "b"]])
 
 
-def test_who_has_not_shown_its_pace_is_asked_few_bytes(pool: ByHand) -> None:
+def test_who_has_not_shown_its_pace_is_asked_few_bytes(pool):
     fed = Fed(pool, "a", "b", "slow")
     few = telling_inputs(batch(0).inputs)
     assert few * 100 >= TELLING > (few - 1) * 100
@@ -179,10 +169,10 @@ def test_who_has_not_shown_its_pace_is_asked_few_bytes(pool: ByHand) -> None:
     assert fed.cases()["a"] == 200
 
 
-def test_what_was_held_back_is_asked_when_there_are_no_more_batches(pool: ByHand) -> None:
+def test_what_was_held_back_is_asked_when_there_are_no_more_batches(pool):
     fed = Fed(pool, "a", "b")
 
-    def over() -> bool:
+    def over():
         pool.answer("a", "b")
         return False
 
@@ -193,8 +183,8 @@ def test_what_was_held_back_is_asked_when_there_are_no_more_batches(pool: ByHand
 
 
 def test_all_that_was_answered_by_the_end_is_judged_and_nothing_once_it_is_closed(
-    pool: ByHand,
-) -> None:
+    pool,
+):
     for closed in (False, True):
         fed = known(Fed(pool, "a", "b", judging=lambda seen: time.sleep(0.05)), "a", "b")
         for number in range(12):
@@ -212,8 +202,8 @@ def test_all_that_was_answered_by_the_end_is_judged_and_nothing_once_it_is_close
         assert len(fed.judged) == ended
 
 
-def test_who_owes_is_abandoned_before_its_judges_are_waited_for(pool: ByHand) -> None:
-    told: list[bool] = []
+def test_who_owes_is_abandoned_before_its_judges_are_waited_for(pool):
+    told = []
     fed = Fed(pool, "a", "b", judging=lambda seen: told.append(pool.abandoned.wait(30)))
     known(fed, "a", "b").feed.offer(batch(0))
     pool.answer("a", "b")
@@ -222,21 +212,21 @@ def test_who_owes_is_abandoned_before_its_judges_are_waited_for(pool: ByHand) ->
     assert told == [True]
 
 
-def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both(pool: ByHand) -> None:
+def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both(pool):
     class Soon:
         """Answered from so many looks on."""
 
         looks = 0
 
         @property
-        def done(self) -> bool:
+        def done(self):
             self.looks += 1
             return self.looks > 3
 
     fed = Fed(pool, "a", "b")
     pending = pool.ask(fed.contract, Inputs.of(batch(0).inputs))
     pool.answer("a", "b")
-    futures = {"a": pending.futures["a"], "b": cast("Asked", Soon())}
+    futures = {"a": pending.futures["a"], "b": Soon()}
     both = dict.fromkeys("ab", replace(pending, futures=futures))
     fed.feed._flights.append(Flight(fed.contract, batch(0), 0.0, both, [Part(0, 100, ["a", "b"])]))
     assert fed.end() == ["b"]
@@ -246,14 +236,14 @@ def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both(poo
 # How much is asked.
 
 
-def test_everybody_is_held_to_the_fastest_reference_however_slow() -> None:
+def test_everybody_is_held_to_the_fastest_reference_however_slow():
     rates = {"a": 1e6, "b": 1e6, "c": 1e6, "trusted": 100.0, "slower": 10.0}
     assert set(slow_ones(rates, list(rates), 1000, set())) == {"trusted", "slower"}
     assert set(slow_ones(rates, list(rates), 1000, {"trusted", "slower"})) == {"slower"}
     assert set(slow_ones(rates, list(rates), 1000, {"a", "slower"})) == {"trusted", "slower"}
 
 
-def test_the_first_bytes() -> None:
+def test_the_first_bytes():
     inputs = [b"aa", b"bb", b"cc"]
     # One at the least.
     assert [first_bytes(inputs, most) for most in (1, 4, 100)] == [1, 2, 3]

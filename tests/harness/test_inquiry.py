@@ -1,11 +1,8 @@
 """Violations are looked into beside the judges, in a fair order, and none is lost."""
 
-from __future__ import annotations
-
 import threading
 import time
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -15,23 +12,23 @@ from harness.engine.judging import Inquiry
 HANG_SECONDS = 30.0
 
 
-def suspicion(number: int, culprit: str = "mine") -> Any:
+def suspicion(number, culprit="mine"):
     violation = SimpleNamespace(check="equivalence", stage=None, culprits=(culprit,), data=number)
     entry = SimpleNamespace(contract=SimpleNamespace(id="toy/text"), violation=violation)
     return SimpleNamespace(entry=entry)
 
 
-def wait_for(condition: Any) -> None:
+def wait_for(condition):
     end = time.monotonic() + HANG_SECONDS
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)
 
 
-def gathering(seen: list[Any], ready: threading.Event | None = None) -> Any:
+def gathering(seen, ready=None):
     """Looks into violations one after another, as soon as the event is set."""
 
-    def look_into(one: Any) -> None:
+    def look_into(one):
         if ready is not None:
             assert ready.wait(HANG_SECONDS)
         seen.append(one.entry.violation)
@@ -39,8 +36,8 @@ def gathering(seen: list[Any], ready: threading.Event | None = None) -> Any:
     return look_into
 
 
-def test_nothing_is_left_at_the_end() -> None:
-    seen: list[Any] = []
+def test_nothing_is_left_at_the_end():
+    seen = []
     inquiry = Inquiry(gathering(seen), bool, bool)
     for number in range(3):
         inquiry.take(suspicion(number))
@@ -49,11 +46,11 @@ def test_nothing_is_left_at_the_end() -> None:
     inquiry.close()
 
 
-def test_what_comes_first_is_done_before_any_is_looked_into() -> None:
-    seen: list[Any] = []
+def test_what_comes_first_is_done_before_any_is_looked_into():
+    seen = []
     ready = threading.Event()
 
-    def first() -> None:
+    def first():
         assert ready.wait(HANG_SECONDS)
         seen.append("examples")
 
@@ -65,8 +62,8 @@ def test_what_comes_first_is_done_before_any_is_looked_into() -> None:
     inquiry.close()
 
 
-def test_a_rare_kind_does_not_wait_behind_a_frequent_one() -> None:
-    seen: list[Any] = []
+def test_a_rare_kind_does_not_wait_behind_a_frequent_one():
+    seen = []
     ready = threading.Event()
     inquiry = Inquiry(gathering(seen, ready), bool, bool)
     for number in range(5):
@@ -79,20 +76,20 @@ def test_a_rare_kind_does_not_wait_behind_a_frequent_one() -> None:
     inquiry.close()
 
 
-def test_a_judge_waits_where_too_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_waits_where_too_many_are_kept(monkeypatch):
     monkeypatch.setattr(module, "MOST_WAITING", 2)
     go_on, begun = threading.Event(), threading.Event()
 
-    def look_into(_: object) -> None:
+    def look_into(_):
         begun.set()
         go_on.wait(HANG_SECONDS)
 
     inquiry = Inquiry(look_into, bool, bool)
     inquiry.take(suspicion(0))
     assert begun.wait(HANG_SECONDS)
-    taken: list[int] = []
+    taken = []
 
-    def take() -> None:
+    def take():
         for number in range(3):
             inquiry.take(suspicion(number))
             taken.append(number)
@@ -109,9 +106,9 @@ def test_a_judge_waits_where_too_many_are_kept(monkeypatch: pytest.MonkeyPatch) 
     inquiry.close()
 
 
-def test_no_judge_waits_once_no_new_case_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_judge_waits_once_no_new_case_is_asked(monkeypatch):
     monkeypatch.setattr(module, "MOST_WAITING", 1)
-    seen: list[Any] = []
+    seen = []
     ready = threading.Event()
     inquiry = Inquiry(gathering(seen, ready), bool, bool)
     inquiry.hurry()
@@ -124,10 +121,10 @@ def test_no_judge_waits_once_no_new_case_is_asked(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_there_is_no_time_for_is_given_back_and_no_judge_waits_for_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(module, "MOST_WAITING", 2)
-    seen: list[Any] = []
+    seen = []
     inquiry = Inquiry(gathering(seen), bool, lambda: True)
     for number in range(10):
         inquiry.take(suspicion(number))  # would wait for ever
@@ -142,11 +139,11 @@ def test_what_there_is_no_time_for_is_given_back_and_no_judge_waits_for_it(
 
 
 def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(module, "MOST_WAITING", 1)
 
-    def fail(_: object) -> None:
+    def fail(_):
         raise ZeroDivisionError
 
     inquiry = Inquiry(fail, bool, bool)
@@ -159,8 +156,8 @@ def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(
     inquiry.close()
 
 
-def test_a_run_that_is_stopped_leaves_the_rest() -> None:
-    seen: list[Any] = []
+def test_a_run_that_is_stopped_leaves_the_rest():
+    seen = []
     stop = threading.Event()
     stop.set()
     inquiry = Inquiry(gathering(seen), stop.is_set, bool)

@@ -1,12 +1,9 @@
 """A fault in the middle of a run: what was found is reported, and the fault is said."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,13 +13,13 @@ from tests.breadth import thorough
 
 @pytest.mark.parametrize("debug", [[], thorough(["--debug"])], ids=["plain", "debug"])
 def test_a_run_that_breaks_off_is_finished_and_reported(
-    debug: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    def fails(seen: object) -> int:
+    debug,
+    tmp_path,
+    monkeypatch,
+    capfd,
+    caplog,
+):
+    def fails(seen):
         raise ValueError("a fault\nof the harness")
 
     monkeypatch.setattr("harness.engine.judging.comparisons", fails)

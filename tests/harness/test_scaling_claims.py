@@ -1,7 +1,5 @@
 """A real program behind a pipe whose word is not its cost: what the harness makes of it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -14,8 +12,7 @@ from corpora.families.catalog import families
 from corpora.vocabularies import sources
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
-from harness.events import Measured
-from harness.studies.growth.claims import Found, reconcile
+from harness.studies.growth.claims import reconcile
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.exponents import Verdict
 from harness.workers import Limits
@@ -27,12 +24,12 @@ PROGRAM = f"{sys.executable} {Path(lying_program.__file__)}"
 SIZES = [256 << i for i in range(9)]
 
 
-def measured(command: str) -> Measured:
+def measured(command):
     vocabulary = sources.resolve("toy_bytes")
     present, _ = selection.participants([f"cmd:{command}"])
     contracts = contracts_of(vocabulary, present, frozenset(), proper=True)[:1]
     pool = WorkerPool(present, Limits(seconds=60))
-    said: list[Measured] = []
+    said = []
     try:
         assert not pool.load(vocabulary, [one.name for one in present])
         taken = [families()["letter-run"]]
@@ -43,7 +40,7 @@ def measured(command: str) -> Measured:
     return one
 
 
-def test_a_lying_program_is_found_out_and_it_is_said() -> None:
+def test_a_lying_program_is_found_out_and_it_is_said():
     found = measured(PROGRAM)
     assert found.verdict == "superlinear", found
     assert found.exponent is not None and found.exponent > 1.5
@@ -54,7 +51,7 @@ def test_a_lying_program_is_found_out_and_it_is_said() -> None:
 class TestReconciled:
     """Told and counted, as numbers."""
 
-    def found(self, told: float, counted: float, hidden: bool = False) -> Found:
+    def found(self, told, counted, hidden=False):
         """Powers of the size."""
         by_clock = {size: 100.0 * size**counted for size in SIZES}
         share = 0.001 if hidden else 0.9
@@ -77,26 +74,23 @@ class TestReconciled:
             (0.0, 1.5, Verdict.SUPERLINEAR, True),
         ],
     )
-    def test_both_are_looked_at(
-        self, told: float, counted: float, verdict: Verdict, contradicted: bool
-    ) -> None:
+    def test_both_are_looked_at(self, told, counted, verdict, contradicted):
         found = self.found(told, counted)
         assert (found.growth.verdict, bool(found.contrast)) == (verdict, contradicted)
 
-    def test_the_wall_accuses_nobody(self) -> None:
+    def test_the_wall_accuses_nobody(self):
         found = self.found(1.0, 2.0, hidden=True)
         assert found.growth.verdict is Verdict.INCONCLUSIVE
         assert "of a round trip" in found.contrast
 
 
-def test_the_time_of_other_processes_is_counted() -> None:
+def test_the_time_of_other_processes_is_counted():
     burning = (
         "import time\nwhile time.process_time() < 0.3: pass\nprint('done', flush=True)\ninput()"
     )
     # A shell between us and it.
     command = ["sh", "-c", f'"{sys.executable}" -c "{burning}"; true']
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
-        assert program.stdout is not None and program.stdin is not None
         assert program.stdout.readline() == b"done\n"
         assert processor_time(program.pid) > 250_000_000
         assert len(descendants(program.pid)) == 1

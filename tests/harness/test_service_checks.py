@@ -1,7 +1,5 @@
 """Checks of services and of other ways to ask: planted mistakes are named, and nobody else is."""
 
-from __future__ import annotations
-
 import random
 import sys
 from dataclasses import replace

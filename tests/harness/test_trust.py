@@ -1,11 +1,7 @@
 """A record that came from elsewhere runs nothing of its own unless the user says so."""
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -22,14 +18,12 @@ Path({mark!r}).write_text("ran")
 from tests.mutants.in_process import AlwaysWrong as Mine
 """
 
-Say = Callable[..., tuple[object, str]]
-
 
 @pytest.fixture
-def say(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Say:
+def say(monkeypatch, capsys):
     """Run the command in this process; its exit status, and what it said."""
 
-    def run(*arguments: str) -> tuple[object, str]:
+    def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["tokgate", *arguments])
         with pytest.raises(SystemExit) as exit_:
             cli.main()
@@ -39,7 +33,7 @@ def say(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def plain(tmp_path_factory):
     """A run with findings, of registered implementations on an embedded vocabulary."""
     folder = tmp_path_factory.mktemp("plain")
     done = tokgate(
@@ -51,7 +45,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "tokgate-out"
 
 
-def changed(plain: Path, to: Path, spec: str, source: str | None = None) -> Path:
+def changed(plain, to, spec, source=None):
     """The same record, where the second implementation or the vocabulary is another."""
     to.mkdir(exist_ok=True)
     events = []
@@ -66,9 +60,7 @@ def changed(plain: Path, to: Path, spec: str, source: str | None = None) -> Path
 
 
 @pytest.mark.parametrize("kind", ["cmd", "file", "module", "pip"])
-def test_what_is_not_registered_does_not_run(
-    kind: str, plain: Path, tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_registered_does_not_run(kind, plain, tmp_path, say, monkeypatch):
     mark = tmp_path / "mark"
     (tmp_path / "sly_plugin.py").write_text(PLUGIN.format(mark=str(mark)))
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -99,7 +91,7 @@ def test_what_is_not_registered_does_not_run(
         assert mark.exists()
 
 
-def test_a_vocabulary_that_the_record_has_fetched(plain: Path, tmp_path: Path, say: Say) -> None:
+def test_a_vocabulary_that_the_record_has_fetched(plain, tmp_path, say):
     folder = changed(plain, tmp_path / "run", "tiktoken", "hf:somebody/something")
     status, said = say("replay", str(folder), "--out", str(tmp_path / "again"))
     assert status == 2
@@ -107,14 +99,14 @@ def test_a_vocabulary_that_the_record_has_fetched(plain: Path, tmp_path: Path, s
 
 
 @pytest.mark.thorough  # a whole run
-def test_what_is_registered_runs_without_a_word(plain: Path, tmp_path: Path) -> None:
+def test_what_is_registered_runs_without_a_word(plain, tmp_path):
     folder = changed(plain, tmp_path / "run", "tiktoken")
     done = tokgate("replay", str(folder), "--out", "second", folder=tmp_path)
     assert "--trust" not in done.stderr
     assert (tmp_path / "second" / "summary.json").exists()
 
 
-def test_what_needs_no_word() -> None:
+def test_what_needs_no_word():
     paths = [
         "toy_bytes",
         "random:bpe:1",
@@ -126,7 +118,7 @@ def test_what_needs_no_word() -> None:
     assert instructions(["tiktokn"], ["hf:a/b"]) == ["run 'tiktokn'", "fetch 'hf:a/b'"]
 
 
-def test_counterexamples_do_not_choose_what_is_fetched(tmp_path: Path, say: Say) -> None:
+def test_counterexamples_do_not_choose_what_is_fetched(tmp_path, say):
     from harness.studies.forced import counterexamples
 
     one = replace(counterexamples.read("shipped")[0], vocabulary="hf:somebody/something")

@@ -1,15 +1,12 @@
 """Want of time accuses nobody, ends no hang that is waited for, and leaves nobody out unsaid."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from packaging.specifiers import SpecifierSet
@@ -19,18 +16,15 @@ import impls.interface
 from corpora.generators.base import Case
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
-from harness.checks.base import Violation
 from harness.checks.questions import examine
-from harness.core.comparisons import Contract
 from harness.core.messages import Encode
-from harness.core.outcomes import Inputs, Results, Unsupported
+from harness.core.outcomes import Inputs, Unsupported
 from harness.engine import judging
 from harness.engine.examiner import Session
 from harness.engine.examples import Exercise, exercises
-from harness.engine.planning import Plan, Tally
+from harness.engine.planning import Tally
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
-from harness.events import Measured
 from harness.events.running import Explained
 from harness.findings import minimising
 from harness.findings.asking import Asking
@@ -43,15 +37,14 @@ from harness.studies.checks import MOMENT, Checks
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.bounds import judge_growth
 from harness.verdict.expectations import Expectation
-from harness.workers.pool import OutOfTime, WorkerPool
+from harness.workers.pool import OutOfTime
 from harness.workers.reasons import ABANDONED, NO_ROOM
 from tests.harness.fuzz_campaign import small_plan
-from tests.harness.test_findings import RAW, Encode_, right, wrong_at
+from tests.harness.test_findings import RAW, right, wrong_at
 from tests.harness.test_out_of_time import Silent, Watched
 from tests.harness.test_scaling_measured import (
     FAMILIES,
     LARGEST,
-    Answer,
     Simulated,
     measure,
     participant,
@@ -64,7 +57,7 @@ from tests.harness.test_scaling_measured import contract as of_participants
 class Latecoming(Watched):
     """A scene whose time is up when a violation is to be asked about again."""
 
-    def exercise(self, examples: Sequence[bytes], vocabulary: str = "*") -> list[tuple[bool, bool]]:
+    def exercise(self, examples, vocabulary="*"):
         bucket, versions = "equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}
         entry = Expectation(bucket, versions, "known", vocabulary, tuple(examples))
         plan = SimpleNamespace(
@@ -72,11 +65,11 @@ class Latecoming(Watched):
             checks=[CHECKS["equivalence"]],
         )  # fmt: skip
         self.tracker._expected = ExpectedFindings([entry], {"ref": "1", "bad": "1"})
-        done = exercises(cast("Plan", plan), self.tracker, self.pool, [self.contract])
+        done = exercises(plan, self.tracker, self.pool, [self.contract])
         return [(one.exercised, one.shown) for one in done]
 
 
-def test_an_example_is_looked_into_however_late_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_example_is_looked_into_however_late_it_is(monkeypatch):
     """Counted by what it looks like, it would seem to show something else."""
     monkeypatch.setattr(Causes, "worth", lambda self, entry, *, late: False)
     scene = Latecoming(ref=right, bad=lambda data: [0 if b in b"!q" else b for b in data])
@@ -87,27 +80,25 @@ def test_an_example_is_looked_into_however_late_it_is(monkeypatch: pytest.Monkey
     assert scene.tracker.consider(scene.pool, Entry(scene.contract, violation, example)) != known
 
 
-def test_an_example_that_could_not_be_told_in_time_is_not_exercised() -> None:
+def test_an_example_that_could_not_be_told_in_time_is_not_exercised():
     scene = Latecoming(ref=right, bad=wrong_at(b"!"))
     consider = scene.tracker.consider
 
-    def late(pool: WorkerPool, entry: Entry) -> str:
+    def late(pool, entry):
         scene.late()
         return consider(pool, entry)
 
-    scene.tracker.consider = late  # type: ignore[method-assign]
+    scene.tracker.consider = late
     assert scene.exercise([b"some text!"]) == [(False, False)]
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_examples_are_asked_at_once_where_all_of_them_are_answered(
-    monkeypatch: pytest.MonkeyPatch, answers: bool
-) -> None:
+def test_examples_are_asked_at_once_where_all_of_them_are_answered(monkeypatch, answers):
     bad = wrong_at(b"!")
     scene = Latecoming(ref=right, bad=bad if answers else refusing(bad, b"hard"))
-    asked: list[list[bytes]] = []
+    asked = []
 
-    def counting(pool: WorkerPool, contract: Contract, check: Any, inputs: Sequence[bytes]) -> Any:
+    def counting(pool, contract, check, inputs):
         asked.append(list(inputs))
         return examine(pool, contract, check, inputs)
 
@@ -118,29 +109,29 @@ def test_examples_are_asked_at_once_where_all_of_them_are_answered(
     assert asked == [examples, *([] if answers else [[one] for one in examples])]
 
 
-def test_an_example_that_could_not_be_asked_in_time_is_not_exercised() -> None:
+def test_an_example_that_could_not_be_asked_in_time_is_not_exercised():
     scene = Latecoming(ref=right, bad=right)
     scene.late()
     assert scene.exercise([b"text!"]) == [(False, False)]
 
 
 def test_what_one_vocabulary_could_not_say_is_not_stale_for_another_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     told = [Exercise(0, True, False), Exercise(1, True, False), Exercise(1, False, False)]
     monkeypatch.setattr(judging, "exercises", lambda *given: told)
-    run: Any = SimpleNamespace(tally=Tally(), lock=threading.Lock(), plan=None, tracker=None)
-    judging.Judge(run).examples(cast("WorkerPool", None), [])
+    run = SimpleNamespace(tally=Tally(), lock=threading.Lock(), plan=None, tracker=None)
+    judging.Judge(run).examples(None, [])
     assert run.tally.exercised - run.tally.unsure == {0}
     again = Tally()
     again.add(run.tally.plain())
     assert again == run.tally
 
 
-def refusing(encode: Encode_, *inputs: bytes) -> Encode_:
+def refusing(encode, *inputs):
     """An encoder that lawfully does not answer these."""
 
-    def some(data: bytes) -> list[int]:
+    def some(data):
         if data in inputs:
             raise impls.interface.Unsupported("longer than it takes")
         return encode(data)
@@ -168,16 +159,12 @@ WRONG, LONGER = wrong_at(b"!"), b"longer!"
         (refusing(right, LONGER), [LONGER], "toy_bytes", (False, False)),
     ],
 )
-def test_whether_an_example_was_exercised_and_shows(
-    bad: Encode_, examples: list[bytes], vocabulary: str, said: tuple[bool, bool]
-) -> None:
+def test_whether_an_example_was_exercised_and_shows(bad, examples, vocabulary, said):
     assert Latecoming(ref=right, bad=bad).exercise(examples, vocabulary) == [said]
 
 
 @pytest.mark.parametrize("reason", ["time is up", "it took long"])
-def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(
-    monkeypatch: pytest.MonkeyPatch, reason: str
-) -> None:
+def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(monkeypatch, reason):
     scene = Latecoming(ref=right, bad=wrong_at(b"!"))
     if reason == "it took long":
         monkeypatch.setattr(minimising, "SHRINK_SECONDS", 0.0)
@@ -188,12 +175,12 @@ def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(
 
 
 def test_nothing_provisional_is_left_of_what_may_be_expected(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     """A smaller input parts at another stage, which is expected, and time ends before its kind."""
     whole = b"some longer text with a mark! in it"
 
-    def explain(violation: Violation, contract: Contract) -> Explained:
+    def explain(violation, contract):
         parted = "pre-tokens" if len(violation.data) == len(whole) else "merges"
         sides = {"left": "ref", "right": "bad", "left_model": "ref", "right_model": "bad"}
         return cast("Explained", {**sides, "stages": [], "parted": parted})
@@ -203,7 +190,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
     scene = Watched((entry,), ref=right, bad=wrong_at(b"!"))
     questions = [0]
 
-    def left() -> float:
+    def left():
         questions[0] += 1
         return 100.0 if questions[0] < 16 else 0.0
 
@@ -219,10 +206,10 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
 # Further questions.
 
 
-def test_a_question_that_is_queued_is_dropped_and_ends_no_process() -> None:
+def test_a_question_that_is_queued_is_dropped_and_ends_no_process():
     scene = Watched(ref=right, other=right)
     queued, busy = Silent(at_it=False), Silent(at_it=True)
-    scene.pool._workers = {"ref": queued, "other": busy}  # type: ignore[dict-item]
+    scene.pool._workers = {"ref": queued, "other": busy}
     left = iter([1.0, 0.01])
     scene.pool.limit_by(lambda: next(left, 0.0))
     with pytest.raises(OutOfTime):
@@ -231,13 +218,13 @@ def test_a_question_that_is_queued_is_dropped_and_ends_no_process() -> None:
     assert busy.abandoned == 0  # its question was not the one that was waited for
 
 
-def test_all_questions_of_a_check_that_are_queued_are_dropped() -> None:
+def test_all_questions_of_a_check_that_are_queued_are_dropped():
     scene = Watched(ref=right)
-    futures: list[Future[Results]] = [Future(), Future()]
+    futures = [Future(), Future()]
     futures[0].set_running_or_notify_cancel()
     silent, given = Silent(), iter(futures)
-    silent.ask = lambda request: next(given)  # type: ignore[method-assign]
-    scene.pool._workers = {"ref": silent}  # type: ignore[dict-item]
+    silent.ask = lambda request: next(given)
+    scene.pool._workers = {"ref": silent}
     left = iter([1.0])
     scene.pool.limit_by(lambda: next(left, 0.0))
     with pytest.raises(OutOfTime):
@@ -249,11 +236,11 @@ def test_all_questions_of_a_check_that_are_queued_are_dropped() -> None:
 # Growth of who was not asked.
 
 
-def test_who_was_not_asked_is_inconclusive_and_who_refuses_is_not_said() -> None:
-    def silent(data: bytes) -> Unsupported:
+def test_who_was_not_asked_is_inconclusive_and_who_refuses_is_not_said():
+    def silent(data):
         return Unsupported(ABANDONED)
 
-    answers: dict[str, Answer] = {"fine": lambda data: 1000 + len(data), "gone": silent}
+    answers = {"fine": lambda data: 1000 + len(data), "gone": silent}
     said, _ = measure(answers)
     [gone] = [one for one in said if one.implementation == "gone"]
     assert gone.verdict == "inconclusive"
@@ -271,12 +258,10 @@ def test_who_was_not_asked_is_inconclusive_and_who_refuses_is_not_said() -> None
         ("withdrawn after 16 deaths", "failed", False),
     ],
 )
-def test_a_machine_without_room_for_a_process_breaks_no_bound(
-    after: int, reason: str, verdict: str, kept: bool
-) -> None:
+def test_a_machine_without_room_for_a_process_breaks_no_bound(after, reason, verdict, kept):
     asked = 0
 
-    def until_it_ends(data: bytes) -> int | Unsupported:
+    def until_it_ends(data):
         nonlocal asked
         asked += 1
         if asked <= after:
@@ -286,8 +271,8 @@ def test_a_machine_without_room_for_a_process_breaks_no_bound(
 
     pool = Simulated({"fine": lambda data: 1000 + len(data), "mine": until_it_ends})
     taking = of_participants([participant("fine"), participant("mine")])
-    said: list[Measured] = []
-    Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:1], LARGEST).run(60.0, said.append)
+    said = []
+    Measurement(pool, [taking], FAMILIES[:1], LARGEST).run(60.0, said.append)
     [mine] = [one for one in said if one.implementation == "mine"]
     assert mine.verdict == verdict
     assert reason in mine.note
@@ -301,60 +286,60 @@ def test_a_machine_without_room_for_a_process_breaks_no_bound(
 class Scripted:
     """Stands in for a pool, and for a feed that does what it is told."""
 
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(self, error=None):
         self.error = error
-        self.left: Callable[[], float] = lambda: 0.0
-        self.limits: list[float] = []
-        self.did: list[str] = []
-        self.unanswered: list[Any] = []
+        self.left = lambda: 0.0
+        self.limits = []
+        self.did = []
+        self.unanswered = []
         self.turn = threading.Lock()
 
-    def limit_by(self, left: Callable[[], float]) -> None:
+    def limit_by(self, left):
         self.left = left
 
     @contextlib.contextmanager
-    def lasting(self, left: Callable[[float], float]) -> Iterator[None]:
+    def lasting(self, left):
         # The examples of what is expected have the time of findings, not that of judges.
         assert left(0.0) > 5
         yield
 
     @property
-    def out_of_time(self) -> bool:
+    def out_of_time(self):
         return self.left() <= 0
 
-    def withdrawn(self) -> dict[str, str]:
+    def withdrawn(self):
         return {}
 
-    def kill(self) -> None:
+    def kill(self):
         self.did.append("kill")
 
-    def resume(self) -> None:
+    def resume(self):
         self.did.append("resume")
 
     # As a feed.
 
-    def run(self, *given: object) -> None:
+    def run(self, *given):
         self.limits.append(self.left())
         if self.error is not None:
             raise self.error
 
-    def finish(self, worth_waiting: object) -> list[str]:
+    def finish(self, worth_waiting):
         self.did.append("finish")
         return ["slow"]
 
-    def judged(self, owing: list[str]) -> None:
+    def judged(self, owing):
         # Whoever looks into findings is not to meet one that is given up and answers again.
         assert self.turn.locked()
         self.did.append(f"judged but for {owing}")
 
-    def close(self) -> None:
+    def close(self):
         self.did.append("close")
 
 
-def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
+def check(monkeypatch, scripted):
     plan = replace(small_plan(1, ()).plan, budget=Budget(seconds=1000.0))
     tracker = SimpleNamespace(settle=lambda pool: None)
-    run = RunState(plan, lambda event: None, cast("Any", tracker))
+    run = RunState(plan, lambda event: None, tracker)
     run.countdown.start()
     monkeypatch.setattr(checks, "Feed", lambda *given: scripted)
     opened = SimpleNamespace(contracts=lambda: [])
@@ -363,10 +348,10 @@ def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
     )
     Checks(run).step(
         Session(
-            cast("Any", scripted),
+            scripted,
             "v",
-            cast("Any", vocabulary),
-            cast("Any", opened),
+            vocabulary,
+            opened,
             time.monotonic() + 5,
         )
     )
@@ -374,8 +359,8 @@ def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
 
 
 def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     scripted = Scripted()
     run = check(monkeypatch, scripted)
     [limit] = scripted.limits
@@ -386,7 +371,7 @@ def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
     assert run.tally.unanswered == {"slow": 1}
 
 
-def test_no_judge_goes_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_judge_goes_on_after_a_fault(monkeypatch):
     scripted = Scripted(ValueError("a fault"))
     with pytest.raises(ValueError, match="a fault"):
         check(monkeypatch, scripted)
