@@ -19,7 +19,7 @@ from harness.studies.fuzz.state import Round
 from harness.studies.fuzz.units import Came
 from tests.cluster.plans import claiming_plan, equal, finished, record_of, small_plan, usual
 from tests.harness.command import here
-from tests.harness.test_leavings import PLUGIN, mark
+from tests.harness.leaving import PLUGIN, mark
 
 __all__ = ["mark", "usual"]  # fixtures
 

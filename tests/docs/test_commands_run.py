@@ -163,7 +163,6 @@ def furnished(folder):
     (folder / "mine.py").write_text(mine + MINE_TAKES_MODELS, "utf-8")
     model = sources.resolve("unigram_bytes").native
 
-    assert model.content is not None
     for name in ("my.model", "t5.model"):
         (folder / name).write_bytes(model.content)
     ranks = "".join(f"{one} {rank}\n" for rank, one in enumerate(single_bytes()))

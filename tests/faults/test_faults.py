@@ -20,8 +20,9 @@ ALL = [*QUICK, *(fault for fault in ACTIONS if fault not in QUICK)]
 TRIED = [
     *((fault, "encode", transport) for fault in ALL for transport in TRANSPORTS),
     *((fault, step, "plug-in") for fault in QUICK for step in ("load", "decode")),
+    *((fault, "load", "stdio") for fault in QUICK),
 ]
-"""Each fault where most calls are; ``python -m tests.faults.table`` tries them everywhere."""
+"""Each fault where most calls are, and those that once did harm elsewhere, too."""
 
 
 @pytest.mark.parametrize(("fault", "step", "transport"), thorough_from(4, TRIED))

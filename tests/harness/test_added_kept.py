@@ -15,8 +15,8 @@ from harness.core.comparisons import answer_of
 from harness.engine import selection
 from impls import registry
 from impls.interface import Mode, Unsupported
+from tests.harness.local import Local
 from tests.harness.test_odd_files import TEXTS, added, examined, vocabulary_json
-from tests.harness.test_service_checks import Local
 
 if TYPE_CHECKING:
     pass

@@ -1,10 +1,10 @@
 """Who is blamed by the real command, with whatever they are compared, in whatever order."""
 
-import json
 from pathlib import Path
 
 import pytest
 
+from tests.harness.command import summary as summary_of
 from tests.harness.command import tokgate
 
 MUTANTS = Path(__file__).parents[1] / "mutants" / "in_process.py"
@@ -17,7 +17,7 @@ def run(out, *specs, options=()):
     short = ("--suite=smoke", "--vocab=toy_bytes", "--generator=edge", "--check=equivalence")
     done = tokgate("run", *short, "--budget=60cases", f"--out={out}", *impls, *options)
     assert done.returncode == 1, done.stderr
-    summary = json.loads((out / "summary.json").read_text())
+    summary = summary_of(out)
     return summary
 
 
@@ -37,5 +37,5 @@ def test_between_two_references_nobody_is_blamed_and_it_can_be_replayed(tmp_path
     again = tmp_path / "again"
     done = tokgate("replay", name, "--run", str(tmp_path / "a"), f"--out={again}", "--trust")
     assert done.returncode == 1, done.stderr
-    replayed = json.loads((again / "summary.json").read_text())
+    replayed = summary_of(again)
     assert blamed(replayed) == blamed(summary)

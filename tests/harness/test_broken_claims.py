@@ -1,6 +1,5 @@
 """A capability that is claimed and never shown is a finding; one that some inputs lack is none."""
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,7 +14,7 @@ from harness.engine.selection import participants
 from harness.workers.claims import LEAST, Claim, Claims, asked_for, false_claims
 from harness.workers.reasons import ENOUGH
 from impls.interface import Capability, Mode
-from tests.harness.command import tokgate
+from tests.harness.command import summary, tokgate
 
 RAW, TEXT = Mode(pretokenize=False), Mode()
 COUNT = Capability.COUNT
@@ -128,8 +127,8 @@ def test_a_run_tells_it_once_for_each_implementation(tmp_path):
         "--vocab=toy_bytes", "--budget=1000cases", "--check=survival", "--check=offsets",
         "--check=incremental", "--check=count-till-limit", f"--out={tmp_path / 'out'}",
     )  # fmt: skip
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    found = {one["bucket"]: one["partition"][0]["message"] for one in summary["findings"]}
+    findings = summary(tmp_path / "out")["findings"]
+    found = {one["bucket"]: one["partition"][0]["message"] for one in findings}
     assert list(found) == ["survival/bpe/raw/false-claim/any/never"], done.stderr
     [message] = found.values()
     for capability in ("append", "count", "offsets"):

@@ -7,10 +7,9 @@ from harness.events import any_kind, by_cause, cause_of, kind_in, readability
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
-from tests.harness import test_findings as tracker
-from tests.harness.test_findings import Scene, right
+from tests.harness.scenes import Scene, right, time_to_shrink
 
-time_to_shrink = tracker.time_to_shrink  # used by every test here, as there
+__all__ = ["time_to_shrink"]  # a fixture of every test
 SPECIFIERS = {"bad": SpecifierSet()}
 
 

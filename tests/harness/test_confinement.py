@@ -13,20 +13,19 @@ import pytest
 from corpora.vocabularies import sources
 from harness.confinement import applying, filters, plan, probing
 from harness.confinement.plan import HINT, OFF, Held, Plan, sentence, shortfall
-from harness.core.comparisons import contracts_of
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Failed, Inputs, Status
 from harness.engine import selection
 from harness.workers import Limits, Worker, rows
-from harness.workers.pool import WorkerPool
 from impls import registry
 from impls.errors import ImplementationError
 from impls.interface import Mode
 from impls.needs import Needs, understood
+from tests.harness.command import ROOT, python
+from tests.harness.plugged import live
 
 RAW = Mode(pretokenize=False)
 LIMITS = Limits(seconds=20.0, memory=1 << 30)
-ROOT = Path(__file__).parents[2]
 
 HELD = probing.held_here()
 SOCKETS = pytest.mark.skipif(HELD.network != "seccomp", reason=f"no seccomp here: {HELD.missing}")
@@ -151,21 +150,10 @@ def written(path, code, places):
 
 def asked(spec, *inputs):
     """What an implementation answers to each input, as a run starts it."""
-    present, _ = selection.participants([spec])
-    return answered(present, *inputs)
-
-
-def answered(present, *inputs):
-    vocabulary = sources.resolve("toy_bytes")
-    pool = WorkerPool(present, LIMITS)
-    try:
-        assert pool.load(vocabulary, [one.name for one in present]) == {}
-        [contract, *_] = contracts_of(vocabulary, present, frozenset(), proper=True)
+    with live([spec], limits=LIMITS) as (pool, [contract, *_]):
         seen = pool.ask(contract, Inputs.of(list(inputs))).wait()
         [results] = seen.results.values()
         return dict(zip(inputs, rows(results), strict=True))
-    finally:
-        pool.close()
 
 
 def is_refused(outcome):
@@ -273,15 +261,7 @@ cli.tell_of_confinement()
 print(asked({spec!r}, b"delete") == {{b"delete": Encoded(tuple(b"delete"))}})
 print(probing.line(1 << 30))
 """
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.harness.refusing", sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        cwd=ROOT,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
-    )
+    done = python("-m", "tests.harness.refusing", sys.executable, "-c", code, COLUMNS="80")
     assert done.returncode == 0, done.stderr
     memory = ", /dev/shm of their own" if HELD.own_memory else ""  # which is not refused here
     assert done.stdout.splitlines() == [
@@ -445,7 +425,6 @@ def verdict(program, audit, number, first=0):
 @pytest.mark.parametrize("machine", filters.CALLS)
 def test_the_filter_refuses_sockets_and_nothing_else(machine):
     program = filters.program_for(machine)
-    assert program is not None
     for calls in filters.CALLS[machine]:
         refused = {
             number: verdict(program, calls.audit, number) & 0xFFFF
@@ -466,7 +445,6 @@ def test_the_filter_refuses_sockets_and_nothing_else(machine):
 @pytest.mark.parametrize("network", [False, True])
 def test_limits_of_another_process_are_refused(machine, network):
     program = filters.program_for(machine, network=network)
-    assert program is not None
     for calls in filters.CALLS[machine]:
         refused = verdict(program, calls.audit, calls.prlimit, 4711)
         assert refused == filters.ERRNO | errno.EPERM
@@ -488,10 +466,7 @@ try:
 except PermissionError as error:
     print("refused", error.errno)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False,
-        timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    done = python("-c", code)
     assert done.stdout.splitlines() == ["(64, 64)", f"refused {errno.EPERM}"], done.stderr
 
 
@@ -648,10 +623,9 @@ for refused in (socket.socket, lambda: open({str(tmp_path / "x")!r}, "w")):
 """
     )
     given = probing.argument(probing.plan_for([str(own)]))
-    done = subprocess.run(
-        [sys.executable, "-m", "harness.confinement.start", given, "other_server", "1", "2"],
-        capture_output=True, text=True, cwd=ROOT, timeout=300, check=False,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{tmp_path}", "PYTHONDONTWRITEBYTECODE": "1"},
+    done = python(
+        "-m", "harness.confinement.start", given, "other_server", "1", "2",
+        PYTHONPATH=f"{ROOT}:{tmp_path}", PYTHONDONTWRITEBYTECODE="1",
     )  # fmt: skip
     refusals = [f"refused {errno.EACCES}"] * 2
     assert done.stdout.split("\n") == [*refusals, "1 2", ""], done.stderr

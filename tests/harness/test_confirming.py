@@ -8,41 +8,17 @@ from harness.core.excused import LEAKING, TOGETHER
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.partition import Part
 from harness.events import Unsettled
-from harness.findings import minimising
 from harness.findings.asking import Asking
 from harness.findings.entries import Entry
 from harness.workers.reasons import ABANDONED, ENOUGH, STOPPED
 from impls.interface import Died, Unsupported
-from tests.harness.test_findings import Scene, right
+from tests.harness.scenes import LATE, Scene, in_turn, right, time_to_shrink
 
-
-@pytest.fixture(autouse=True)
-def time_to_shrink(monkeypatch):
-    monkeypatch.setattr(minimising, "SHRINK_SHARE", 1e9)
-
-
-def in_turn(*answers):
-    """An encoder that does these on inputs with ``!``, one after another, the last for ever.
-
-    An exception is raised; ``wrong`` is a wrong answer, ``right`` a right one.
-    """
-    turns = iter(answers)
-    last = [answers[-1]]
-
-    def encode(data):
-        if b"!" not in data:
-            return list(data)
-        turn = next(turns, last[0])
-        if isinstance(turn, Exception):
-            raise turn
-        return list(data) if turn == "right" else [0] * len(data)
-
-    return encode
+__all__ = ["time_to_shrink"]  # a fixture of every test
 
 
 TOO_SLOW = "not asked: it was too slow in this batch"
 
-LATE = Died("timed-out", "no answer within 8.0 s of CPU time")
 GONE = Unsupported("withdrawn after 3 time-outs")
 
 

@@ -11,7 +11,6 @@ from corpora.families.catalog import families
 from corpora.vocabularies import sources
 from corpora.vocabularies.drawn.sized import of_size
 from corpora.vocabularies.model import Algorithm
-from harness.core.comparisons import contracts_of
 from harness.engine import selection
 from harness.engine.costs import Loaded, loaded
 from harness.studies.costs import axes
@@ -21,8 +20,8 @@ from harness.studies.growth.study import answering
 from harness.verdict.bounds import judge_growth
 from harness.verdict.exponents import LEAST_POINTS
 from harness.workers import Limits
-from harness.workers.pool import WorkerPool
-from tests.harness.test_scaling_measured import contract, participant
+from tests.harness.growth_pools import contract, participant
+from tests.harness.plugged import live
 
 MUTANTS = "harness.studies.selftest.catalog"
 RIGHT = "harness.studies.selftest.plain.growing:PlainGrowing"
@@ -45,7 +44,6 @@ def measured(
         return [int(law(size) * noise()) for size in asked]
 
     said = said_of(ask, stopped)
-    assert said is not None
     return said
 
 
@@ -133,21 +131,14 @@ def test_a_row_is_judged_by_the_bound_of_the_candidate():
 
 def rows(spec, vocabulary="toy_bytes"):
     """What is measured of an implementation, by row."""
-    known, found = sources.resolve(vocabulary), {}
-    (one,), _ = selection.participants([spec])
-    contracts = contracts_of(known, [one], frozenset(), proper=True)
-    family = families()["prose"]
-    pool = WorkerPool([one], Limits())
-    try:
-        pool.load(known, [one.name])
+    found, family = {}, families()["prose"]
+    with live([spec], vocabulary) as (pool, contracts):
+        known, one = contracts[0].vocabulary, contracts[0].participants[0]
         on = answering(pool, one, contracts, family.make(known, 256, 0))
-        assert on is not None
         for name, row, asking in AXES:
             ask = asking(on, contracts, family)
             said = ask and measure_axis(Axis(name, row, SIZES, ask), on, family, never)
             found |= {row: said} if said is not None else {}
-    finally:
-        pool.close()
     return found
 
 
@@ -179,9 +170,7 @@ def loading(spec):
         loaded(one, sources.resolve("toy_bytes")) as on,
         axes.loading(on, Limits(), never) as axis,
     ):
-        assert axis is not None
         said = measure_axis(axis, on, families()["prose"], never, axes.LOAD_LIMIT)
-    assert said is not None
     return said
 
 

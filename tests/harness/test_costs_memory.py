@@ -154,7 +154,6 @@ def test_a_thousand_bytes_for_each_are_seen_and_an_honest_loop_takes_few():
         (one,), _ = selection.participants([spec])
         with loaded(one, vocabulary) as on:
             said = measure_memory(on, families()["prose"], lambda: False)
-        assert said is not None
         told[one.name] = said
     hungry, honest = told["planted.hungry"], told["planted.linear"]
     assert hungry.memory_per_byte == pytest.approx(1000, rel=0.1)
@@ -177,5 +176,4 @@ def test_memory_that_stays_is_told_apart_by_the_meter():
 def gauged(on, inputs):
     """Peak and what stays, of each input."""
     costs = on.gauge(inputs, Meter.MEMORY).costs
-    assert costs is not None
     return [(int(row[0]), int(row[2])) for row in costs]

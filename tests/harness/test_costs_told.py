@@ -5,17 +5,13 @@ import sys
 import numpy as np
 
 from corpora.families.catalog import families
-from corpora.vocabularies import sources
-from harness.core.comparisons import contracts_of
-from harness.engine import selection
 from harness.studies.costs.told import measure_told
 from harness.studies.growth.study import answering
 from harness.verdict.exponents import Verdict
 from harness.verdict.told import Told, judge_told
-from harness.workers import Limits
 from harness.workers.calls import without_pipe
-from harness.workers.pool import WorkerPool
 from impls.external_timing import Timed
+from tests.harness.plugged import live
 
 PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.program --kind"
 
@@ -100,18 +96,10 @@ def test_the_pipe_is_left_out_of_what_the_clock_says_and_of_no_word():
 
 
 def said_of(kind):
-    vocabulary = sources.resolve("toy_bytes")
-    participants, _ = selection.participants([f"{PROGRAM} {kind}"])
-    contracts = contracts_of(vocabulary, participants, frozenset(), proper=True)
-    pool = WorkerPool(participants, Limits())
-    try:
-        pool.load(vocabulary, [participants[0].name])
-        on = answering(pool, participants[0], contracts, b"abc")
-
+    with live([f"{PROGRAM} {kind}"]) as (pool, contracts):
+        on = answering(pool, contracts[0].participants[0], contracts, b"abc")
         assert on.contract.mode.label == "raw"  # the only one that it does
         return measure_told(on, families()["prose"], lambda: False)
-    finally:
-        pool.close()
 
 
 def test_programs_that_say_the_truth_something_else_and_nothing():

@@ -10,7 +10,6 @@ from harness.checks import CHECKS
 from harness.checks.asking import AsksAgain
 from harness.checks.base import Check, Judgement, Observation, Severity, ids_of
 from harness.cli.catalogues import rows
-from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from impls.interface import Mode
 from reports import html, junit, sarif
@@ -71,9 +70,7 @@ def test_all_inputs_are_asked_about_in_one_request_a_round():
     asked = []
 
     def ask(probes):
-        for one in probes:
-            assert isinstance(one.request, Encode)
-            asked.append((one.implementation, [*one.request.inputs]))
+        asked.extend((one.implementation, [*one.request.inputs]) for one in probes)
         answer = Results.of([Encoded((1,)), Unsupported() if len(asked) > 3 else Encoded((2,))])
         return [answer] * len(probes)
 

@@ -1,13 +1,12 @@
 """Commands that are imported when they are called."""
 
 import pkgutil
-import subprocess
-import sys
 
 import pytest
 
 from harness.cli import commands
 from harness.cli.deferred import COMMANDS
+from tests.harness.command import python
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -32,10 +31,7 @@ def imported(arguments, modules):
         "try: cli.main()\n"
         f"finally: print([one for one in {modules!r} if one in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
-    )
-    return done.stdout.splitlines()[-1]
+    return python("-c", code).stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["runs"]])

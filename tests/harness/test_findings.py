@@ -4,119 +4,22 @@ from __future__ import annotations
 
 import base64
 import random
-from collections.abc import Callable
-from concurrent.futures import Future
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from corpora.generators.base import Case
-from corpora.vocabularies import sources
-from harness.checks import CHECKS
-from harness.checks.questions import examine
-from harness.core.comparisons import Contract
-from harness.core.outcomes import Encoded, Results
-from harness.core.participants import Participant
 from harness.engine.units import Sum
 from harness.events import Counted, Found
 from harness.findings import minimising
 from harness.findings.asking import NEUTRAL
-from harness.findings.entries import Entry
-from harness.findings.tracker import FindingTracker
 from harness.verdict.expectations import Expectation
-from harness.workers import Limits
-from harness.workers.answers import outcome_of
-from harness.workers.pool import WorkerPool
-from impls.interface import About, Mode
 from tests.breadth import thorough_from
+from tests.harness.scenes import Encode_, Scene, right, time_to_shrink, wrong_at
 from tests.harness.tracker_invariants import check_invariants
 
-Encode_ = Callable[[bytes], list[int]]
-RAW = Mode(pretokenize=False)
-
-
-class Here:
-    """A worker that is a function of this process."""
-
-    withdrawn = None
-
-    def __init__(self, encode):
-        self._encode = encode
-
-    def ask(self, request):
-        return done([self._one(data) for data in request.inputs])
-
-    def _one(self, data):
-        return outcome_of(lambda: Encoded(tuple(self._encode(data))))
-
-    def close(self):
-        pass
-
-
-def done(outcomes):
-    future = Future()
-    future.set_result(Results.of(outcomes))
-    return future
-
-
-class Scene:
-    """An pool of functions on ``toy_bytes``, raw; the tracker, and what it emitted."""
-
-    def __init__(self, expectations=(), **encoders):
-        made = [Participant(n, n, About(n, "1"), None) for n in encoders]
-        self.pool = WorkerPool(made, Limits())
-        self.pool.close()
-        self.pool._workers = {name: Here(encode) for name, encode in encoders.items()}
-        self.contract = Contract(
-            sources.resolve("toy_bytes"), RAW, tuple(made), frozenset(["ref"]), {}, proper=True
-        )
-        self.events = []
-        self.saved = []
-        self.dropped = []
-        self.tracker = FindingTracker(
-            self.events.append,
-            self._save,
-            expectations,
-            dict.fromkeys(encoders, "1"),
-            drop=self.dropped.append,
-        )
-
-    def _save(self, name, violation, contract):
-        self.saved.append(name)
-
-    def check(self, name, *inputs):
-        """Run a check and enter what it finds; the buckets."""
-        judged = examine(self.pool, self.contract, CHECKS[name], inputs)
-        return [
-            self.tracker.consider(
-                self.pool, Entry(self.contract, one, Case(one.data, "test", 0, one.index))
-            )
-            for one in judged.violations
-        ]
-
-    @property
-    def found(self):
-        return [(f.bucket, base64.b64decode(f.input_b64)) for f in self.tracker.findings]
-
-    def counts(self):
-        self.tracker.tell()
-        return {event.bucket: event.count for event in self.events if isinstance(event, Counted)}
-
-
-@pytest.fixture(autouse=True)
-def time_to_shrink(monkeypatch):
-    """Here nearly all the time goes into minimising, of which a run allows only a share."""
-    monkeypatch.setattr(minimising, "SHRINK_SHARE", 1e9)
-
-
-def right(data):
-    return list(data)
-
-
-def wrong_at(needle):
-    return lambda data: [0 if needle in data else byte for byte in data]
+__all__ = ["time_to_shrink"]  # a fixture of every test
 
 
 def test_a_finding_is_written_at_once_and_again_when_it_is_minimal():

@@ -5,14 +5,12 @@ import json
 import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from harness.cli import application as cli
 from harness.core.writing import Lines, OutputError, cannot_write, write_whole, writing
-from tests.harness.command import TOKGATE
+from tests.harness.command import TOKGATE, here
 
 RUN = (
     "run --vocab toy_runs --impl tiktoken "
@@ -195,15 +193,11 @@ def test_the_mend_is_that_of_the_fault():
         raise OSError(errno.ENOSPC, "full", "the-file")
 
 
-def test_a_full_disk_anywhere_is_one_line(monkeypatch, capsys):
+def test_a_full_disk_anywhere_is_one_line(monkeypatch):
     def full(event):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/somewhere")
 
     monkeypatch.setattr("harness.cli.commands.report.recorded", full)
-    monkeypatch.setattr(sys, "argv", ["tokgate", "report"])
-    with pytest.raises(SystemExit) as exit_:
-        cli.main()
-    assert exit_.value.code == 2
-    assert capsys.readouterr().err == (
-        "tokgate: /somewhere: No space left on device; make room there\n"
-    )
+    done = here("report")
+    assert done.returncode == 2
+    assert done.stderr == "tokgate: /somewhere: No space left on device; make room there\n"

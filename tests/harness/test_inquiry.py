@@ -1,7 +1,6 @@
 """Violations are looked into beside the judges, in a fair order, and none is lost."""
 
 import threading
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -18,150 +17,124 @@ def suspicion(number, culprit="mine"):
     return SimpleNamespace(entry=entry)
 
 
-def wait_for(condition):
-    end = time.monotonic() + HANG_SECONDS
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
+@pytest.fixture
+def seen():
+    """What was looked into: culprit and number of each."""
+    return []
 
 
-def gathering(seen, ready=None):
-    """Looks into violations one after another, as soon as the event is set."""
+@pytest.fixture
+def ready():
+    """Nothing is looked into before this is set."""
+    return threading.Event()
 
-    def look_into(one):
-        if ready is not None:
+
+@pytest.fixture
+def begun(seen, ready):
+    """Begins inquiries, which are closed with the test."""
+    made = []
+
+    def begin(stopped=bool, late=bool, **rest):
+        def look_into(one):
             assert ready.wait(HANG_SECONDS)
-        seen.append(one.entry.violation)
+            seen.append((one.entry.violation.culprits[0], one.entry.violation.data))
 
-    return look_into
+        made.append(Inquiry(rest.pop("look_into", look_into), stopped, late, *rest.values()))
+        return made[-1]
 
-
-def test_nothing_is_left_at_the_end():
-    seen = []
-    inquiry = Inquiry(gathering(seen), bool, bool)
-    for number in range(3):
-        inquiry.take(suspicion(number))
-    assert inquiry.finish() == []
-    assert [one.data for one in seen] == [0, 1, 2]
-    inquiry.close()
+    yield begin
+    ready.set()
+    for one in made:
+        one.close()
 
 
-def test_what_comes_first_is_done_before_any_is_looked_into():
-    seen = []
-    ready = threading.Event()
+@pytest.fixture(autouse=True)
+def most(monkeypatch):
+    """How many may wait before a judge does."""
+    monkeypatch.setattr(module, "MOST_WAITING", 2)
 
+
+def test_what_comes_first_is_done_before_any_is_looked_into_and_nothing_is_left(begun, seen, ready):
     def first():
         assert ready.wait(HANG_SECONDS)
         seen.append("examples")
 
-    inquiry = Inquiry(lambda one: seen.append(one.entry.violation.data), bool, bool, first)
+    inquiry = begun(first=first)
     inquiry.take(suspicion(0))
     ready.set()
+    inquiry.take(suspicion(1))
     assert inquiry.finish() == []
-    assert seen == ["examples", 0]
-    inquiry.close()
+    assert seen == ["examples", ("mine", 0), ("mine", 1)]
 
 
-def test_a_rare_kind_does_not_wait_behind_a_frequent_one():
-    seen = []
-    ready = threading.Event()
-    inquiry = Inquiry(gathering(seen, ready), bool, bool)
-    for number in range(5):
+def test_a_rare_kind_does_not_wait_behind_a_frequent_one(begun, seen, ready):
+    inquiry = begun()
+    inquiry.hurry()
+    for number in range(5):  # and no judge waits once no new case is asked
         inquiry.take(suspicion(number, "often"))
     inquiry.take(suspicion(5, "once"))
     ready.set()
     assert inquiry.finish() == []
-    assert "once" in [one.culprits[0] for one in seen[:3]]
+    assert ("once", 5) in seen[:3]
     assert len(seen) == 6
-    inquiry.close()
 
 
-def test_a_judge_waits_where_too_many_are_kept(monkeypatch):
-    monkeypatch.setattr(module, "MOST_WAITING", 2)
-    go_on, begun = threading.Event(), threading.Event()
+def test_a_judge_waits_where_too_many_are_kept(begun, ready):
+    at_it, taken = threading.Event(), []
 
     def look_into(_):
-        begun.set()
-        go_on.wait(HANG_SECONDS)
+        at_it.set()
+        ready.wait(HANG_SECONDS)
 
-    inquiry = Inquiry(look_into, bool, bool)
+    inquiry = begun(look_into=look_into)
     inquiry.take(suspicion(0))
-    assert begun.wait(HANG_SECONDS)
-    taken = []
+    assert at_it.wait(HANG_SECONDS)
+    two = threading.Event()
 
     def take():
         for number in range(3):
             inquiry.take(suspicion(number))
             taken.append(number)
+            if number:
+                two.set()
 
     judge = threading.Thread(target=take, daemon=True)
     judge.start()
-    wait_for(lambda: taken == [0, 1])
+    assert two.wait(HANG_SECONDS)
     judge.join(0.2)
     assert taken == [0, 1]
-    go_on.set()
+    ready.set()
     judge.join(HANG_SECONDS)
     assert taken == [0, 1, 2]
     inquiry.finish()
-    inquiry.close()
 
 
-def test_no_judge_waits_once_no_new_case_is_asked(monkeypatch):
-    monkeypatch.setattr(module, "MOST_WAITING", 1)
-    seen = []
-    ready = threading.Event()
-    inquiry = Inquiry(gathering(seen, ready), bool, bool)
-    inquiry.hurry()
-    for number in range(5):
-        inquiry.take(suspicion(number))  # would wait for ever
+def test_what_there_is_no_time_for_is_given_back_and_no_judge_waits_for_it(begun, seen, ready):
     ready.set()
-    assert inquiry.finish() == []
-    assert len(seen) == 5
-    inquiry.close()
-
-
-def test_what_there_is_no_time_for_is_given_back_and_no_judge_waits_for_it(
-    monkeypatch,
-):
-    monkeypatch.setattr(module, "MOST_WAITING", 2)
-    seen = []
-    inquiry = Inquiry(gathering(seen), bool, lambda: True)
-    for number in range(10):
-        inquiry.take(suspicion(number))  # would wait for ever
-    inquiry.take(suspicion(0, "another"))
-    left = inquiry.finish()
+    inquiry = begun(late=lambda: True)
+    asked = [*((number, "mine") for number in range(10)), (0, "another")]
+    for one in asked:
+        inquiry.take(suspicion(*one))  # would wait for ever
+    left = [one.entry.violation for one in inquiry.finish()]
     assert seen == []
-    assert [(one.entry.violation.data, one.entry.violation.culprits) for one in left] == [
-        *[(number, ("mine",)) for number in range(10)],
-        (0, ("another",)),
-    ]
-    inquiry.close()
+    assert [(one.data, *one.culprits) for one in left] == asked
 
 
-def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(
-    monkeypatch,
-):
-    monkeypatch.setattr(module, "MOST_WAITING", 1)
-
+def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(begun):
     def fail(_):
         raise ZeroDivisionError
 
-    inquiry = Inquiry(fail, bool, bool)
+    inquiry = begun(look_into=fail)
     for number in range(4):
         inquiry.take(suspicion(number))  # would wait for ever on a thread that has ended
-    with pytest.raises(ZeroDivisionError):
-        inquiry.finish()
-    with pytest.raises(ZeroDivisionError):
-        inquiry.look()
-    inquiry.close()
+    for ending in (inquiry.finish, inquiry.look):
+        with pytest.raises(ZeroDivisionError):
+            ending()
 
 
-def test_a_run_that_is_stopped_leaves_the_rest():
-    seen = []
-    stop = threading.Event()
-    stop.set()
-    inquiry = Inquiry(gathering(seen), stop.is_set, bool)
+def test_a_run_that_is_stopped_leaves_the_rest(begun, seen, ready):
+    ready.set()
+    inquiry = begun(stopped=lambda: True)
     inquiry.take(suspicion(0))
     inquiry.finish()
     assert seen == []
-    inquiry.close()

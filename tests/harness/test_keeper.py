@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import select
 import signal
 import sys
@@ -13,19 +12,12 @@ import pytest
 from harness.workers import kept as keeping
 from harness.workers.kept import Kept, Nursery
 from harness.workers.process import Process
-from tests.harness.test_leavings import gone, marked
+from tests.harness.leaving import gone, mark, marked
+
+__all__ = ["mark"]  # a fixture
 
 HANG_SECONDS = 120
 """After so long a test has hung; nothing that is tested takes any part of it."""
-
-
-@pytest.fixture
-def mark():
-    """A word in the command line of what a test leaves behind; none of it may outlive the test."""
-    word = f"kept-{secrets.token_hex(8)}"
-    yield word
-    for process in marked(word):
-        process.kill()
 
 
 @pytest.fixture

@@ -14,11 +14,10 @@ from harness.checks.base import Observation
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine import selection
 from harness.engine.least import MOST_ASKED, MOST_FOR_CHECKS, Share
-from harness.engine.planning import Plan
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.streams import batches
-from harness.engine.suites import SUITES, Budget
+from harness.engine.suites import Budget
 from harness.events import BatchDone, ContractOpened, NotReached, Unsettled
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
@@ -26,25 +25,19 @@ from harness.studies.selftest.mutants import plugins
 from harness.verdict.coverage import LEAST_CASES, Coverage
 from impls.interface import About, Mode
 from tests.harness.pools import Workers, contract
+from tests.harness.toy_plans import any_plan
 
 VOCABULARIES = ("toy_bytes", "toy_ties")
 
 
 def plan(seconds, *, named=(), **asked):
     """A run that has no time to speak of."""
-    present, _ = selection.participants(["bpe.naive", "bpe.heap"])
-    return Plan(
-        vocabularies=selection.vocabularies(VOCABULARIES),
-        participants=present,
-        references=frozenset(),
+    return any_plan(
+        ["bpe.naive", "bpe.heap"],
+        VOCABULARIES,
         generators=[generators()["edge"], generators()["prose"]],
         checks=[CHECKS["survival"], CHECKS["equivalence"], CHECKS["round-trip"]],
-        expectations=(),
-        suite=SUITES["smoke"],
         budget=Budget(seconds=seconds),
-        seed=0,
-        jobs=1,
-        fail_fast=False,
         named=named,
         asked=asked,
     )

@@ -1,9 +1,6 @@
 """What implementations leave behind is found, killed and told, whatever they do about it."""
 
 import contextlib
-import json
-import os
-import secrets
 import subprocess
 import sys
 import time
@@ -11,54 +8,10 @@ import time
 import psutil
 import pytest
 
-from harness.workers.kept import Kept
-from tests.harness.command import tokgate
+from tests.harness.command import summary, tokgate
+from tests.harness.leaving import PLUGIN, gone, kept, mark, marked
 
-PLUGIN = """
-import subprocess, sys
-from impls.interface import About
-
-SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)", "{mark}"]
-
-class Leaving:
-    about = About(name="leaving", version="1")
-    def supports(self, vocabulary, mode):
-        return None if mode.special == "none" and not mode.pretokenize else "raw only"
-    def load(self, vocabulary):
-        subprocess.Popen(SLEEPER, start_new_session={leaves})
-        self._ids = {{token: i for i, token in enumerate(vocabulary.tokens)}}
-        return self
-    def encode(self, data, mode):
-        return [self._ids[bytes((byte,))] for byte in data]
-"""
-
-LEAVING = """
-import os, subprocess, sys, time
-subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", {mark!r}],
-                 start_new_session=True)
-print("started", flush=True)
-{then}
-time.sleep(600)
-"""
-
-
-@pytest.fixture
-def mark():
-    """A word in the command line of what a test leaves behind; none of it may outlive the test."""
-    word = f"left-{secrets.token_hex(8)}"
-    yield word
-    for process in marked(word):
-        process.kill()
-
-
-def marked(word):
-    """The living processes with a word in their command line."""
-    found = []
-    for process in psutil.process_iter(["cmdline", "status"]):
-        alive = process.info["status"] != psutil.STATUS_ZOMBIE
-        if alive and word in (process.info["cmdline"] or []):
-            found.append(process)
-    return found
+__all__ = ["mark"]  # a fixture
 
 
 @pytest.mark.thorough  # a whole run
@@ -69,36 +22,12 @@ def test_a_run_tells_who_left_processes(mark, tmp_path):
         "run", f"--impl={plugin}:Leaving", "--vocab=toy_bytes", "--budget=20cases",
         "--generator=edge", "--check=survival", f"--out={tmp_path / 'out'}",
     )  # fmt: skip
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    buckets = [one["bucket"] for one in summary["findings"]]
+    findings = summary(tmp_path / "out")["findings"]
+    buckets = [one["bucket"] for one in findings]
     assert marked(mark) == []
     assert buckets == ["survival/bpe/raw/left-processes/any/leaving"], done.stderr
     assert done.returncode == 1
-    assert mark in summary["findings"][0]["partition"][0]["message"]
-
-
-def kept(mark, then=""):
-    """A kept process that has left another one behind, and what it has said so far."""
-    inlet, outlet = os.pipe()
-    code = LEAVING.format(mark=mark, then=then)
-    made = Kept(
-        [sys.executable, "-c", code],
-        descriptors=(),
-        environment=os.environ,
-        log=outlet,
-    )
-    os.close(outlet)
-    with os.fdopen(inlet, "rb") as said:
-        line = said.readline().decode()
-    return made, line
-
-
-def gone(mark):
-    """Whether all with the mark has ended; what was killed takes a moment to."""
-    end = time.monotonic() + 30
-    while marked(mark) and time.monotonic() < end:
-        time.sleep(0.02)
-    return not marked(mark)
+    assert mark in findings[0]["partition"][0]["message"]
 
 
 def test_at_once_means_at_once(mark):
@@ -141,7 +70,7 @@ def test_who_kills_or_stops_the_keeper_gains_nothing(number, mark):
 def test_a_killed_harness_leaves_nothing(mark):
     code = f"""
 import sys, time
-from tests.harness.test_leavings import kept
+from tests.harness.leaving import kept
 kept({mark!r})
 print("ready", flush=True)
 time.sleep(600)

@@ -37,9 +37,9 @@ from reports.closing import closing
 from tests.breadth import thorough
 from tests.harness.command import tokgate
 from tests.harness.fuzz_campaign import WRONG, run, small_plan
+from tests.harness.leaving import PLUGIN, mark, marked
 from tests.harness.samples import contract
 from tests.harness.test_keeper import patched
-from tests.harness.test_leavings import PLUGIN, mark, marked
 from tests.harness.test_selftest import judged
 
 __all__ = ["mark", "patched"]  # fixtures

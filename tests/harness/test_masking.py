@@ -20,7 +20,7 @@ from harness.findings.entries import PER_BUCKET, Entry
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
-from tests.harness.test_findings import Encode_, Scene, right
+from tests.harness.scenes import Encode_, Scene, right
 
 MARK = "\ufeff".encode()
 

@@ -22,7 +22,7 @@ from harness.core.pretokens import piece_ends
 from harness.studies.selftest.catalog import mistakes
 from impls.adapters import tokenizers
 from impls.interface import Unsupported
-from tests.harness.test_service_checks import RAW, SPECIAL, TEXT, Local, found, texts
+from tests.harness.local import RAW, SPECIAL, TEXT, Local, found, texts
 
 BYTES = resolve("toy_bytes")
 

@@ -20,9 +20,8 @@ from harness.studies.checks import Checks
 from harness.workers import worker as workers
 from tests.durability import inside
 from tests.harness.fuzz_campaign import WRONG, run, small_plan
-from tests.harness.test_findings import Scene, right, wrong_at
+from tests.harness.scenes import Scene, Watched, right, wrong_at
 from tests.harness.test_masking import known
-from tests.harness.test_out_of_time import Watched
 from tests.harness.tracker_invariants import check_invariants
 
 WHOLE = b"some longer text with one mark! in it"

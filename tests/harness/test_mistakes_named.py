@@ -16,7 +16,7 @@ from harness.studies.selftest.plain.bpe import PlainBpe
 from impls import registry
 from impls.interface import About, Mode
 from reports.words import spoken
-from tests.harness.test_findings import Here, Scene
+from tests.harness.scenes import Here, Scene
 
 resolved = functools.cache(sources.resolve)
 """Vocabularies by name: most mistakes are on the same large one, which takes a while to read."""

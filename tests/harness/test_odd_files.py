@@ -22,7 +22,7 @@ from harness.checks.specials import never_in_texts
 from impls import registry
 from impls.adapters import transformers
 from impls.interface import Mode, Unsupported
-from tests.harness.test_service_checks import Local
+from tests.harness.local import Local
 
 if TYPE_CHECKING:
     pass

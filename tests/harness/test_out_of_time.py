@@ -1,73 +1,32 @@
 """When the time of a run is up: what is asked is cut off, and nobody is accused of it."""
 
 import math
-from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from corpora.generators.base import Case
-from corpora.vocabularies import sources
 from corpora.vocabularies.model import Normalizer
 from harness.checks import CHECKS
 from harness.checks.questions import examine
-from harness.core.comparisons import contracts_of
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode, Meter
 from harness.core.outcomes import Inputs
-from harness.engine import selection
 from harness.engine.planning import went_on
 from harness.engine.suites import Budget
-from harness.findings.entries import Entry
 from harness.findings.minimising import NO_TIME
 from harness.studies.selftest.program import TRIGGER
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits
 from harness.workers.pool import OutOfTime, WorkerPool
 from tests.harness.fuzz_campaign import run, small_plan
+from tests.harness.plugged import live
 from tests.harness.samples import contract
-from tests.harness.test_confirming import LATE, in_turn
-from tests.harness.test_findings import Here, Scene, right, wrong_at
+from tests.harness.scenes import LATE, Scene, Silent, Watched, in_turn, right, wrong_at
 from tests.mutants import in_process as wrong
 
 WRONG = Path(wrong.__file__)
-
-
-class Silent(Here):
-    """A worker that never answers, until it is abandoned; at_it: the question is begun."""
-
-    def __init__(self, *, at_it=True):
-        super().__init__(right)
-        self.abandoned = 0
-        self.at_it = at_it
-
-    def ask(self, request):
-        future = Future()
-        if self.at_it:
-            future.set_running_or_notify_cancel()
-        return future
-
-    def abandon(self):
-        self.abandoned += 1
-
-
-class Watched(Scene):
-    """A scene whose run has so many seconds left."""
-
-    def late(self):
-        """From now on there is no time, not even for what is new."""
-        self.pool.limit_by(lambda: 0.0)
-        self.tracker.limit_by(lambda: 0.0)
-
-    def consider(self, check, data):
-        """Find a violation in time, and enter it when the time is up."""
-        [violation] = examine(self.pool, self.contract, CHECKS[check], [data]).violations
-        self.late()
-        return self.tracker.consider(
-            self.pool, Entry(self.contract, violation, Case(data, "test", 0, 0))
-        )
 
 
 def test_no_question_waits_longer_than_the_run():
@@ -157,21 +116,15 @@ def test_the_last_line_says_why_a_run_took_longer():
 
 def test_a_worker_that_is_cut_off_has_neither_died_nor_hung():
     """A real process, which sleeps or computes for ever on this input."""
-    present, _ = selection.participants([f"{WRONG}:Hang"])
-    vocabulary = sources.resolve("toy_bytes")
-    [contract, *_] = contracts_of(vocabulary, present, frozenset(), proper=True)
-    pool = WorkerPool(present, Limits(seconds=3600.0))
-    try:
-        assert not pool.load(vocabulary, [one.name for one in present])
+    limits = Limits(seconds=3600.0)
+    with live([f"{WRONG}:Hang"], limits=limits) as (pool, [contract, *_]):
         countdown = Countdown(0.3).start()
         pool.limit_by(lambda: countdown.left)
         with pytest.raises(OutOfTime):
-            pool.gauge(present[0].name, contract, [TRIGGER], Meter.TIME)
+            pool.gauge(contract.names[0], contract, [TRIGGER], Meter.TIME)
         assert pool.losses() == {}
         assert pool.withdrawn() == {}
         assert pool.excused() == []
-    finally:
-        pool.close()
 
 
 def hanging(folder, budget):

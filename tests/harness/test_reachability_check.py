@@ -17,7 +17,7 @@ from harness.findings.asking import Asking
 from harness.findings.entries import Entry
 from harness.studies.selftest.catalog import mistakes
 from tests.breadth import thorough
-from tests.harness.test_service_checks import RAW, TEXT, Local
+from tests.harness.local import RAW, TEXT, Local
 
 CHECK = CHECKS["reachability"]
 DROPPING = "toy_file_dropout"

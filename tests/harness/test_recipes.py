@@ -1,8 +1,6 @@
 """What a plug-in says of itself cannot change what a reproducer does, nor where a run writes."""
 
 import ast
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -13,6 +11,7 @@ from harness.core.partition import Part
 from harness.findings.folder import RunFolder
 from harness.findings.recipes import plain_name
 from impls.interface import About, Recipe
+from tests.harness.command import python
 from tests.harness.samples import contract, participant
 
 GOOD = Recipe(("x>=1",), "def encode(data):\n    return [1]\n", "v.json", b"{}")
@@ -136,9 +135,7 @@ def test_scripts_of_hostile_and_of_like_names_run(tmp_path):
     for names in ((load_name("1"), load_name("2")), ("a-b", "a.b")):
         ones = (Hostile(name, recipe) for name, recipe in zip(names, (GOOD, other), strict=True))
         path = saved(tmp_path / f"out{len(names[0])}", *ones)
-        done = subprocess.run(
-            [sys.executable, str(path)], capture_output=True, text=True, check=False, cwd=tmp_path
-        )
+        done = python(str(path), folder=tmp_path)
         assert done.returncode == 1, done.stderr
         assert not (tmp_path / "injected").exists()
     assert "a-b: [1]" in done.stdout

@@ -1,13 +1,12 @@
 """What an implementation says of a vocabulary, of itself, and of an input that it does not take."""
 
-import json
 import sys
 
 import pytest
 
 from corpora.vocabularies import sources
 from harness.workers import Limits, Worker
-from tests.harness.command import here, tokgate
+from tests.harness.command import here, record, summary, tokgate
 
 PROGRAM = """
 import json, sys
@@ -23,11 +22,6 @@ for line in sys.stdin:
     }[op]
     print(json.dumps({"seq": request["seq"], **answer}), flush=True)
 """
-
-
-def events(out, kind):
-    lines = (out / "run.jsonl").read_text().splitlines()
-    return [event for event in map(json.loads, lines) if event["event"] == kind]
 
 
 def test_a_program_that_says_why_it_cannot_start_is_told_in_one_line(tmp_path):
@@ -55,9 +49,9 @@ def test_a_program_that_refuses_a_vocabulary_takes_no_part(tmp_path):
     assert done.returncode != 3, done.stderr
     assert "could not be started" not in done.stderr
     out = tmp_path / "tokgate-out"
-    assert not events(out, "ImplementationFailed")
-    assert not events(out, "Withdrawn")
-    opened = events(out, "ContractOpened")
+    assert not record(out, "ImplementationFailed")
+    assert not record(out, "Withdrawn")
+    opened = record(out, "ContractOpened")
     assert opened
     assert all(one["excluded"] == {"picky": "not this vocabulary"} for one in opened)
 
@@ -81,10 +75,10 @@ def test_a_supports_that_fails_is_a_failure_to_start(tmp_path):
     assert done.returncode == 3, done.stderr
     assert "Traceback" not in done.stderr
     out = tmp_path / "tokgate-out"
-    (failed,) = events(out, "ImplementationFailed")
+    (failed,) = record(out, "ImplementationFailed")
     assert "supports()" in str(failed["message"])
     assert "ended at once, as mine cannot load toy_bytes" in done.stderr
-    assert json.loads((out / "summary.json").read_text())["complete"] is False
+    assert summary(out)["complete"] is False
 
 
 def test_messages_and_arguments_that_are_no_text(tmp_path):
@@ -123,7 +117,7 @@ def test_the_reasons_are_told_where_nobody_loads(tmp_path):
         "run", f"--impl={plugin}:Declines", f"--impl={plugin}:Also", "--reference=also",
         "--vocab=toy_bytes", "--budget=20cases", "--check=survival", f"--out={out}",
     )  # fmt: skip
-    opened = events(out, "ContractOpened")
+    opened = record(out, "ContractOpened")
     assert opened, done.stderr
     for one in opened:
         assert one["implementations"] == []

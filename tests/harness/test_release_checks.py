@@ -12,8 +12,8 @@ from harness.checks.releases import drawn_ids, libraries
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
 from harness.workers import Limits
-from harness.workers.pool import WorkerPool
 from impls.interface import Capability
+from tests.harness.plugged import live
 
 RELEASES = """
 import os
@@ -60,15 +60,12 @@ def releases(tmp_path):
 
 def judged(check, path, *names, trusted="old"):
     """The violations of a check: input, stage, culprits; ``trusted`` is declared a reference."""
-    present, _ = selection.participants([f"{path}:{name}" for name in names])
-    vocabulary = sources.resolve("tekken_240911")
-    contract = contracts_of(vocabulary, present, frozenset({trusted}), proper=True)[0]
-    pool = WorkerPool(present, Limits(seconds=60))
-    try:
-        assert not pool.load(vocabulary, contract.names)
-        found = examine(pool, contract, CHECKS[check], INPUTS)
-    finally:
-        pool.close()
+    specs = [f"{path}:{name}" for name in names]
+    with live(specs, "tekken_240911", Limits(seconds=60), frozenset({trusted})) as (
+        pool,
+        [one, *_],
+    ):
+        found = examine(pool, one, CHECKS[check], INPUTS)
     return [(one.data, one.stage, one.culprits) for one in found.violations]
 
 

@@ -1,10 +1,7 @@
 """Reproducers run with the libraries alone, and their exit status says whether it still shows."""
 
-import os
-import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,10 +10,10 @@ from harness.core.participants import Participant
 from harness.findings.folder import RunFolder
 from impls import registry
 from impls.interface import Mode
+from tests.harness.command import ROOT, python
 from tests.harness.samples import contract, encoded, violation
 
 TEXT = Mode(pretokenize=True)
-ROOT = Path(__file__).parents[2]
 
 ALONE = """
 import runpy, sys
@@ -40,15 +37,7 @@ def written(out, found, terms):
 def ran(status, out, found, terms, missing=OURS):
     """What a script says that ends with a status. missing: None where tokgate is installed."""
     code = [] if missing is None else ["-c", ALONE.format(missing=tuple(missing))]
-    done = subprocess.run(
-        [sys.executable, *code, str(written(out, found, terms))],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        cwd=out.parent,
-        env=os.environ | ({"PYTHONPATH": str(ROOT)} if missing is None else {}),
-    )
+    done = python(*code, str(written(out, found, terms)), folder=out.parent)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout
 

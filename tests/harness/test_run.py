@@ -1,6 +1,5 @@
 """A fault in the middle of a run: what was found is reported, and the fault is said."""
 
-import json
 import logging
 import re
 import sys
@@ -9,6 +8,7 @@ import pytest
 
 from harness.cli import application as cli
 from tests.breadth import thorough
+from tests.harness.command import summary
 
 
 @pytest.mark.parametrize("debug", [[], thorough(["--debug"])], ids=["plain", "debug"])
@@ -37,6 +37,5 @@ def test_a_run_that_breaks_off_is_finished_and_reported(
     logging.getLogger("harness").setLevel(logging.NOTSET)
     assert ("the work broke off" in caplog.text) == bool(debug)
     assert ("in fails" in caplog.text) == bool(debug)
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    assert summary["complete"] is False
+    assert summary(tmp_path)["complete"] is False
     assert {"report.html", "junit.xml"} <= {path.name for path in tmp_path.iterdir()}

@@ -7,12 +7,11 @@ import pytest
 
 from corpora.vocabularies import sources
 from harness.cli.progress.moving import preparing as prepared
-from harness.engine import selection
-from harness.engine.planning import Plan
-from harness.engine.suites import SUITES, Budget
+from harness.engine.suites import Budget
 from harness.events import ContractOpened, Phase, Preparing, VocabularyLoaded
 from harness.studies import preparing
 from harness.studies.preparing import Progress, prepare, unprepared
+from tests.harness.toy_plans import any_plan
 
 
 @pytest.fixture
@@ -23,22 +22,8 @@ def markers(tmp_path, monkeypatch):
 
 
 def plan(vocabularies, *impls):
-    present, _ = selection.participants(impls)
-    return Plan(
-        vocabularies=selection.vocabularies(vocabularies),
-        participants=present,
-        references=frozenset(),
-        generators=[],
-        checks=[],
-        scaled=vocabularies,
-        expectations=(),
-        suite=SUITES["smoke"],
-        budget=Budget(seconds=1.0),
-        seed=0,
-        jobs=1,
-        fail_fast=False,
-        named=[one.name for one in present],
-    )
+    made = any_plan(impls, vocabularies, scaled=vocabularies, budget=Budget(seconds=1.0))
+    return replace(made, named=[one.name for one in made.participants])
 
 
 def test_what_is_made_is_made_once(markers, monkeypatch):

@@ -9,33 +9,24 @@ from pathlib import Path
 import pytest
 
 from corpora.families.catalog import families
-from corpora.vocabularies import sources
-from harness.core.comparisons import contracts_of
-from harness.engine import selection
 from harness.studies.growth.claims import reconcile
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.exponents import Verdict
 from harness.workers import Limits
-from harness.workers.pool import WorkerPool
 from impls.processes import descendants, processor_time
 from tests.harness import lying_program
+from tests.harness.plugged import live
 
 PROGRAM = f"{sys.executable} {Path(lying_program.__file__)}"
 SIZES = [256 << i for i in range(9)]
 
 
 def measured(command):
-    vocabulary = sources.resolve("toy_bytes")
-    present, _ = selection.participants([f"cmd:{command}"])
-    contracts = contracts_of(vocabulary, present, frozenset(), proper=True)[:1]
-    pool = WorkerPool(present, Limits(seconds=60))
     said = []
-    try:
-        assert not pool.load(vocabulary, [one.name for one in present])
+    with live([f"cmd:{command}"], limits=Limits(seconds=60)) as (pool, contracts):
         taken = [families()["letter-run"]]
-        Measurement(pool, contracts, taken, 32 << 10, longest_call=0.06).run(120.0, said.append)
-    finally:
-        pool.close()
+        measurement = Measurement(pool, contracts[:1], taken, 32 << 10, longest_call=0.06)
+        measurement.run(120.0, said.append)
     (one,) = said
     return one
 

@@ -5,7 +5,6 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import harness.studies.growth.measurement
@@ -14,101 +13,35 @@ import harness.studies.growth.schedule
 from corpora.families.base import Family
 from corpora.families.catalog import FAMILIES, TELLING, families
 from corpora.families.pattern import repeated
-from corpora.vocabularies import embedded, sources
+from corpora.vocabularies import embedded
 from harness.checks import CHECKS, MEASURES
-from harness.core.comparisons import Contract
 from harness.core.messages import Meter
-from harness.core.outcomes import Encoded, Failed, Rejected, Results, Spent, Status
-from harness.core.participants import Participant
+from harness.core.outcomes import Failed, Rejected, Spent, Status
 from harness.engine import selection
-from harness.engine.planning import Plan
 from harness.engine.suites import SUITES, Budget, parse_budget
 from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK, PROOFS, SMALLEST
-from harness.studies.growth.measurement import Measurement, chosen, taking_part
+from harness.studies.growth.measurement import chosen, taking_part
 from harness.studies.growth.prober import DEATHS
 from harness.verdict.exponents import LEAST_POINTS
 from harness.workers.pool import OutOfTime
 from impls.interface import Mode
 from tests.harness import planted
+from tests.harness.growth_pools import (
+    LARGEST,
+    Simulated,
+    clock,
+    contract,
+    linear,
+    measure,
+    measurement_of,
+    participant,
+    quadratic,
+)
+from tests.harness.toy_plans import any_plan
 
-LARGEST = 64 << 10
+__all__ = ["clock"]  # a fixture
+
 PLANTED = Path(planted.__file__)
-
-
-class Simulated:
-    """Stands in for a pool: answers with planted times."""
-
-    def __init__(self, answers):
-        self.answers = answers
-        self.asked = []
-        self.requests = Counter()
-        self.gone = {}
-
-    def gauge(self, name, contract, inputs, meter):
-        if name in self.gone:
-            return Results.of([Failed(Status.UNSUPPORTED, self.gone[name])] * len(inputs))
-        self.requests[name, meter] += 1
-        if meter is Meter.TIME:
-            self.asked += [(name, data) for data in inputs]
-        answers = [self.answers[name](data) for data in inputs]
-        results = Results.of([Encoded(()) if isinstance(a, int) else a for a in answers])
-        spent = np.array([a if isinstance(a, int) else 0 for a in answers], dtype=np.int64)
-        return replace(results, costs=spent[:, None])
-
-    def answer(self, name, request):
-        """A call by all clocks: of an implementation in the worker itself."""
-        (data,) = request.inputs
-        answer = self.answers[name](data)
-        if not isinstance(answer, int):
-            return Results.of([answer])
-        return replace(Results.of([Encoded(())]), timed=self.clocks(name, answer))
-
-    def clocks(self, name, spent):
-        """What the clocks say of a call."""
-        return Spent(spent, spent, 1)
-
-    def withdrawn(self):
-        return self.gone
-
-    def limit_by(self, left):
-        self.left = left
-
-
-def participant(name, max_input=None):
-    implementation = planted.Linear()
-    about = replace(implementation.about, name=name, max_input=max_input)
-    return Participant(name, name, about, implementation)
-
-
-def contract(participants, vocabulary="toy_bytes"):
-    loaded = sources.resolve(vocabulary)
-    return Contract(loaded, Mode(), tuple(participants), frozenset(), {}, proper=True)
-
-
-def measurement_of(
-    pool,
-    kinds=FAMILIES[:1],
-    largest=LARGEST,
-    max_input=None,
-    references=(),
-    **rest,
-):
-    """The measurement of all that a pool has, and what it will have said."""
-    every = contract([participant(name, max_input) for name in pool.answers])
-    taking = [replace(every, references=frozenset(references))]
-    return Measurement(pool, taking, kinds, largest, **rest), []
-
-
-def measure(
-    answers,
-    kinds=FAMILIES[:1],
-    seconds=60.0,
-    max_input=None,
-):
-    pool = Simulated(answers)
-    measurement, said = measurement_of(pool, kinds, max_input=max_input)
-    measurement.run(seconds, said.append)
-    return said, pool
 
 
 def test_who_is_named_gets_a_first_look_though_no_time_is_left():
@@ -126,43 +59,6 @@ def test_who_is_named_gets_a_first_look_though_no_time_is_left():
     measurement.run(0.0, said.append)
     assert said == []
     assert measurement.left_out == [family.name for family in FAMILIES[:2]]
-
-
-def linear(data):
-    return 2_000 + 50 * len(data)
-
-
-def quadratic(data):
-    return 2_000 + 10 * len(data) + len(data) ** 2 // 10
-
-
-class Clock:
-    """A clock of the measurement that moves when somebody is asked. each: called at each call."""
-
-    def __init__(self):
-        self.at = 0.0
-        self.each = lambda: None
-
-    def monotonic(self):
-        return self.at
-
-    def slow(self, seconds):
-        """Answers of a linear cost, each of which takes so long."""
-
-        def answer(data):
-            self.at += seconds
-            self.each()
-            return linear(data)
-
-        return answer
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    made = Clock()
-    for module in ("measurement", "schedule", "prober"):
-        monkeypatch.setattr(f"harness.studies.growth.{module}.time", made)
-    return made
 
 
 class TestSimulated:
@@ -411,19 +307,17 @@ class TestSeams:
 
     def test_share_of_the_time(self):
         smoke, every = SUITES["smoke"], list(CHECKS.values())
-        whole = Plan(
-            vocabularies={name: lambda: sources.resolve("toy_runs") for name in "abc"},
-            participants=[], references=frozenset(), generators=[], checks=every, suite=smoke,
-            budget=Budget(seconds=100.0), seed=0, scaled=("a", "b"),
+        whole = any_plan(
+            vocabularies=["toy_runs", "toy_ties", "toy_bytes"], checks=every,
+            budget=Budget(seconds=100.0), scaled=("toy_runs", "toy_ties"),
         )  # fmt: skip
         share, usual = smoke.scaling, parse_budget(smoke.budget).seconds
-        assert usual is not None
         for plan, given, seconds in (
             (whole, 100.0, share * 50),
             (replace(whole, checks=[]), 100.0, 50),
             (replace(whole, scaled=()), 100.0, 0.0),
-            (replace(whole, scaled=("a",)), None, share * usual),
+            (replace(whole, scaled=("toy_runs",)), None, share * usual),
         ):
             assert plan.scaling_seconds(given) == pytest.approx(seconds)
-        assert replace(whole, checks=[], scaled=("b",)).visited == ["b"]
-        assert replace(whole, scaled=("b",)).visited == ["a", "b", "c"]
+        assert replace(whole, checks=[], scaled=("toy_ties",)).visited == ["toy_ties"]
+        assert replace(whole, scaled=("toy_ties",)).visited == [*whole.vocabularies]

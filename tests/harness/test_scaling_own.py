@@ -10,13 +10,7 @@ from harness.core.outcomes import Failed, Rejected, Status
 from harness.studies.growth.cell import FIRST_LOOK
 from harness.studies.growth.measurement import GOING_ON_SECONDS
 from harness.workers.pool import OutOfTime
-from tests.harness.test_scaling_measured import (
-    Simulated,
-    clock,
-    linear,
-    measurement_of,
-    quadratic,
-)
+from tests.harness.growth_pools import Simulated, clock, linear, measurement_of, quadratic
 
 __all__ = ["clock"]  # a fixture
 

@@ -12,7 +12,7 @@ from harness.studies.growth.cell import FIRST_LOOK, Call, Cell
 from harness.studies.growth.claims import Found
 from harness.studies.growth.schedule import CONTROLS, LEAST_CALL, Schedule
 from harness.verdict.exponents import LEAST_POINTS, UNKNOWN, Verdict
-from tests.harness.test_scaling_measured import contract, participant
+from tests.harness.growth_pools import contract, participant
 
 SECONDS = 4.5
 CALLS = {256 << doubling: [Call(1)] for doubling in range(LEAST_POINTS)}

@@ -1,6 +1,5 @@
 """The user's texts in a run: their order, what is compared, the verdict, the reports, Ctrl-C."""
 
-import json
 from itertools import islice
 from pathlib import Path
 
@@ -11,9 +10,8 @@ from corpora.texts.corpus import Corpus
 from corpora.vocabularies import sources
 from harness.core import exit_statuses
 from harness.core.comparisons import contracts_of
-from harness.engine.planning import Plan
 from harness.engine.selection import participants
-from harness.engine.suites import SUITES, Budget
+from harness.engine.suites import Budget
 from harness.engine.taking import TEXTS, takes
 from harness.engine.texts import Texts, drawn, mutated
 from harness.events import (
@@ -27,18 +25,17 @@ from harness.events import (
 from harness.verdict import gate
 from harness.verdict.coverage import Coverage
 from impls.interface import Mode
-from tests.harness.command import here, tokgate
+from tests.harness.command import here, record, summary, tokgate
+from tests.harness.toy_plans import any_plan
 
 MUTANTS = Path(__file__).parents[1] / "mutants"
 ENDLESS = FunctionGenerator("made", "", lambda *_: iter([b"generated"] * 999))
 
 
 def plan(corpus, budget, *, only=False):
-    return Plan(
-        vocabularies={}, participants=[], references=frozenset(), checks=[], expectations=[],
-        generators=[] if only else [ENDLESS], suite=SUITES["smoke"], budget=budget, seed=0, jobs=1,
-        fail_fast=False, texts=corpus, only_texts=only,
-    )  # fmt: skip
+    return any_plan(
+        generators=[] if only else [ENDLESS], budget=budget, texts=corpus, only_texts=only
+    )
 
 
 @pytest.fixture
@@ -170,7 +167,7 @@ class TestCommand:
         )  # fmt: skip
 
         assert done.returncode == exit_statuses.FAILS, done.stderr
-        texts = json.loads((out / "summary.json").read_text())["texts"]
+        texts = summary(out)["texts"]
         assert texts["only"]
         (row,) = texts["compared"]
         assert (row["implementation"], row["against"]) == ("mini-always-wrong", "bpe.naive")
@@ -182,9 +179,9 @@ class TestCommand:
         (told,) = texts["read"]
         assert (told["duplicates"], told["unreadable"], told["whole"]) == (1, 1, True)
         assert "a.jsonl:4: is not JSON" in told["faults"][0]
-        summary = json.loads((out / "summary.json").read_text())
-        assert {Path(one["place"]).name for one in summary["findings"]} == {"a.jsonl:1"}
-        assert {one["name"] for one in summary["generators"]} == {TEXTS}
+        told = summary(out)
+        assert {Path(one["place"]).name for one in told["findings"]} == {"a.jsonl:1"}
+        assert {one["name"] for one in told["generators"]} == {TEXTS}
         for report in ("report.html", "summary.md", "junit.xml"):
             assert "a.jsonl" in (out / report).read_text()
         assert "### Your texts" in (out / "summary.md").read_text()
@@ -201,8 +198,7 @@ class TestCommand:
         )  # fmt: skip
 
         assert done.returncode == exit_statuses.FAILS, done.stderr
-        records = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
-        found = [one for one in records if one["event"] == "Found"]
+        found = record(out, "Found")
         assert found
         assert {(one["generator"], Path(one["place"]).name) for one in found} <= {
             ("seeds", "a.txt:1"), ("seeds", "a.txt:3"), ("edge", ""),

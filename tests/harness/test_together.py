@@ -14,8 +14,7 @@ from harness.engine.judging import Judge
 from harness.engine.streams import Batch
 from harness.findings.asking import witnesses
 from harness.findings.entries import UNSURE, Entry
-from tests.harness.test_findings import Scene, right, wrong_at
-from tests.harness.test_out_of_time import Watched
+from tests.harness.scenes import Scene, Watched, right, wrong_at
 
 
 def seen(scene, contract=None):

@@ -1,15 +1,13 @@
 """A record that came from elsewhere runs nothing of its own unless the user says so."""
 
-import sys
 from dataclasses import replace
 
 import pytest
 
-from harness.cli import application as cli
 from harness.engine.trust import instructions
 from harness.events import Found, Started, VocabularyLoaded, read_events
 from impls import registry
-from tests.harness.command import tokgate
+from tests.harness.command import here, tokgate
 from tests.harness.made import write_record
 
 PLUGIN = """
@@ -17,19 +15,6 @@ from pathlib import Path
 Path({mark!r}).write_text("ran")
 from tests.mutants.in_process import AlwaysWrong as Mine
 """
-
-
-@pytest.fixture
-def say(monkeypatch, capsys):
-    """Run the command in this process; its exit status, and what it said."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["tokgate", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        return exit_.value.code, capsys.readouterr().err
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +45,7 @@ def changed(plain, to, spec, source=None):
 
 
 @pytest.mark.parametrize("kind", ["cmd", "file", "module", "pip"])
-def test_what_is_not_registered_does_not_run(kind, plain, tmp_path, say, monkeypatch):
+def test_what_is_not_registered_does_not_run(kind, plain, tmp_path, monkeypatch):
     mark = tmp_path / "mark"
     (tmp_path / "sly_plugin.py").write_text(PLUGIN.format(mark=str(mark)))
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -72,30 +57,29 @@ def test_what_is_not_registered_does_not_run(kind, plain, tmp_path, say, monkeyp
     }[kind]
     folder = changed(plain, tmp_path / "run", spec)
     out = tmp_path / "again"
-    status, said = say("replay", str(folder), "--out", str(out))
-    assert status == 2
-    assert f"run {spec!r}" in said
-    assert "--trust" in said
-    assert len(said.splitlines()) == 1
+    done = here("replay", str(folder), "--out", str(out))
+    assert done.returncode == 2
+    (said,) = done.stderr.splitlines()
+    assert f"run {spec!r}" in said and "--trust" in said
     # By the id of a finding it is no other.
     name = next(e.id for e in read_events(folder / "run.jsonl") if isinstance(e, Found))
-    assert say("replay", name, "--run", str(folder), "--out", str(out))[0] == 2
+    assert here("replay", name, "--run", str(folder), "--out", str(out)).returncode == 2
     # Nor do the commands that only read.
-    say("report", str(folder), "--format", "markdown")
-    say("diff", str(folder), str(folder))
+    here("report", str(folder), "--format", "markdown")
+    here("diff", str(folder), str(folder))
     assert not mark.exists()
     assert not out.exists()
     if kind == "cmd":  # it is no encoder, but it does run now
-        status, said = say("replay", str(folder), "--out", str(out), "--trust")
-        assert status == 3, said
+        done = tokgate("replay", str(folder), "--out", str(out), "--trust")
+        assert done.returncode == 3, done.stderr
         assert mark.exists()
 
 
-def test_a_vocabulary_that_the_record_has_fetched(plain, tmp_path, say):
+def test_a_vocabulary_that_the_record_has_fetched(plain, tmp_path):
     folder = changed(plain, tmp_path / "run", "tiktoken", "hf:somebody/something")
-    status, said = say("replay", str(folder), "--out", str(tmp_path / "again"))
-    assert status == 2
-    assert "fetch 'hf:somebody/something'" in said
+    done = here("replay", str(folder), "--out", str(tmp_path / "again"))
+    assert done.returncode == 2
+    assert "fetch 'hf:somebody/something'" in done.stderr
 
 
 @pytest.mark.thorough  # a whole run
@@ -118,11 +102,11 @@ def test_what_needs_no_word():
     assert instructions(["tiktokn"], ["hf:a/b"]) == ["run 'tiktokn'", "fetch 'hf:a/b'"]
 
 
-def test_counterexamples_do_not_choose_what_is_fetched(tmp_path, say):
+def test_counterexamples_do_not_choose_what_is_fetched(tmp_path):
     from harness.studies.forced import counterexamples
 
     one = replace(counterexamples.read("shipped")[0], vocabulary="hf:somebody/something")
     (tmp_path / "trophies.json").write_text(counterexamples.to_json([one]))
-    status, said = say("adversary", "--replay", str(tmp_path / "trophies.json"))
-    assert status == 2
-    assert "give --vocab" in said
+    done = here("adversary", "--replay", str(tmp_path / "trophies.json"))
+    assert done.returncode == 2
+    assert "give --vocab" in done.stderr

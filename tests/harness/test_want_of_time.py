@@ -13,6 +13,7 @@ from packaging.specifiers import SpecifierSet
 
 import harness.findings.entries
 import impls.interface
+from corpora.families.catalog import FAMILIES
 from corpora.generators.base import Case
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
@@ -40,16 +41,9 @@ from harness.verdict.expectations import Expectation
 from harness.workers.pool import OutOfTime
 from harness.workers.reasons import ABANDONED, NO_ROOM
 from tests.harness.fuzz_campaign import small_plan
-from tests.harness.test_findings import RAW, right, wrong_at
-from tests.harness.test_out_of_time import Silent, Watched
-from tests.harness.test_scaling_measured import (
-    FAMILIES,
-    LARGEST,
-    Simulated,
-    measure,
-    participant,
-)
-from tests.harness.test_scaling_measured import contract as of_participants
+from tests.harness.growth_pools import LARGEST, Simulated, measure, participant
+from tests.harness.growth_pools import contract as of_participants
+from tests.harness.scenes import RAW, Silent, Watched, right, wrong_at
 
 # The examples of expectations.
 

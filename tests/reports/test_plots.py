@@ -26,7 +26,6 @@ def page_of(one):
 
 def told(one):
     """What is drawn of it."""
-    assert one is not None
     return plot_of(page_of(one))
 
 
