@@ -250,7 +250,6 @@ def test_a_place_keeps_what_is_dear_and_closes_it():
     kept = []
     made.submit(Unit("0", counting, arguments=(kept,)))
     first = made.next(60)
-
     for name in "12":
         made.submit(Unit(name, counting, arguments=(kept,), prefers=first.place))
     done = [made.next(60), made.next(60)]

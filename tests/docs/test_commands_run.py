@@ -162,7 +162,6 @@ def furnished(folder):
     mine = next(one.text for one in BLOCKS if one.page == "README.md" and "`mine.py`" in one.before)
     (folder / "mine.py").write_text(mine + MINE_TAKES_MODELS, "utf-8")
     model = sources.resolve("unigram_bytes").native
-
     for name in ("my.model", "t5.model"):
         (folder / name).write_bytes(model.content)
     ranks = "".join(f"{one} {rank}\n" for rank, one in enumerate(single_bytes()))

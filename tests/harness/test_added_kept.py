@@ -68,7 +68,6 @@ def test_a_file_that_says_what_tokenizers_says_is_given_as_it_is():
     document = document_of(added(SIZE, "<t>"), added(SIZE + 1, "<u>"))
     vocabulary = vocabulary_of(document)
     assert not remarks(vocabulary)
-
     assert vocabulary.native.content == json.dumps(document).encode()
     assert not vocabulary.native.sha256
 
@@ -89,7 +88,6 @@ def test_what_two_tokens_of_one_id_mean_the_reference_alone_is_asked(place):
         vocab[text] = shared = SIZE  # a hole before it, so that its id is the next free one
         document = document_of(added(SIZE, "<t>"), vocab=vocab)
     vocabulary = vocabulary_of(document)
-
     assert vocabulary.native.shared == {shared}
 
     for name in ("fastokens", "kitoken", "tokie"):

@@ -194,7 +194,6 @@ class TestClock:
         request = Measure(Inputs.of([b"ab", b"c"]), Mode(), warm_up=2, least=2_000_000, ids=True)
         results = measured(encoder, request)
         assert results.ids.tolist() == [97, 98, 99]
-
         assert encoder.calls >= 2 * (2 + 1 + results.timed.passes)
         assert results.timed.passes * results.timed.cpu >= 1_000_000 - results.timed.passes
 
@@ -211,7 +210,6 @@ class TestClock:
         assert seen.count(b"seen") > 1
         assert seen.index(b"new") == len(seen) - 1
         assert results.ids.tolist() == list(b"new")
-
         assert results.timed.passes == 1
 
     def test_no_collection_meanwhile_nor_a_walk_over_what_was_there_before(self):
@@ -300,6 +298,24 @@ class TestBatches:
 
 
 class TestCommand:
+    @pytest.mark.thorough  # a whole benchmark; its parts have quick tests
+    def test_batches_and_threads(self, tmp_path):
+        done = tokgate(
+            "bench", *FEW, "--mode=threads", "--threads=2", "--document=100",
+            "--impl=tiktoken", "--impl=bpe.heap", folder=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        whole = recorded(tmp_path)
+        assert whole["complete"] and whole["schema"] == 1
+        assert (whole["started"]["document"], whole["started"]["threads"]) == (100, 2)
+        assert {(c["mode"], c["row"], c["answer"]) for c in whole["cells"]} == {
+            (mode, row, "equal")
+            for mode in ("batch", "threads")
+            for row in ("tiktoken", "bpe.heap")
+        }
+        assert "× one thread" in done.stdout
+        assert len(whole["vocabularies"]) == 1
+
     @pytest.mark.thorough  # whole benchmarks, by the clock
     def test_planted_implementations_are_told_apart(self, plugin, tmp_path):
         names = ("Planted", "Slow", "Wrong", "Crashing", "Growing", "Unloadable")

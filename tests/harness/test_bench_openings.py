@@ -89,7 +89,6 @@ def asked(spec, small="", *, symbols=False):
 
 def costs(request):
     found = opened(request).costs
-
     return Opened(*found[0].tolist())
 
 

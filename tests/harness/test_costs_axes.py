@@ -103,7 +103,6 @@ def test_a_square_that_is_not_answered_to_the_end_is_open():
         return None if turn == 2 else [int(SQUARES[0](size)) for size in asked]
 
     said = said_of(ask)
-
     assert (said.verdict, said.rounds) == ("inconclusive", 3)
 
 
@@ -188,7 +187,6 @@ def test_random_vocabularies_have_their_size_and_are_the_same_each_time(
     algorithm,
 ):
     one, again = of_size(algorithm, 1500), of_size(algorithm, 1500)
-
     assert len(one) == 1500
     assert one.fingerprint == again.fingerprint
     texts = [token for token in one.tokens if token is not None]

@@ -104,7 +104,6 @@ def said_of(kind):
 
 def test_programs_that_say_the_truth_something_else_and_nothing():
     lies, true = said_of("false-times"), said_of("true-times")
-
     assert (lies.verdict, lies.measure) == ("superlinear", "claim")
     assert "it says that" in lies.note and "0.001 ms" in lies.note and "ms of CPU time" in lies.note
     assert (true.verdict, true.note) == ("linear", "")

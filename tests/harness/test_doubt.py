@@ -132,13 +132,11 @@ def test_a_fault_of_the_machine_is_no_crash(make, monkeypatch, vocabulary):
     with monkeypatch.context() as patch:
         patch.setattr(Nursery, "begin", refuse)
         outcomes = ask(asked, b"killed", b"b")
-
         assert asked.withdrawn.startswith(f"could not be started again: {FAULT}")
         assert [one.status for one in outcomes] == [Status.UNSUPPORTED] * 2
         assert asked.losses == (0, 0)
         assert asked.excused() == []
         loaded = asked.load(vocabulary).result(timeout=300)
-
         assert loaded.error.startswith(FAULT)
     # The machine has room again.
     assert asked.load(vocabulary).result(timeout=300).error is None

@@ -71,7 +71,6 @@ def helped(then, mark, helper=SLEEPING):
 
 def count(made):
     """How many processes are told to be left."""
-
     return made.report.count
 
 
@@ -176,7 +175,6 @@ def test_what_the_keeper_could_not_kill_is_killed_by_its_mark(patched, mark):
     patched("keeper.ENDING_SECONDS = 0.0\nkeeper.Keeper._cleared = lambda *given: False")
     made = helped("time.sleep(600)", mark)
     made.end()
-
     assert not made.report.all
     assert gone(mark)
 

@@ -34,7 +34,6 @@ def test_at_once_means_at_once(mark):
     made, _ = kept(mark)
     made.end()
     assert marked(mark) == []
-
     assert made.report.count == 0  # nobody has waited for it to end by itself
     assert made.report.exit_code == -9
 
@@ -43,7 +42,6 @@ def test_what_is_left_is_told_with_its_command_line(mark):
     made, _ = kept(mark, "sys.exit(7)")
     made.wait(30)
     made.end(gently=True)
-
     assert made.report.exit_code == 7
     (line,) = made.report.left
     assert made.report.count == 1
@@ -76,7 +74,6 @@ print("ready", flush=True)
 time.sleep(600)
 """
     harness = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-
     assert harness.stdout.readline() == b"ready\n"
     assert len(marked(mark)) == 1
     harness.kill()

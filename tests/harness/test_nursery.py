@@ -140,7 +140,6 @@ def test_an_end_is_seen_by_several_threads_at_once():
 
 def test_a_nursery_that_has_ended_is_begun_again(copy):
     loaded(copy)
-
     kept.OURS._popen.kill()
     kept.OURS._popen.wait()
     second = begun()
@@ -192,7 +191,6 @@ def test_a_pool_has_copies_of_our_own_alone():
 def test_a_nursery_ends_when_nobody_has_its_socket():
     nursery = Nursery()
     nursery.start()
-
     nursery._socket.close()  # as the kernel does when the harness is killed
     assert nursery._popen.wait(HANG_SECONDS) == 0
     nursery.close()

@@ -102,7 +102,6 @@ def test_a_failure_to_load_tells_the_last_lines(tmp_path):
         loaded = worker.load(sources.resolve("toy_bytes")).result(timeout=120)
     finally:
         worker.close()
-
     assert loaded.error.startswith("OSError: no licence\n")
     printed = loaded.error.partition("The last that it printed:")[2]
     assert "a child at load" in printed

@@ -139,7 +139,6 @@ def test_too_few_points_are_inconclusive():
 
 def test_the_constant_is_for_a_byte_more():
     growth = judge({int(n): 5000 + 7.0 * n for n in SIZES}, 5000.0 + 16 * 7)
-
     assert growth.constant.value == pytest.approx(7.0)
     assert growth.constant.low <= growth.constant.value <= growth.constant.high
     assert growth.overhead == pytest.approx(5000.0)

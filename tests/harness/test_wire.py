@@ -37,7 +37,6 @@ def read(message, kind, sequence=1, count=1):
 def test_results_arrive_as_they_were_sent(sent, sequence):
     results = Results.of(sent)
     found = read(wire.packed_answer(sequence, results), Results, sequence, len(sent))
-
     assert [found.outcome(row) for row in range(len(sent))] == sent
     assert found.messages == results.messages
 
@@ -46,13 +45,11 @@ def test_texts_offsets_costs_and_times_arrive():
     outcome = Encoded((1, 2), text=b"ab", offsets=((0, 1), (1, 2)))
     results = Results.of([outcome])
     found = read(wire.packed_answer(1, results), Results)
-
     assert found.outcome(0) == outcome
     costly = Results(
         results.status, results.ids, results.ends, costs=np.array([[3, 4]]), timed=Spent(1, 2, 3, 4)
     )
     found = read(wire.packed_answer(1, costly), Results)
-
     assert found.costs.tolist() == [[3, 4]]
     assert found.timed == Spent(1, 2, 3, 4)
 
@@ -216,5 +213,4 @@ def test_what_is_forged_would_be_an_answer_to_one_input():
 def test_messages_are_cut_by_the_harness_itself():
     long = "x" * (wire.MESSAGE_LIMIT + 1)
     found = read(forged(status=b"\3", messages={0: long}), Results)
-
     assert len(found.messages[0]) == wire.MESSAGE_LIMIT

@@ -287,7 +287,6 @@ def test_withdrawn_after_so_many_hangs(make):
 def test_a_vocabulary_that_does_not_load_is_one_line(make):
     worker = make()
     loaded = worker.load(sources.resolve("toy_acbb")).result()
-
     assert loaded.error.split("\n")[0] == "RuntimeError: not this one"
     assert 'raise RuntimeError("not this one")' in loaded.error  # and the plug-in's own frames
     assert "server.py" not in loaded.error

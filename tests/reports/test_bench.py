@@ -97,7 +97,6 @@ def test_lines_are_sorted_by_the_speed_of_fresh_text_at_the_largest_size():
     assert table.base == "tiktoken"
     fresh, warm, cold = (table.lines[0].speeds[1 << 20, kind] for kind in KINDS)
     assert (fresh.best, fresh.median) == (pytest.approx(80), pytest.approx(40))
-
     assert fresh.ratio.value == pytest.approx(10)
     assert (warm.best, cold.best) == (pytest.approx(160), pytest.approx(40))
 
@@ -143,7 +142,6 @@ def test_the_terminal_shows_marks_and_reasons():
 def test_plots_have_all_lines_with_their_spread():
     (table,) = tables(usual())
     plot, ratios = bench.by_size(table, {}), bench.ratios(table)
-
     lines = [(one.name, len(one.points), len(one.spread), one.wide) for one in plot.series[:3]]
     assert lines == [("fast", 2, 2, False), ("wrong ✗", 2, 2, False), ("tiktoken", 2, 2, True)]
     assert [one.name for one in ratios.series] == ["fresh", "warm", "cold"]
@@ -157,7 +155,6 @@ def test_one_size_has_ratios_and_no_column_of_dots():
     (table,) = tables(one)
     assert bench.by_size(table, {}) is None
     ratios = bench.ratios(table)
-
     spreads = [spread for one in ratios.series for spread in one.spread]
     assert len(spreads) == 2 * 3
     # The slowest of three rounds takes three times as long.

@@ -126,7 +126,6 @@ def test_the_feed_has_what_is_new_and_what_is_fixed(
     assert dates == sorted(dates, reverse=True)
     for one in entries:
         link = one.find(f"{ATOM}link")
-
         address = link.get("href", "")
         assert address.startswith("https://example.org/gate/defects/f-")
         assert (out / address.removeprefix("https://example.org/gate/")).is_file()
@@ -136,7 +135,6 @@ def test_the_search_knows_every_page(made):
     out, _ = made
     text = (out / "search.html").read_text()
     index = re.search(r'<script type="application/json" id="entries">(.*?)</script>', text, re.S)
-
     addresses = [entry[2] for entry in json.loads(index[1])]
     there = [
         str(path.relative_to(out))

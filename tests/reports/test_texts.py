@@ -25,7 +25,6 @@ def record(*events):
 def test_batches_add_up():
     twice = record(GIVEN, READ, COMPARED, COMPARED)
     texts = twice.texts
-
     (row,) = texts["compared"]
     assert {**row, **asdict(TokenCounts("tiktoken", 8, 4, 80, 82, 2, 4, 6, 2))} == row
     assert [int(one["digest"], 16) for one in texts["digests"]] == [10, 14]
