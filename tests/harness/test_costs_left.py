@@ -14,9 +14,9 @@ from harness.studies.costs.left import inputs_of, measure_left
 from harness.verdict.exponents import Verdict
 from harness.verdict.leaks import MOST, SURE, Left, judge_left
 from harness.workers import meters
-from tests.harness import planted_growth
+from tests.harness import planted
 
-PLANTED = Path(planted_growth.__file__)
+PLANTED = Path(planted.__file__)
 KIB = 1 << 10
 
 

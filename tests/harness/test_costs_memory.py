@@ -21,12 +21,10 @@ from harness.verdict.memory import (
     judge_peaks,
 )
 from harness.workers.meters import size_of
-from tests.harness import planted_growth
+from tests.harness import planted
 
 SIZES = [4096 << doubling for doubling in range(7)]
-PLANTED = Path(planted_growth.__file__)
-
-Round = dict[int, tuple[Taken, Taken]]
+PLANTED = Path(planted.__file__)
 
 
 def judged(law):
@@ -155,7 +153,7 @@ def test_a_thousand_bytes_for_each_are_seen_and_an_honest_loop_takes_few():
         with loaded(one, vocabulary) as on:
             said = measure_memory(on, families()["prose"], lambda: False)
         told[one.name] = said
-    hungry, honest = told["planted.hungry"], told["planted.linear"]
+    hungry, honest = told["hungry"], told["linear"]
     assert hungry.memory_per_byte == pytest.approx(1000, rel=0.1)
     assert (hungry.memory_verdict, honest.memory_verdict) == ("hungry", "ordinary")
     assert beyond({int(size): peak for size, peak in hungry.points}, 512) is True

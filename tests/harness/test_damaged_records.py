@@ -2,15 +2,12 @@
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
 from harness.core import stored
 from harness.events import Measured, Phase, read_events
 from tests.reports import records
-
-ROOT = Path(__file__).parents[2]
 
 
 def changed(event, **fields):

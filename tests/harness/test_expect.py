@@ -1,14 +1,37 @@
 """``tokgate expect``: what a run found becomes expectations, and the next run passes."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from harness.events import ExpectationJudged, GrowthJudged, Measured
 from harness.verdict import bounds, expectations
 from reports import proposing
-from tests.harness.command import here
+from tests.harness.command import here, tokgate
 from tests.harness.made import found, write_record
+
+WRONG = Path(__file__).parents[1] / "mutants" / "in_process.py"
+RUN = (
+    "run", "--vocab=toy_bytes", "--impl=tiktoken", f"--impl={WRONG}:AlwaysWrong",
+    "--check=equivalence", "--budget=1500cases",
+)  # fmt: skip
+
+
+@pytest.mark.thorough  # two whole runs
+def test_what_was_found_is_expected_afterwards(tmp_path):
+    assert tokgate(*RUN, f"--out={tmp_path / 'out'}").returncode == 1
+    file = tmp_path / "expected.toml"
+    done = here("expect", str(tmp_path / "out"), f"--file={file}")
+    assert done.returncode == 0, done.stderr
+    assert "added; fill in each reason" in done.stderr
+    written = file.read_text().replace("TODO: say why", "we know why")
+    file.write_text(written)
+    again = tokgate(*RUN, f"--out={tmp_path / 'again'}", f"--expect={file}")
+    assert again.returncode == 0, again.stderr
+    more = here("expect", str(tmp_path / "out"), f"--file={file}")
+    assert "nothing to change" in more.stderr
+    assert file.read_text() == written
 
 
 def test_a_folder_without_a_record_is_one_line(tmp_path):

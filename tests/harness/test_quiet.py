@@ -107,12 +107,6 @@ def test_a_failure_to_load_tells_the_last_lines(tmp_path):
     assert "a child at load" in printed
 
 
-def written(action, capfd):
-    action()
-    captured = capfd.readouterr()
-    return captured.out + captured.err
-
-
 def test_a_display_prints_on_meanwhile(capfd):
     with aside() as printed:
         os.write(1, b"foreign\n")

@@ -4,17 +4,20 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from corpora.families.catalog import families
+from harness.engine.suites import SUITES
 from harness.studies.growth.claims import reconcile
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.exponents import Verdict
 from harness.workers import Limits
 from impls.processes import descendants, processor_time
 from tests.harness import lying_program
+from tests.harness.command import here, summary
 from tests.harness.plugged import live
 
 PROGRAM = f"{sys.executable} {Path(lying_program.__file__)}"
@@ -37,6 +40,20 @@ def test_a_lying_program_is_found_out_and_it_is_said():
     assert found.exponent is not None and found.exponent > 1.5
     assert "it says of itself that" in found.note and "0.001 ms" in found.note
     assert "ms of CPU time" in found.note
+
+
+@pytest.mark.thorough  # a whole run
+def test_the_gate_fails_it(tmp_path, monkeypatch):
+    # It ends as soon as its one cell is decided, whose calls are short by the size of the inputs.
+    monkeypatch.setitem(SUITES, "smoke", replace(SUITES["smoke"], scaling_bytes=32 << 10))
+    done = here(
+        "run", "--check=scaling", "--vocab=toy_bytes", "--budget=600s", "--family=letter-run",
+        f"--impl=cmd:{PROGRAM}", f"--out={tmp_path}",
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    # Its lists may take more memory than it is allowed, too.
+    reasons = summary(tmp_path)["reasons"]
+    assert any(one.startswith("lying is beyond its limit on") for one in reasons), reasons
 
 
 class TestReconciled:

@@ -3,7 +3,6 @@
 import time
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +24,6 @@ from harness.studies.growth.prober import DEATHS
 from harness.verdict.exponents import LEAST_POINTS
 from harness.workers.pool import OutOfTime
 from impls.interface import Mode
-from tests.harness import planted
 from tests.harness.growth_pools import (
     LARGEST,
     Simulated,
@@ -40,8 +38,6 @@ from tests.harness.growth_pools import (
 from tests.harness.toy_plans import any_plan
 
 __all__ = ["clock"]  # a fixture
-
-PLANTED = Path(planted.__file__)
 
 
 def test_who_is_named_gets_a_first_look_though_no_time_is_left():
